@@ -1,0 +1,1 @@
+//! A thread pool for blocking work that grows on demand and shrinks when idle.

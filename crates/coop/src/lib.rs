@@ -1,0 +1,1 @@
+//! The budget of one poll: makes an always-ready resource yield.

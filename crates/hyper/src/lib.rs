@@ -1,0 +1,1 @@
+//! Adapters that let hyper 1 run on Raddle.

@@ -1,0 +1,1 @@
+//! Asynchronous I/O traits, ReadBuf, extension methods and utilities.

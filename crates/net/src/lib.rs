@@ -1,0 +1,1 @@
+//! TCP sockets over the Raddle reactor.

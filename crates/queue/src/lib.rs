@@ -1,0 +1,1 @@
+//! A bounded work-stealing run queue, a stealable next-task slot and an intrusive injection queue.

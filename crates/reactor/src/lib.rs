@@ -1,0 +1,1 @@
+//! A mio-based reactor: registrations, readiness and their wakers.

@@ -1,0 +1,1 @@
+//! A work-stealing worker pool and a current-thread scheduler built of steppable workers.

@@ -1,0 +1,96 @@
+//! The concurrency primitives every layer of Raddle is built on.
+//!
+//! In an ordinary build each name here is std's own type, or a wrapper of it
+//! that the compiler removes. Under `--cfg raddle_loom` the same names are
+//! [loom](https://docs.rs/loom)'s, so that the code of a layer, together with
+//! the layers below it, runs unchanged inside a model that explores its
+//! interleavings and memory orderings.
+//!
+//! This is the only crate that mentions loom. A layer takes its atomics,
+//! cells, locks and threads from here and its models call
+//! [`model`](fn@model::check).
+//!
+//! # Where the two builds differ
+//!
+//! - [`thread::park_timeout`] and [`sync::Condvar::wait_timeout`] never wait
+//!   in a model: they give up the processor and return, as if the time had
+//!   passed. Code under them must bear that anyway.
+//! - A model has at most four threads beside its own.
+
+#[cfg(raddle_loom)]
+mod loom;
+#[cfg(not(raddle_loom))]
+mod std;
+
+#[cfg(raddle_loom)]
+use crate::loom as imp;
+#[cfg(not(raddle_loom))]
+use crate::std as imp;
+
+#[cfg(raddle_loom)]
+pub mod model;
+
+pub use crossbeam_utils::CachePadded;
+
+/// Atomics, reference counting and locks.
+pub mod sync {
+    pub use crate::imp::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+    /// Atomic words and fences.
+    pub mod atomic {
+        pub use crate::imp::sync::atomic::{
+            AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence,
+        };
+        pub use ::std::sync::atomic::Ordering;
+    }
+}
+
+/// Cells whose accesses a model checks for races.
+pub mod cell {
+    pub use crate::imp::cell::UnsafeCell;
+}
+
+/// Threads, and blocking one until another wakes it.
+pub mod thread {
+    pub use crate::imp::thread::{
+        Builder, JoinHandle, Thread, current, park, park_timeout, spawn, yield_now,
+    };
+}
+
+/// Hints to the processor.
+pub mod hint {
+    pub use crate::imp::hint::spin_loop;
+}
+
+/// Declares a thread-local variable with an initial value that is a constant.
+///
+/// ```
+/// raddle_std::thread_local! {
+///     static DEPTH: std::cell::Cell<u32> = std::cell::Cell::new(0);
+/// }
+/// DEPTH.with(|depth| depth.set(depth.get() + 1));
+/// ```
+#[cfg(not(raddle_loom))]
+#[macro_export]
+macro_rules! thread_local {
+    ($($(#[$attr:meta])* $vis:vis static $name:ident: $t:ty = $init:expr;)+) => {
+        ::std::thread_local! {
+            $($(#[$attr])* $vis static $name: $t = const { $init };)+
+        }
+    };
+}
+
+/// Declares a thread-local variable that belongs to one execution of a model.
+#[cfg(raddle_loom)]
+#[macro_export]
+macro_rules! thread_local {
+    ($($(#[$attr:meta])* $vis:vis static $name:ident: $t:ty = $init:expr;)+) => {
+        $crate::__loom_thread_local! {
+            $($(#[$attr])* $vis static $name: $t = $init;)+
+        }
+    };
+}
+
+#[cfg(raddle_loom)]
+#[doc(hidden)]
+pub use ::loom::thread_local as __loom_thread_local;

@@ -1,0 +1,78 @@
+//! Running a model: every interleaving of a closure, within its bounds.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// The bounds of one model.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Model {
+    preemptions: Option<usize>,
+    branches: Option<usize>,
+}
+
+impl Model {
+    /// A model without bounds of its own: complete, unless
+    /// `LOOM_MAX_PREEMPTIONS` bounds it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Explores at most this many involuntary switches in one execution,
+    /// unless `LOOM_MAX_PREEMPTIONS` says otherwise.
+    pub fn preemptions(mut self, bound: usize) -> Self {
+        self.preemptions = Some(bound);
+        self
+    }
+
+    /// Allows this many scheduling points in one execution.
+    pub fn branches(mut self, bound: usize) -> Self {
+        self.branches = Some(bound);
+        self
+    }
+
+    /// Runs `body` in every execution within the bounds, and prints how many
+    /// those were.
+    ///
+    /// # Panics
+    ///
+    /// If `body` panics, races, deadlocks or leaks in any execution.
+    #[track_caller]
+    pub fn check(self, body: impl Fn() + Send + Sync + 'static) {
+        let mut builder = loom::model::Builder::new();
+        if builder.preemption_bound.is_none() {
+            builder.preemption_bound = self.preemptions;
+        }
+        if let Some(branches) = self.branches {
+            builder.max_branches = branches;
+        }
+        let bound = builder.preemption_bound;
+        let executions = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&executions);
+        let start = Instant::now();
+        builder.check(move || {
+            // ORDERING: a tally that is read after the last execution.
+            counted.fetch_add(1, Ordering::Relaxed);
+            body();
+        });
+        let name = std::thread::current()
+            .name()
+            .unwrap_or("model")
+            .to_owned();
+        let extent = match bound {
+            Some(bound) => format!("bounded at {bound} preemptions"),
+            None => "complete".to_owned(),
+        };
+        println!(
+            "model {name}: {} executions, {extent}, {:.2} s",
+            executions.load(Ordering::Relaxed),
+            start.elapsed().as_secs_f64()
+        );
+    }
+}
+
+/// Runs `body` as a [`Model`] without bounds of its own.
+#[track_caller]
+pub fn check(body: impl Fn() + Send + Sync + 'static) {
+    Model::new().check(body);
+}

@@ -1,0 +1,61 @@
+//! Shows that the model build is on: a planted race must be caught.
+#![cfg(raddle_loom)]
+
+use raddle_std::cell::UnsafeCell;
+use raddle_std::model;
+use raddle_std::sync::Arc;
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::thread;
+
+struct Published {
+    ready: AtomicBool,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: the tests below share it on purpose; the model finds the race.
+unsafe impl Sync for Published {}
+// SAFETY: as above.
+unsafe impl Send for Published {}
+
+fn publish(order: Ordering) {
+    let shared = Arc::new(Published {
+        ready: AtomicBool::new(false),
+        value: UnsafeCell::new(0),
+    });
+    let writer = {
+        let shared = shared.clone();
+        thread::spawn(move || {
+            // SAFETY: the reader looks only once `ready` is set.
+            shared.value.with_mut(|value| unsafe { *value = 1 });
+            // ORDERING: pairs with the load below, when `order` is Release.
+            shared.ready.store(true, order);
+        })
+    };
+    // ORDERING: pairs with the store above.
+    if shared.ready.load(Ordering::Acquire) {
+        // SAFETY: the writer has finished, if `order` is Release.
+        assert_eq!(shared.value.with(|value| unsafe { *value }), 1);
+    }
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_release_store_publishes() {
+    model::check(|| publish(Ordering::Release));
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_relaxed_store_is_caught() {
+    model::check(|| publish(Ordering::Relaxed));
+}
+
+#[test]
+fn parking_keeps_its_token() {
+    model::check(|| {
+        let main = thread::current();
+        let other = thread::spawn(move || main.unpark());
+        thread::park();
+        other.join().unwrap();
+    });
+}
