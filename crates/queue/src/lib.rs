@@ -1,1 +1,18 @@
-//! A bounded work-stealing run queue, a stealable next-task slot and an intrusive injection queue.
+#![doc = include_str!("../README.md")]
+
+mod cursor;
+mod injection;
+pub mod local;
+mod pointer;
+mod slot;
+
+pub use injection::{Batch, Injection, Link, Node};
+pub use local::{Owner, Stealer, Stolen};
+pub use pointer::Pointer;
+pub use slot::Slot;
+
+/// Where a full local queue puts what it cannot hold.
+pub trait Overflow<T> {
+    /// Takes items over, oldest first.
+    fn push_batch(&self, items: impl Iterator<Item = T>);
+}

@@ -19,7 +19,8 @@ impl Model {
     }
 
     /// Explores at most this many involuntary switches in one execution,
-    /// unless `LOOM_MAX_PREEMPTIONS` says otherwise.
+    /// unless `LOOM_MAX_PREEMPTIONS` says otherwise or `RADDLE_LOOM_COMPLETE` is
+    /// set.
     pub fn preemptions(mut self, bound: usize) -> Self {
         self.preemptions = Some(bound);
         self
@@ -40,7 +41,8 @@ impl Model {
     #[track_caller]
     pub fn check(self, body: impl Fn() + Send + Sync + 'static) {
         let mut builder = loom::model::Builder::new();
-        if builder.preemption_bound.is_none() {
+        let complete = std::env::var_os("RADDLE_LOOM_COMPLETE").is_some();
+        if builder.preemption_bound.is_none() && !complete {
             builder.preemption_bound = self.preemptions;
         }
         if let Some(branches) = self.branches {
@@ -55,17 +57,15 @@ impl Model {
             counted.fetch_add(1, Ordering::Relaxed);
             body();
         });
-        let name = std::thread::current()
-            .name()
-            .unwrap_or("model")
-            .to_owned();
+        let name = std::thread::current().name().unwrap_or("model").to_owned();
         let extent = match bound {
             Some(bound) => format!("bounded at {bound} preemptions"),
             None => "complete".to_owned(),
         };
+        // ORDERING: as above; no execution is running.
+        let executions = executions.load(Ordering::Relaxed);
         println!(
-            "model {name}: {} executions, {extent}, {:.2} s",
-            executions.load(Ordering::Relaxed),
+            "model {name}: {executions} executions, {extent}, {:.2} s",
             start.elapsed().as_secs_f64()
         );
     }

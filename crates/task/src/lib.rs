@@ -1,1 +1,72 @@
-//! A task cell of one allocation with a vtable waker, a join handle and an abort handle.
+#![doc = include_str!("../README.md")]
+
+mod cell;
+mod error;
+mod id;
+mod join;
+mod live;
+mod run;
+mod runnable;
+mod state;
+mod waker;
+
+use std::future::Future;
+
+pub use error::JoinError;
+pub use id::{Id, id, try_id};
+pub use join::{AbortHandle, JoinHandle};
+pub use live::{Completed, CompletedStack, LiveList};
+pub use runnable::{Outcome, Runnable};
+
+/// Where a task goes when it is woken.
+///
+/// Implemented for functions of a [`Runnable`] that can be cloned.
+pub trait Schedule: Clone + Send + Sync + 'static {
+    /// Takes a task that is due to run. Called on the thread that wakes it,
+    /// but not for a task that is woken while it runs: that one comes back as
+    /// [`Outcome::Again`].
+    ///
+    /// The receiver is a clone: the task, with the original in it, may have
+    /// run and be gone before this returns.
+    fn schedule(&self, task: Runnable);
+}
+
+impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {
+    fn schedule(&self, task: Runnable) {
+        self(task);
+    }
+}
+
+/// Makes a task of a future. The first runnable is returned, not scheduled.
+#[inline]
+pub fn spawn<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+    S: Schedule,
+{
+    // SAFETY: the future and its output may be on any thread at any time.
+    unsafe { spawn_unchecked(future, scheduler) }
+}
+
+/// Makes a task of a future that need not be `Send` or `'static`.
+///
+/// # Safety
+///
+/// If the future is not `Send`, the runnable, and each that follows from a
+/// wake, must be run and dropped on the thread that spawned it. If its output
+/// is not `Send`, the handle must stay there too. If the future borrows, it
+/// must be run to completion, or cancelled, before what it borrows ends.
+#[inline]
+pub unsafe fn spawn_unchecked<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future,
+    S: Schedule,
+{
+    let header = cell::Cell::allocate(future, scheduler);
+    // SAFETY: a new task is notified: its runnable exists once, here.
+    let runnable = unsafe { Runnable::from_header(header) };
+    // SAFETY: a new task has a reference for its handle, made once, here.
+    let handle = unsafe { JoinHandle::new(header) };
+    (runnable, handle)
+}

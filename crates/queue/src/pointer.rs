@@ -1,0 +1,78 @@
+//! What a queue can hold: values that are one pointer.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A value that turns into one untagged pointer and back.
+///
+/// Queues keep the pointer in an atomic word, so that a slot that is read
+/// while another thread claims it yields a stale word at worst, never a torn
+/// or duplicated value.
+///
+/// # Safety
+///
+/// [`from_ptr`](Self::from_ptr) of what [`into_ptr`](Self::into_ptr) returned
+/// must be the same value, also when it is called on another thread (if `Self`
+/// is `Send`), and `into_ptr` must give up ownership without running code of
+/// the value.
+pub unsafe trait Pointer: Sized {
+    /// Gives the value up for its pointer.
+    fn into_ptr(self) -> NonNull<()>;
+
+    /// Takes the value back.
+    ///
+    /// # Safety
+    ///
+    /// `ptr` must come from [`into_ptr`](Self::into_ptr) of this type, and be
+    /// taken back once only.
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self;
+}
+
+// SAFETY: `Box::into_raw` and `from_raw` are inverses and run no code of `T`.
+unsafe impl<T> Pointer for Box<T> {
+    fn into_ptr(self) -> NonNull<()> {
+        // SAFETY: a box is never null.
+        unsafe { NonNull::new_unchecked(Box::into_raw(self).cast()) }
+    }
+
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        // SAFETY: the caller passes what `into_ptr` returned, once.
+        unsafe { Box::from_raw(ptr.cast().as_ptr()) }
+    }
+}
+
+// SAFETY: `Arc::into_raw` and `from_raw` are inverses and run no code of `T`.
+unsafe impl<T> Pointer for Arc<T> {
+    fn into_ptr(self) -> NonNull<()> {
+        // SAFETY: an `Arc`'s pointer is never null.
+        unsafe { NonNull::new_unchecked(Arc::into_raw(self).cast_mut().cast()) }
+    }
+
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        // SAFETY: the caller passes what `into_ptr` returned, once.
+        unsafe { Arc::from_raw(ptr.cast().as_ptr()) }
+    }
+}
+
+// SAFETY: a cast there and back.
+unsafe impl<T> Pointer for NonNull<T> {
+    fn into_ptr(self) -> NonNull<()> {
+        self.cast()
+    }
+
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        ptr.cast()
+    }
+}
+
+// SAFETY: a cast there and back.
+unsafe impl<T> Pointer for &'static T {
+    fn into_ptr(self) -> NonNull<()> {
+        NonNull::from(self).cast()
+    }
+
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        // SAFETY: the pointer was a `&'static T`.
+        unsafe { ptr.cast().as_ref() }
+    }
+}

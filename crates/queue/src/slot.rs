@@ -1,0 +1,107 @@
+//! The next-task slot: one place for the task that a worker should run next.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
+
+use raddle_std::CachePadded;
+use raddle_std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::Pointer;
+
+/// A place for one item. One thread puts items in, any thread takes them.
+///
+/// A worker keeps the task that was just woken here, so that it runs while
+/// what it waits for is still in the cache; other workers can take it when its
+/// worker does not come to it.
+pub struct Slot<T: Pointer> {
+    item: CachePadded<AtomicPtr<()>>,
+    items: PhantomData<T>,
+}
+
+// SAFETY: the slot hands items from thread to thread, each to one.
+unsafe impl<T: Pointer + Send> Send for Slot<T> {}
+// SAFETY: as above; `put` may even be called by several threads at once,
+// `put_alone` says what it needs.
+unsafe impl<T: Pointer + Send> Sync for Slot<T> {}
+
+impl<T: Pointer> Slot<T> {
+    /// Makes an empty slot.
+    pub fn new() -> Self {
+        Self {
+            item: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
+            items: PhantomData,
+        }
+    }
+
+    /// Puts an item in and returns the one it displaces.
+    pub fn put(&self, item: T) -> Option<T> {
+        let new = item.into_ptr().as_ptr();
+        // ORDERING: Release pairs with the Acquire of whoever takes the item,
+        // Acquire with the Release of whoever put the displaced one.
+        Self::own(self.item.swap(new, Ordering::AcqRel))
+    }
+
+    /// As [`put`](Self::put), without a read-modify-write when the slot is
+    /// empty.
+    ///
+    /// # Safety
+    ///
+    /// No other thread may put items in at the same time: an item that it put
+    /// between this method's look and its store would be lost.
+    #[inline]
+    pub unsafe fn put_alone(&self, item: T) -> Option<T> {
+        // ORDERING: other threads only empty the slot, so an empty one stays
+        // so until the store below; nothing is read through the word.
+        if self.item.load(Ordering::Relaxed).is_null() {
+            // ORDERING: Release pairs with the Acquire of `take`.
+            self.item.store(item.into_ptr().as_ptr(), Ordering::Release);
+            None
+        } else {
+            self.put(item)
+        }
+    }
+
+    /// Takes the item out.
+    #[inline]
+    pub fn take(&self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        // ORDERING: Acquire pairs with the Release of `put`.
+        Self::own(self.item.swap(ptr::null_mut(), Ordering::Acquire))
+    }
+
+    /// Whether there is nothing in the slot.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        // ORDERING: a hint; `take` decides.
+        self.item.load(Ordering::Relaxed).is_null()
+    }
+
+    #[inline]
+    fn own(word: *mut ()) -> Option<T> {
+        // SAFETY: a word that was swapped out belongs to the caller alone.
+        NonNull::new(word).map(|ptr| unsafe { T::from_ptr(ptr) })
+    }
+}
+
+impl<T: Pointer> Default for Slot<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Pointer> Drop for Slot<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
+impl<T: Pointer> fmt::Debug for Slot<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot")
+            .field("is_empty", &self.is_empty())
+            .finish()
+    }
+}

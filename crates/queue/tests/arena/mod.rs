@@ -1,0 +1,147 @@
+//! Items for the models of this crate: each knows what became of it.
+//!
+//! An item is a pointer into an arena that outlives every queue, so that one
+//! that is taken twice is reported and does no harm. Its content is written
+//! before it is queued and read after it is taken: a queue that does not
+//! order the two has a race that the model sees.
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use raddle_queue::{Link, Pointer};
+use raddle_std::cell::UnsafeCell;
+use raddle_std::sync::Arc;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Idle,
+    Queued,
+    Taken,
+}
+
+#[derive(Debug)]
+struct Content {
+    id: usize,
+    state: UnsafeCell<State>,
+    next: UnsafeCell<Option<NonNull<()>>>,
+}
+
+/// The items of one execution.
+#[derive(Clone, Debug)]
+pub(crate) struct Arena(Arc<Box<[Content]>>);
+
+// SAFETY: a content is reached by whoever holds its item; the model finds out
+// if two do.
+unsafe impl Send for Arena {}
+// SAFETY: as above.
+unsafe impl Sync for Arena {}
+
+impl Arena {
+    /// Room for `count` items.
+    pub(crate) fn new(count: usize) -> Self {
+        let content = |id| Content {
+            id,
+            state: UnsafeCell::new(State::Idle),
+            next: UnsafeCell::new(None),
+        };
+        Self(Arc::new((0..count).map(content).collect()))
+    }
+
+    /// Item `id`, written and ready to be queued, once.
+    pub(crate) fn item(&self, id: usize) -> Item {
+        let item = self.unwritten(id);
+        item.write();
+        item
+    }
+
+    /// Item `id`, which somebody has yet to write.
+    pub(crate) fn unwritten(&self, id: usize) -> Item {
+        Item {
+            content: NonNull::from(&self.0[id]),
+        }
+    }
+
+    /// Checks that each item was taken. All threads have been joined.
+    pub(crate) fn check(self) {
+        for content in self.0.iter() {
+            // SAFETY: nobody is left who writes.
+            let state = content.state.with(|state| unsafe { *state });
+            assert_eq!(state, State::Taken, "item {} was lost", content.id);
+        }
+    }
+}
+
+/// One item of an [`Arena`], which must outlive it.
+pub(crate) struct Item {
+    content: NonNull<Content>,
+}
+
+// SAFETY: see `Arena`.
+unsafe impl Send for Item {}
+
+impl Item {
+    fn content(&self) -> &Content {
+        // SAFETY: the arena outlives its items.
+        unsafe { self.content.as_ref() }
+    }
+
+    /// What whoever queues the item does before.
+    pub(crate) fn write(&self) {
+        self.content().state.with_mut(|state| {
+            // SAFETY: the item is not queued yet; the model checks it.
+            let state = unsafe { &mut *state };
+            assert_eq!(*state, State::Idle);
+            *state = State::Queued;
+        });
+    }
+
+    /// What whoever took the item does after; returns its number.
+    pub(crate) fn take(self) -> usize {
+        let id = self.content().id;
+        self.content().state.with_mut(|state| {
+            // SAFETY: only one thread has taken the item; the model checks it.
+            let state = unsafe { &mut *state };
+            assert_eq!(*state, State::Queued, "item {id} was taken twice");
+            *state = State::Taken;
+        });
+        id
+    }
+}
+
+impl fmt::Debug for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Item({})", self.content().id)
+    }
+}
+
+// SAFETY: a cast there and back.
+unsafe impl Pointer for Item {
+    fn into_ptr(self) -> NonNull<()> {
+        self.content.cast()
+    }
+
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        Self {
+            content: ptr.cast(),
+        }
+    }
+}
+
+// SAFETY: the link is a field that only the list reaches.
+unsafe impl Link for Item {
+    unsafe fn next(ptr: NonNull<()>) -> Option<NonNull<()>> {
+        // SAFETY: the arena outlives its items.
+        unsafe { ptr.cast::<Content>().as_ref() }
+            .next
+            // SAFETY: the list owns the item; the model checks it.
+            .with(|next| unsafe { *next })
+    }
+
+    unsafe fn set_next(ptr: NonNull<()>, next: Option<NonNull<()>>) {
+        // SAFETY: the arena outlives its items.
+        unsafe { ptr.cast::<Content>().as_ref() }
+            .next
+            // SAFETY: the list owns the item; the model checks it.
+            .with_mut(|slot| unsafe { *slot = next });
+    }
+}

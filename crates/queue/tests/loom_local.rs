@@ -1,0 +1,369 @@
+//! Models of the local queue: its owner against stealers.
+#![cfg(raddle_loom)]
+
+mod arena;
+
+use std::cell::RefCell;
+
+use arena::{Arena, Item};
+use raddle_queue::{Overflow, Owner, Stealer, local};
+use raddle_std::model::{self, Model};
+use raddle_std::thread::{self, JoinHandle};
+
+/// Indices have four bits in a model: this is two before their wrap.
+const NEAR_WRAP: u32 = 14;
+
+/// Keeps the batches that a full queue gave away.
+#[derive(Debug, Default)]
+struct Sink(RefCell<Vec<Vec<usize>>>);
+
+impl Overflow<Item> for Sink {
+    fn push_batch(&self, items: impl Iterator<Item = Item>) {
+        self.0.borrow_mut().push(items.map(Item::take).collect());
+    }
+}
+
+/// For models that never fill their queue.
+#[derive(Debug)]
+struct NoOverflow;
+
+impl Overflow<Item> for NoOverflow {
+    fn push_batch(&self, _: impl Iterator<Item = Item>) {
+        panic!("the queue overflowed");
+    }
+}
+
+/// Pops everything, oldest first, after `last`.
+fn drain<const N: usize>(owner: &Owner<Item, N>, mut last: Option<usize>) {
+    while let Some(item) = owner.pop() {
+        let id = item.take();
+        assert!(last < Some(id), "{id} was popped after {last:?}");
+        last = Some(id);
+    }
+    assert!(owner.is_empty());
+}
+
+/// Steals once, into a queue of its own, and takes what that brought.
+fn steal_half<const N: usize>(stealer: &Stealer<Item, N>, index: u32) {
+    let (own, _) = local::starting_at::<Item, N>(index);
+    if let Some(stolen) = stealer.steal_into(&own) {
+        assert_eq!(own.len(), stolen.moved);
+        drain(&own, Some(stolen.first.take()));
+    }
+}
+
+/// A thread that does so.
+fn thief<const N: usize>(owner: &Owner<Item, N>, index: u32) -> JoinHandle<()> {
+    let stealer = owner.stealer();
+    thread::spawn(move || steal_half(&stealer, index))
+}
+
+/// A thread that steals one item.
+fn pickpocket<const N: usize>(owner: &Owner<Item, N>) -> JoinHandle<()> {
+    let stealer = owner.stealer();
+    thread::spawn(move || {
+        if let Some(item) = stealer.steal() {
+            item.take();
+        }
+    })
+}
+
+/// The owner pushes three items and pops two on the way; each of `others` does
+/// what it does; what is left is popped.
+fn push_and_pop<const N: usize>(index: u32, others: &[fn(&Owner<Item, N>) -> JoinHandle<()>]) {
+    let arena = Arena::new(3);
+    let (owner, _) = local::starting_at::<Item, N>(index);
+    owner.push(arena.item(0), &NoOverflow);
+    let others: Vec<_> = others.iter().map(|start| start(&owner)).collect();
+    owner.push(arena.item(1), &NoOverflow);
+    let first = owner.pop().map(Item::take);
+    owner.push(arena.item(2), &Sink::default());
+    let second = owner.pop().map(Item::take).or(first);
+    assert!(first.is_none() || first <= second);
+    for other in others {
+        other.join().unwrap();
+    }
+    drain(&owner, second);
+    arena.check();
+}
+
+/// Complete.
+#[test]
+fn a_stealer_of_a_queue_of_two() {
+    model::check(|| push_and_pop::<2>(0, &[|owner| thief(owner, 0)]));
+}
+
+/// Complete.
+#[test]
+fn a_stealer_of_a_queue_of_four() {
+    model::check(|| push_and_pop::<4>(0, &[|owner| thief(owner, 0)]));
+}
+
+/// Complete.
+#[test]
+fn a_stealer_over_the_wrap() {
+    model::check(|| push_and_pop::<2>(NEAR_WRAP, &[|owner| thief(owner, NEAR_WRAP + 1)]));
+}
+
+/// Complete.
+#[test]
+fn a_stealer_of_single_items() {
+    model::check(|| push_and_pop::<2>(0, &[pickpocket]));
+}
+
+/// Complete.
+#[test]
+fn a_stealer_of_single_items_over_the_wrap() {
+    model::check(|| push_and_pop::<4>(NEAR_WRAP, &[pickpocket]));
+}
+
+/// Bounded at three preemptions.
+#[test]
+fn two_stealers_of_a_queue_of_two() {
+    Model::new().preemptions(3).check(|| {
+        push_and_pop::<2>(0, &[|owner| thief(owner, 0), |owner| thief(owner, 0)]);
+    });
+}
+
+/// Bounded at three preemptions.
+#[test]
+fn two_stealers_of_a_queue_of_four() {
+    Model::new().preemptions(3).check(|| {
+        push_and_pop::<4>(NEAR_WRAP, &[|owner| thief(owner, 0), pickpocket]);
+    });
+}
+
+/// Fills a queue under a thief and pushes one more. The batch is the older
+/// half and the item, or the item alone if the thief is at work.
+fn overflow<const N: usize>(index: u32) {
+    let arena = Arena::new(N + 1);
+    let (owner, _) = local::starting_at::<Item, N>(index);
+    for id in 0..N {
+        owner.push(arena.item(id), &NoOverflow);
+    }
+    let thief = thief(&owner, 0);
+    let sink = Sink::default();
+    owner.push(arena.item(N), &sink);
+    let batches = sink.0.take();
+    thief.join().unwrap();
+
+    let half_and_item: Vec<_> = (0..N / 2).chain([N]).collect();
+    match batches.as_slice() {
+        [] => {}
+        [batch] => assert!(*batch == [N] || *batch == half_and_item, "{batch:?}"),
+        more => panic!("{more:?}"),
+    }
+    drain(&owner, None);
+    arena.check();
+}
+
+/// Complete.
+#[test]
+fn overflow_of_a_queue_of_two_under_a_stealer() {
+    model::check(|| overflow::<2>(0));
+}
+
+/// Complete.
+#[test]
+fn overflow_of_a_queue_of_four_under_a_stealer() {
+    model::check(|| overflow::<4>(NEAR_WRAP));
+}
+
+/// All three outcomes of an overflow under a stealer do occur. Complete.
+#[test]
+fn overflow_while_a_steal_is_in_progress_gives_the_item_alone() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    // Tallies over all executions, so std's own.
+    let lengths = Arc::new([const { AtomicU32::new(0) }; 4]);
+    let tally = lengths.clone();
+    model::check(move || {
+        let arena = Arena::new(5);
+        let (owner, _) = local::new::<Item, 4>();
+        for id in 0..4 {
+            owner.push(arena.item(id), &NoOverflow);
+        }
+        let thief = thief(&owner, 0);
+        let sink = Sink::default();
+        owner.push(arena.item(4), &sink);
+        let length = sink.0.take().first().map_or(0, Vec::len);
+        // ORDERING: read after the last execution.
+        tally[length].fetch_add(1, Ordering::Relaxed);
+        thief.join().unwrap();
+        drain(&owner, None);
+        arena.check();
+    });
+    // ORDERING: as above.
+    let seen = lengths.each_ref().map(|n| n.load(Ordering::Relaxed) > 0);
+    assert_eq!(seen, [true, true, false, true]);
+}
+
+/// The owner goes on through the wrap, and over each slot twice, while a thief is held anywhere in its steal. Complete.
+#[test]
+fn the_owner_goes_round_while_a_stealer_is_held() {
+    model::check(|| {
+        let arena = Arena::new(4);
+        let (owner, _) = local::starting_at::<Item, 2>(NEAR_WRAP);
+        let thief = thief(&owner, 0);
+        let sink = Sink::default();
+        for id in 0..4 {
+            owner.push(arena.item(id), &sink);
+            if id % 2 == 1 {
+                owner.pop().map(Item::take);
+            }
+        }
+        thief.join().unwrap();
+        drain(&owner, None);
+        arena.check();
+    });
+}
+
+/// `c` steals from `b` while `b` steals from `a`, whose owner pushes on; each
+/// queue is as full as the steals allow. Bounded at two preemptions.
+#[test]
+fn stealing_into_a_queue_that_is_stolen_from() {
+    Model::new().preemptions(2).check(|| {
+        let arena = Arena::new(9);
+        let (a, _) = local::starting_at::<Item, 4>(NEAR_WRAP);
+        let (b, _) = local::starting_at::<Item, 4>(NEAR_WRAP - 1);
+        for id in 0..4 {
+            a.push(arena.item(id), &NoOverflow);
+        }
+        for id in 4..6 {
+            b.push(arena.item(id), &NoOverflow);
+        }
+        let c = thief(&b, 0);
+        let from_a = a.stealer();
+        let items = arena.clone();
+        let b = thread::spawn(move || {
+            let sink = Sink::default();
+            b.push(items.item(6), &sink);
+            if let Some(stolen) = from_a.steal_into(&b) {
+                stolen.first.take();
+            }
+            b.push(items.item(7), &sink);
+            assert!(b.len() <= 4);
+            while let Some(item) = b.pop() {
+                item.take();
+            }
+        });
+        a.push(arena.item(8), &Sink::default());
+        drain(&a, None);
+        c.join().unwrap();
+        b.join().unwrap();
+        drain(&a, None);
+        arena.check();
+    });
+}
+
+/// Two stealers take from each other's queue at the same time. Bounded at three
+/// preemptions.
+#[test]
+fn two_owners_that_steal_from_each_other() {
+    Model::new().preemptions(3).check(|| {
+        let arena = Arena::new(4);
+        let (a, from_a) = local::new::<Item, 4>();
+        let (b, from_b) = local::starting_at::<Item, 4>(NEAR_WRAP);
+        a.push(arena.item(0), &NoOverflow);
+        a.push(arena.item(1), &NoOverflow);
+        b.push(arena.item(2), &NoOverflow);
+        b.push(arena.item(3), &NoOverflow);
+        let steal_and_drain = |own: &Owner<Item, 4>, other: &Stealer<Item, 4>| {
+            if let Some(stolen) = other.steal_into(own) {
+                stolen.first.take();
+            }
+            while let Some(item) = own.pop() {
+                item.take();
+            }
+        };
+        let other = thread::spawn(move || {
+            steal_and_drain(&b, &from_a);
+            b
+        });
+        steal_and_drain(&a, &from_b);
+        drain(&other.join().unwrap(), None);
+        drain(&a, None);
+        arena.check();
+    });
+}
+
+/// Two items pass, one at a time. A front that is older than the tail counts
+/// both; one that is newer would make the queue look full. Complete.
+#[test]
+fn the_length_does_not_wrap() {
+    model::check(|| {
+        let arena = Arena::new(2);
+        let (owner, stealer) = local::starting_at::<Item, 4>(NEAR_WRAP + 1);
+        let watcher = thread::spawn(move || {
+            let len = stealer.len();
+            assert!(len <= 2, "{len} items of two");
+        });
+        for id in 0..2 {
+            owner.push(arena.item(id), &NoOverflow);
+            assert_eq!(owner.len(), 1);
+            assert_eq!(owner.pop().map(Item::take), Some(id));
+        }
+        watcher.join().unwrap();
+        arena.check();
+    });
+}
+
+/// As above, with a thief between; the owner's own view is exact but for it.
+/// Bounded at three preemptions.
+#[test]
+fn the_length_stays_within_the_capacity() {
+    Model::new().preemptions(3).check(|| {
+        let arena = Arena::new(3);
+        let (owner, stealer) = local::starting_at::<Item, 2>(NEAR_WRAP);
+        let thief = thief(&owner, 0);
+        let watcher = thread::spawn(move || assert!(stealer.len() <= 2));
+        let sink = Sink::default();
+        for id in 0..3 {
+            owner.push(arena.item(id), &sink);
+            assert!(owner.len() <= 2);
+            assert!(owner.room() <= 2 - owner.len());
+        }
+        thief.join().unwrap();
+        watcher.join().unwrap();
+        assert_eq!(owner.len() + owner.room(), 2);
+        drain(&owner, None);
+        assert_eq!((owner.len(), owner.room()), (0, 2));
+        arena.check();
+    });
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_an_item_written_after_its_push_is_caught() {
+    model::check(|| {
+        let arena = Arena::new(1);
+        let (owner, _) = local::new::<Item, 2>();
+        let thief = thief(&owner, 0);
+        let late = arena.unwritten(0);
+        owner.push(arena.unwritten(0), &NoOverflow);
+        late.write();
+        thief.join().unwrap();
+    });
+}
+
+/// An index that meets itself again defeats the compare-exchange. That takes
+/// 2^32 items during one steal outside a model, and 16 in one: this shows that
+/// the models above would see it.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_stealer_held_for_a_whole_turn_is_caught() {
+    Model::new().preemptions(2).branches(10_000).check(|| {
+        let arena = Arena::new(17);
+        let (owner, _) = local::new::<Item, 2>();
+        owner.push(arena.item(0), &NoOverflow);
+        let thief = pickpocket(&owner);
+        for id in 0..16 {
+            owner.pop().map(Item::take);
+            owner.push(arena.item(id + 1), &NoOverflow);
+        }
+        thief.join().unwrap();
+        drain(&owner, None);
+        arena.check();
+    });
+}

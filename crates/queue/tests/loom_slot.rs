@@ -1,0 +1,122 @@
+//! Models of the next-task slot: what is put in comes out once, whole.
+#![cfg(raddle_loom)]
+
+mod arena;
+
+use arena::{Arena, Item};
+use raddle_queue::Slot;
+use raddle_std::model;
+use raddle_std::sync::Arc;
+use raddle_std::thread::{self, JoinHandle};
+
+fn taker(slot: &Arc<Slot<Item>>) -> JoinHandle<()> {
+    let slot = slot.clone();
+    thread::spawn(move || {
+        slot.take().map(Item::take);
+    })
+}
+
+/// One thread puts three items in, another or two take.
+fn put(takers: usize, put: fn(&Slot<Item>, Item) -> Option<Item>) {
+    let arena = Arena::new(3);
+    let slot = Arc::new(Slot::new());
+    let takers: Vec<_> = (0..takers).map(|_| taker(&slot)).collect();
+    let mut last = None;
+    for id in 0..3 {
+        if let Some(displaced) = put(&slot, arena.item(id)).map(Item::take) {
+            assert_eq!(Some(displaced), last, "only the last item can be displaced");
+        }
+        last = Some(id);
+    }
+    for taker in takers {
+        taker.join().unwrap();
+    }
+    slot.take().map(Item::take);
+    assert!(slot.is_empty());
+    arena.check();
+}
+
+fn put_alone(slot: &Slot<Item>, item: Item) -> Option<Item> {
+    // SAFETY: one thread puts items in, in the models that use this.
+    unsafe { slot.put_alone(item) }
+}
+
+/// Complete.
+#[test]
+fn put_against_one_taker() {
+    model::check(|| put(1, Slot::put));
+}
+
+/// Complete.
+#[test]
+fn put_against_two_takers() {
+    model::check(|| put(2, Slot::put));
+}
+
+/// Complete.
+#[test]
+fn put_alone_against_one_taker() {
+    model::check(|| put(1, put_alone));
+}
+
+/// Complete.
+#[test]
+fn put_alone_against_two_takers() {
+    model::check(|| put(2, put_alone));
+}
+
+/// Whoever displaces an item that another thread wrote and put in owns it.
+/// Complete.
+#[test]
+fn two_threads_put() {
+    model::check(|| {
+        let arena = Arena::new(2);
+        let slot = Arc::new(Slot::new());
+        let other = {
+            let (slot, arena) = (slot.clone(), arena.clone());
+            thread::spawn(move || {
+                slot.put(arena.item(0)).map(Item::take);
+            })
+        };
+        let taker = taker(&slot);
+        slot.put(arena.item(1)).map(Item::take);
+        other.join().unwrap();
+        taker.join().unwrap();
+        slot.take().map(Item::take);
+        arena.check();
+    });
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_an_item_written_after_its_put_is_caught() {
+    model::check(|| {
+        let arena = Arena::new(1);
+        let slot = Arc::new(Slot::new());
+        let taker = taker(&slot);
+        let late = arena.unwritten(0);
+        slot.put(arena.unwritten(0));
+        late.write();
+        taker.join().unwrap();
+    });
+}
+
+/// `put_alone` by two threads loses an item, as its contract says.
+#[test]
+#[should_panic(expected = "was lost")]
+fn canary_two_threads_that_put_alone_are_caught() {
+    model::check(|| {
+        let arena = Arena::new(2);
+        let slot = Arc::new(Slot::new());
+        let other = {
+            let (slot, arena) = (slot.clone(), arena.clone());
+            thread::spawn(move || {
+                put_alone(&slot, arena.item(0)).map(Item::take);
+            })
+        };
+        put_alone(&slot, arena.item(1)).map(Item::take);
+        other.join().unwrap();
+        slot.take().map(Item::take);
+        arena.check();
+    });
+}

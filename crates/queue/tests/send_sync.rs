@@ -1,0 +1,65 @@
+//! Who may hold the ends of a queue, and share them.
+#![cfg(not(raddle_loom))]
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use raddle_queue::{Batch, Injection, Link, Node, Owner, Pointer, Slot, Stealer, Stolen};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+type Shared = Box<u32>;
+/// Goes from thread to thread, but two may not look at it at once.
+type Sent = Box<Cell<u32>>;
+/// Stays on its thread.
+type Local = NonNull<u32>;
+type LocalBox = Box<Rc<u32>>;
+type LocalArc = Arc<Cell<u32>>;
+
+// One thread at a time pushes and pops, whatever the items allow.
+assert_impl_all!(Owner<Shared>: Send);
+assert_impl_all!(Owner<Sent>: Send);
+assert_impl_all!(Owner<&'static u32>: Send);
+assert_not_impl_any!(Owner<Shared>: Sync, Clone);
+assert_not_impl_any!(Owner<Sent>: Sync);
+assert_not_impl_any!(Owner<&'static u32>: Sync);
+
+// An item is only ever one thread's, so that `Send` is enough to share these.
+assert_impl_all!(Stealer<Shared>: Send, Sync, Clone);
+assert_impl_all!(Stealer<Sent>: Send, Sync);
+assert_impl_all!(Slot<Shared>: Send, Sync);
+assert_impl_all!(Slot<Sent>: Send, Sync);
+assert_impl_all!(Injection<Box<Node<u32>>>: Send, Sync);
+assert_impl_all!(Injection<Box<Node<Cell<u32>>>>: Send, Sync);
+assert_impl_all!(Batch<Box<Node<Cell<u32>>>>: Send);
+assert_impl_all!(Node<Cell<u32>>: Send);
+assert_impl_all!(Stolen<Sent>: Send);
+
+// The link of a node is written through a shared reference.
+assert_not_impl_any!(Node<u32>: Sync);
+
+// Nothing carries an item away that has to stay.
+assert_not_impl_any!(Owner<Local>: Send, Sync);
+assert_not_impl_any!(Owner<LocalBox>: Send, Sync);
+assert_not_impl_any!(Owner<LocalArc>: Send, Sync);
+assert_not_impl_any!(Owner<&'static Cell<u32>>: Send, Sync);
+assert_not_impl_any!(Stealer<Local>: Send, Sync);
+assert_not_impl_any!(Stealer<LocalBox>: Send, Sync);
+assert_not_impl_any!(Stealer<LocalArc>: Send, Sync);
+assert_not_impl_any!(Stealer<&'static Cell<u32>>: Send, Sync);
+assert_not_impl_any!(Slot<Local>: Send, Sync);
+assert_not_impl_any!(Slot<LocalBox>: Send, Sync);
+assert_not_impl_any!(Injection<Box<Node<Rc<u32>>>>: Send, Sync);
+assert_not_impl_any!(Batch<Box<Node<Rc<u32>>>>: Send, Sync);
+assert_not_impl_any!(Node<Rc<u32>>: Send, Sync);
+assert_not_impl_any!(Stolen<LocalBox>: Send, Sync);
+
+// What can be queued.
+assert_impl_all!(Shared: Pointer);
+assert_impl_all!(Arc<u32>: Pointer);
+assert_impl_all!(Local: Pointer);
+assert_impl_all!(&'static u32: Pointer);
+assert_impl_all!(Box<Node<u32>>: Pointer, Link);
+assert_not_impl_any!(Shared: Link);
+assert_not_impl_any!(Arc<Node<u32>>: Link);

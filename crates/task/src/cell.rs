@@ -1,0 +1,237 @@
+//! The memory of a task: header, scheduler, stage and trailer.
+
+use std::future::Future;
+use std::mem::{ManuallyDrop, offset_of};
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::task::{Context, Poll, Waker};
+
+use raddle_std::cell::UnsafeCell;
+
+use crate::error::JoinError;
+use crate::id::Id;
+use crate::runnable::{Outcome, Runnable};
+use crate::state::State;
+use crate::{LiveList, Schedule, run};
+
+/// The part of a cell that is the same for every task, at its start.
+pub(crate) struct Header {
+    pub(crate) state: State,
+    pub(crate) vtable: &'static Vtable,
+    /// The next task in the queue that holds this one (rule 3).
+    pub(crate) queue_link: UnsafeCell<Option<NonNull<()>>>,
+    /// The live list that has adopted the task; 0 for none (rule 4).
+    pub(crate) owner: UnsafeCell<u32>,
+    pub(crate) id: Id,
+}
+
+/// The part of a cell that is the same for every task, at its end.
+pub(crate) struct Trailer {
+    /// The neighbours in the live list (rule 5).
+    pub(crate) links: UnsafeCell<Links>,
+    /// Whom to wake on completion (rule 2).
+    pub(crate) join_waker: UnsafeCell<Option<Waker>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Links {
+    pub(crate) previous: Option<NonNull<Header>>,
+    pub(crate) next: Option<NonNull<Header>>,
+}
+
+/// What is done differently for each type of future and scheduler.
+pub(crate) struct Vtable {
+    pub(crate) run: unsafe fn(NonNull<Header>, Option<&LiveList>) -> Outcome,
+    pub(crate) schedule: unsafe fn(NonNull<Header>),
+    pub(crate) drop_output: unsafe fn(NonNull<Header>),
+    /// Moves the output to where the pointer leads: a `Poll<Result<T, JoinError>>`.
+    pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
+    pub(crate) dealloc: unsafe fn(NonNull<Header>),
+    pub(crate) trailer: usize,
+}
+
+/// A task. `repr(C)`: a pointer to the cell is a pointer to its header.
+#[repr(C)]
+pub(crate) struct Cell<F: Future, S> {
+    pub(crate) header: Header,
+    pub(crate) scheduler: S,
+    stage: UnsafeCell<Stage<F>>,
+    trailer: Trailer,
+}
+
+enum Stage<F: Future> {
+    Future(F),
+    Output(Result<F::Output, JoinError>),
+    Empty,
+}
+
+impl<F: Future, S: Schedule> Cell<F, S> {
+    const VTABLE: Vtable = Vtable {
+        run: run::run::<F, S>,
+        schedule: run::schedule::<F, S>,
+        drop_output: run::drop_output::<F, S>,
+        take_output: run::take_output::<F, S>,
+        dealloc: run::dealloc::<F, S>,
+        trailer: offset_of!(Self, trailer),
+    };
+
+    /// Puts a task on the heap.
+    pub(crate) fn allocate(future: F, scheduler: S) -> NonNull<Header> {
+        let cell = Box::new(Self {
+            header: Header {
+                state: State::new(),
+                vtable: &Self::VTABLE,
+                queue_link: UnsafeCell::new(None),
+                owner: UnsafeCell::new(0),
+                id: Id::next(),
+            },
+            scheduler,
+            stage: UnsafeCell::new(Stage::Future(future)),
+            trailer: Trailer {
+                links: UnsafeCell::new(Links::default()),
+                join_waker: UnsafeCell::new(None),
+            },
+        });
+        NonNull::from(Box::leak(cell)).cast()
+    }
+
+    /// Polls the future.
+    ///
+    /// # Safety
+    ///
+    /// Rule 1: the caller is the runner, and the future has not been dropped.
+    #[inline]
+    pub(crate) unsafe fn poll(&self, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.stage.with_mut(|stage| {
+            // SAFETY: the caller alone has the stage (rule 1).
+            let Stage::Future(future) = (unsafe { &mut *stage }) else {
+                unreachable!("a task that runs has its future");
+            };
+            // SAFETY: the cell is on the heap and the future is only ever
+            // dropped in place.
+            unsafe { Pin::new_unchecked(future) }.poll(cx)
+        })
+    }
+
+    /// Drops what is in the stage, in place, and leaves it empty, also when
+    /// the drop panics.
+    ///
+    /// # Safety
+    ///
+    /// Rule 1.
+    #[inline]
+    pub(crate) unsafe fn clear_stage(&self) {
+        struct Empty<F: Future>(*mut Stage<F>);
+        impl<F: Future> Drop for Empty<F> {
+            fn drop(&mut self) {
+                // SAFETY: what was there has been dropped.
+                unsafe { ptr::write(self.0, Stage::Empty) };
+            }
+        }
+        self.stage.with_mut(|stage| {
+            let _empty = Empty(stage);
+            // SAFETY: the caller alone has the stage, and `Empty` overwrites
+            // it without another drop.
+            unsafe { ptr::drop_in_place(stage) };
+        });
+    }
+
+    /// Puts the output into a stage that has been cleared.
+    ///
+    /// # Safety
+    ///
+    /// Rule 1.
+    #[inline]
+    pub(crate) unsafe fn store_output(&self, output: Result<F::Output, JoinError>) {
+        self.stage.with_mut(|stage| {
+            // SAFETY: the caller alone has the stage, which is empty.
+            unsafe { ptr::write(stage, Stage::Output(output)) };
+        });
+    }
+
+    /// Moves the output out.
+    ///
+    /// # Safety
+    ///
+    /// Rule 1: the caller is the join handle, after completion.
+    pub(crate) unsafe fn take_output(&self) -> Result<F::Output, JoinError> {
+        self.stage.with_mut(|stage| {
+            // SAFETY: the caller alone has the stage. There is no future in it
+            // any more, so that moving is fine.
+            match std::mem::replace(unsafe { &mut *stage }, Stage::Empty) {
+                Stage::Output(output) => output,
+                _ => panic!("a join handle was polled after it had completed"),
+            }
+        })
+    }
+}
+
+impl Header {
+    /// The trailer of the cell.
+    ///
+    /// # Safety
+    ///
+    /// `header` is a live cell for as long as the reference is used.
+    #[inline]
+    pub(crate) unsafe fn trailer<'a>(header: NonNull<Self>) -> &'a Trailer {
+        // SAFETY: the caller keeps the cell alive; the vtable is read-only.
+        let offset = unsafe { header.as_ref() }.vtable.trailer;
+        // SAFETY: the vtable is that of the cell's type, so the trailer is there.
+        unsafe { header.byte_add(offset).cast().as_ref() }
+    }
+
+    /// Gives a task that was just notified to its scheduler.
+    ///
+    /// # Safety
+    ///
+    /// The caller's transition said `Enqueue`.
+    #[inline]
+    pub(crate) unsafe fn schedule(header: NonNull<Self>) {
+        // SAFETY: the runnable that came into being keeps the cell alive until
+        // the schedule function has it.
+        unsafe { (header.as_ref().vtable.schedule)(header) };
+    }
+
+    /// Frees the cell.
+    ///
+    /// # Safety
+    ///
+    /// The caller took the reference count to zero.
+    #[cold]
+    pub(crate) unsafe fn dealloc(header: NonNull<Self>) {
+        // SAFETY: nobody else can reach the cell (rule 7).
+        unsafe { (header.as_ref().vtable.dealloc)(header) };
+    }
+
+    /// Takes the join waker out.
+    ///
+    /// # Safety
+    ///
+    /// Rule 2: the field is the caller's.
+    pub(crate) unsafe fn take_join_waker(header: NonNull<Self>) -> Option<Waker> {
+        // SAFETY: the caller's reference keeps the cell alive.
+        unsafe { Self::trailer(header) }
+            .join_waker
+            // SAFETY: the caller alone has the field (rule 2).
+            .with_mut(|waker| unsafe { (*waker).take() })
+    }
+}
+
+/// Makes a runnable of a task that has just been notified.
+///
+/// # Safety
+///
+/// As for [`Header::schedule`].
+#[inline]
+pub(crate) unsafe fn runnable_of(header: NonNull<Header>) -> Runnable {
+    // SAFETY: the caller's transition made the runnable.
+    unsafe { Runnable::from_header(header) }
+}
+
+/// The waker that a task is polled with: it borrows the runner's liveness
+/// reference, and takes a reference only when it is cloned.
+pub(crate) fn borrowed_waker(header: NonNull<Header>) -> ManuallyDrop<Waker> {
+    // SAFETY: the vtable's functions accept a live header, and the waker is not
+    // dropped, so that it gives no reference up.
+    ManuallyDrop::new(unsafe { Waker::from_raw(crate::waker::raw(header)) })
+}

@@ -1,0 +1,140 @@
+//! Why a task has no output.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::Id;
+
+/// Why a task did not end with its output: it was cancelled, or it panicked.
+pub struct JoinError {
+    id: Id,
+    /// The panic's payload; none if the task was cancelled. Boxed again, so
+    /// that an error is small wherever an output is stored.
+    payload: Option<Box<Payload>>,
+}
+
+/// A payload that is taken out once, or dropped with care.
+struct Payload(Option<Box<dyn Any + Send>>);
+
+// SAFETY: a shared payload is only ever read as a `&'static str` or a `String`,
+// which are `Sync`.
+unsafe impl Sync for Payload {}
+
+impl Payload {
+    fn message(&self) -> Option<&str> {
+        let payload = self.0.as_ref()?;
+        match payload.downcast_ref::<&'static str>() {
+            Some(text) => Some(text),
+            None => payload.downcast_ref::<String>().map(String::as_str),
+        }
+    }
+}
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        if let Some(payload) = self.0.take() {
+            drop_payload(payload);
+        }
+    }
+}
+
+/// Drops a panic's payload; if its drop panics in turn, the second payload is
+/// leaked, since its drop might go on so.
+pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
+}
+
+impl JoinError {
+    pub(crate) fn cancelled(id: Id) -> Self {
+        Self { id, payload: None }
+    }
+
+    pub(crate) fn panicked(id: Id, payload: Box<dyn Any + Send>) -> Self {
+        Self {
+            id,
+            payload: Some(Box::new(Payload(Some(payload)))),
+        }
+    }
+
+    /// Whether the task was aborted, or its runtime shut down.
+    pub fn is_cancelled(&self) -> bool {
+        self.payload.is_none()
+    }
+
+    /// Whether the task panicked.
+    pub fn is_panic(&self) -> bool {
+        self.payload.is_some()
+    }
+
+    /// The payload of the panic, for [`std::panic::resume_unwind`].
+    ///
+    /// # Panics
+    ///
+    /// If the task did not panic.
+    #[track_caller]
+    pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
+        self.try_into_panic()
+            .expect("the task was cancelled; ask is_panic before into_panic")
+    }
+
+    /// The payload of the panic.
+    ///
+    /// # Errors
+    ///
+    /// The error itself, if the task did not panic.
+    pub fn try_into_panic(mut self) -> Result<Box<dyn Any + Send + 'static>, Self> {
+        match self.payload.take().and_then(|mut payload| payload.0.take()) {
+            Some(payload) => Ok(payload),
+            None => Err(self),
+        }
+    }
+
+    /// The id of the task.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// What the panic said, if that is text.
+    fn message(&self) -> Option<&str> {
+        self.payload.as_deref()?.message()
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_cancelled() {
+            return write!(f, "task {} was cancelled", self.id);
+        }
+        match self.message() {
+            Some(message) => write!(f, "task {} panicked with message {message:?}", self.id),
+            None => write!(f, "task {} panicked", self.id),
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_cancelled() {
+            return write!(f, "JoinError::Cancelled({:?})", self.id);
+        }
+        match self.message() {
+            Some(message) => write!(f, "JoinError::Panic({:?}, {message:?}, ...)", self.id),
+            None => write!(f, "JoinError::Panic({:?}, ...)", self.id),
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+impl From<JoinError> for std::io::Error {
+    fn from(error: JoinError) -> Self {
+        std::io::Error::other(if error.is_cancelled() {
+            "task was cancelled"
+        } else {
+            "task panicked"
+        })
+    }
+}

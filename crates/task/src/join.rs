@@ -1,0 +1,233 @@
+//! Waiting for a task, and ending one.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, ready};
+
+use crate::cell::Header;
+use crate::error::JoinError;
+use crate::id::Id;
+use crate::state::{Detach, Wake};
+use crate::waker;
+
+/// Owned permission to wait for a task.
+///
+/// A future of the task's output. Dropping the handle detaches the task: it
+/// runs on, and its output is dropped.
+///
+/// # Cancel safety
+///
+/// Awaiting `&mut handle` is cancel safe: if another future is ready first,
+/// the output is still there.
+pub struct JoinHandle<T> {
+    header: NonNull<Header>,
+    output: PhantomData<T>,
+}
+
+// SAFETY: the handle moves an output of type `T` between threads; the rest of
+// the cell is reached through the state word.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+// SAFETY: a shared handle reaches no output.
+unsafe impl<T: Send> Sync for JoinHandle<T> {}
+impl<T> UnwindSafe for JoinHandle<T> {}
+impl<T> RefUnwindSafe for JoinHandle<T> {}
+impl<T> Unpin for JoinHandle<T> {}
+
+impl<T> JoinHandle<T> {
+    /// # Safety
+    ///
+    /// The task is new, its output is a `T`, and this is its only handle.
+    pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
+        Self {
+            header,
+            output: PhantomData,
+        }
+    }
+
+    /// Aborts the task: its future is dropped the next time it would run, on a
+    /// thread of its scheduler, and awaiting the handle gives an error that
+    /// [`is_cancelled`](JoinError::is_cancelled). A task that has completed by
+    /// then keeps its output.
+    pub fn abort(&self) {
+        // SAFETY: the handle holds a reference.
+        unsafe { abort(self.header) };
+    }
+
+    /// A handle that can abort the task, and nothing else.
+    pub fn abort_handle(&self) -> AbortHandle {
+        self.header().state.retain();
+        AbortHandle(self.header)
+    }
+
+    /// Whether the task has completed, by itself or because it was aborted.
+    pub fn is_finished(&self) -> bool {
+        self.header().state.load().is_complete()
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.header().id
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: the handle holds a reference.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// Sees to it that completion wakes `waker`. False if the task has
+    /// completed.
+    fn store_waker(&self, waker: &std::task::Waker) -> bool {
+        let state = &self.header().state;
+        let snapshot = state.load();
+        if snapshot.is_complete() || (snapshot.has_join_waker() && !state.unset_join_waker()) {
+            return false;
+        }
+        // SAFETY: the bit is clear, and only this handle sets it, so the field
+        // is ours (rule 2).
+        let former = unsafe { Header::take_join_waker(self.header) };
+        let waker = match former {
+            Some(former) if former.will_wake(waker) => former,
+            former => {
+                drop(former);
+                waker.clone()
+            }
+        };
+        // SAFETY: as above.
+        unsafe { Header::trailer(self.header) }
+            .join_waker
+            .with_mut(|field| unsafe { *field = Some(waker) });
+        if state.set_join_waker() {
+            return true;
+        }
+        // SAFETY: the task completed while the bit was clear, so the field
+        // stays ours.
+        drop(unsafe { Header::take_join_waker(self.header) });
+        false
+    }
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let budget = ready!(raddle_coop::poll_proceed(cx));
+        if self.store_waker(cx.waker()) {
+            return Poll::Pending;
+        }
+        budget.made_progress();
+        let mut output = Poll::Pending;
+        // SAFETY: the task has completed and the handle's interest was there,
+        // so the output is ours (rule 1); the type is the task's.
+        unsafe {
+            (self.header().vtable.take_output)(self.header, (&raw mut output).cast());
+        }
+        output
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    #[inline]
+    fn drop(&mut self) {
+        match self.header().state.detach() {
+            Detach::Nothing => {}
+            Detach::DropWaker => {
+                let _reference = Reference(self.header);
+                // SAFETY: the transition cleared the bit before completion
+                // (rule 2).
+                drop(unsafe { Header::take_join_waker(self.header) });
+            }
+            Detach::DropOutput => {
+                let _reference = Reference(self.header);
+                // SAFETY: completion found the handle's interest (rule 1).
+                unsafe { (self.header().vtable.drop_output)(self.header) };
+            }
+        }
+    }
+}
+
+/// Gives a reference up when dropped, also by a panic of user code.
+struct Reference(NonNull<Header>);
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        // SAFETY: made by whoever gives its reference up.
+        unsafe { waker::release(self.0) };
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle")
+            .field("id", &self.id())
+            .finish()
+    }
+}
+
+/// Owned permission to abort a task, without waiting for it.
+pub struct AbortHandle(NonNull<Header>);
+
+// SAFETY: only the state word, and the id, are reached through it.
+unsafe impl Send for AbortHandle {}
+// SAFETY: as above.
+unsafe impl Sync for AbortHandle {}
+impl UnwindSafe for AbortHandle {}
+impl RefUnwindSafe for AbortHandle {}
+
+impl AbortHandle {
+    /// Aborts the task; see [`JoinHandle::abort`].
+    pub fn abort(&self) {
+        // SAFETY: the handle holds a reference.
+        unsafe { abort(self.0) };
+    }
+
+    /// Whether the task has completed.
+    pub fn is_finished(&self) -> bool {
+        self.header().state.load().is_complete()
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.header().id
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: the handle holds a reference.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Clone for AbortHandle {
+    fn clone(&self) -> Self {
+        self.header().state.retain();
+        Self(self.0)
+    }
+}
+
+impl Drop for AbortHandle {
+    fn drop(&mut self) {
+        drop(Reference(self.0));
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AbortHandle")
+            .field("id", &self.id())
+            .finish()
+    }
+}
+
+/// # Safety
+///
+/// The caller holds a reference.
+unsafe fn abort(header: NonNull<Header>) {
+    // SAFETY: the caller's reference.
+    if unsafe { header.as_ref() }.state.abort() == Wake::Enqueue {
+        // SAFETY: the transition made a runnable.
+        unsafe { Header::schedule(header) };
+    }
+}

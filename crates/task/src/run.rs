@@ -1,0 +1,219 @@
+//! What the vtable points to: running, scheduling and freeing a task.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+use crate::cell::{Cell, Header, borrowed_waker, runnable_of};
+use crate::error::JoinError;
+use crate::live::Retire;
+use crate::runnable::Outcome;
+use crate::state::{Completion, Release, Start, Stop};
+use crate::{LiveList, Schedule, id};
+
+/// The cell behind a header.
+///
+/// # Safety
+///
+/// `header` is a live cell of this type for as long as the reference is used.
+#[inline]
+unsafe fn cell<'a, F: Future, S>(header: NonNull<Header>) -> &'a Cell<F, S> {
+    // SAFETY: `Cell` is `repr(C)` with its header first.
+    unsafe { header.cast().as_ref() }
+}
+
+/// Runs a task once: polls it, or drops its future if it was aborted.
+///
+/// # Safety
+///
+/// The caller holds the runnable, and gives it up.
+pub(crate) unsafe fn run<F: Future, S: Schedule>(
+    header: NonNull<Header>,
+    live: Option<&LiveList>,
+) -> Outcome {
+    // SAFETY: the liveness reference is there until this function gives it up.
+    let cell = unsafe { cell::<F, S>(header) };
+    let _current = id::enter(header);
+    let output = match cell.header.state.transition_to_running() {
+        Start::Poll => {
+            // SAFETY: this is the runner, and the task is not complete.
+            match unsafe { poll(cell) } {
+                Poll::Pending => {
+                    return match cell.header.state.transition_to_idle() {
+                        Stop::Idle => Outcome::Idle,
+                        // SAFETY: the caller's runnable goes on.
+                        Stop::Again => Outcome::Again(unsafe { runnable_of(header) }),
+                    };
+                }
+                Poll::Ready(output) => output,
+            }
+        }
+        // SAFETY: this is the runner.
+        Start::Cancel => match unsafe { clear(cell) } {
+            Ok(()) => Err(JoinError::cancelled(cell.header.id)),
+            Err(payload) => Err(JoinError::panicked(cell.header.id, payload)),
+        },
+    };
+    // SAFETY: this is the runner; the stage is empty.
+    unsafe { complete(cell, header, output, live) }
+}
+
+/// Polls the future once. When it is ready, or has panicked, it is dropped and
+/// the stage empty.
+///
+/// # Safety
+///
+/// The caller is the runner.
+#[inline]
+unsafe fn poll<F: Future, S: Schedule>(cell: &Cell<F, S>) -> Poll<Result<F::Output, JoinError>> {
+    let waker = borrowed_waker(NonNull::from(&cell.header));
+    let mut cx = Context::from_waker(&waker);
+    // SAFETY: the caller is the runner (rule 1).
+    let polled = catch_unwind(AssertUnwindSafe(|| unsafe { cell.poll(&mut cx) }));
+    let output = match polled {
+        Ok(Poll::Pending) => return Poll::Pending,
+        Ok(Poll::Ready(output)) => Ok(output),
+        Err(payload) => Err(JoinError::panicked(cell.header.id, payload)),
+    };
+    // SAFETY: as above.
+    Poll::Ready(match unsafe { clear(cell) } {
+        Ok(()) => output,
+        Err(payload) => {
+            swallow(|| drop(output));
+            Err(JoinError::panicked(cell.header.id, payload))
+        }
+    })
+}
+
+/// Drops what is in the stage; the payload if that panics.
+///
+/// # Safety
+///
+/// Rule 1.
+#[inline]
+unsafe fn clear<F: Future, S: Schedule>(cell: &Cell<F, S>) -> Result<(), Box<dyn Any + Send>> {
+    // SAFETY: the caller has the stage.
+    catch_unwind(AssertUnwindSafe(|| unsafe { cell.clear_stage() }))
+}
+
+/// Hands the output over and gives the liveness reference up, or over to the
+/// live list of another thread.
+///
+/// # Safety
+///
+/// The caller is the runner, and the stage is empty.
+#[inline]
+unsafe fn complete<F: Future, S: Schedule>(
+    cell: &Cell<F, S>,
+    header: NonNull<Header>,
+    output: Result<F::Output, JoinError>,
+    live: Option<&LiveList>,
+) -> Outcome {
+    let state = &cell.header.state;
+    if state.is_detached() {
+        swallow(|| drop(output));
+        // SAFETY: the caller holds the runnable (rule 4).
+        return match unsafe { Retire::of(header, live) } {
+            Retire::Here => {
+                if state.transition_to_complete_and_release() == Release::Dealloc {
+                    // SAFETY: the count is zero.
+                    unsafe { Header::dealloc(header) };
+                }
+                Outcome::Complete
+            }
+            Retire::Elsewhere(completed) => {
+                // Nobody joins, so there is no duty but the reference's, which
+                // goes with the token.
+                let _ = state.transition_to_complete();
+                Outcome::CompleteElsewhere(completed)
+            }
+        };
+    }
+    // SAFETY: the caller is the runner; the stage is empty.
+    unsafe { cell.store_output(output) };
+    // SAFETY: the caller holds the runnable (rule 4).
+    let retire = unsafe { Retire::of(header, live) };
+    match state.transition_to_complete() {
+        Completion::JoinedWithWaker => swallow(|| {
+            // SAFETY: the bit was set when the task completed, so the waker is
+            // ours (rule 2).
+            if let Some(waker) = unsafe { Header::take_join_waker(header) } {
+                waker.wake();
+            }
+        }),
+        Completion::Joined => {}
+        // SAFETY: the handle went before completion, so the output is ours
+        // (rule 1).
+        Completion::Detached => swallow(|| unsafe { cell.clear_stage() }),
+    }
+    match retire {
+        Retire::Here => {
+            // SAFETY: the liveness reference, given up once.
+            unsafe { crate::waker::release(header) };
+            Outcome::Complete
+        }
+        Retire::Elsewhere(completed) => Outcome::CompleteElsewhere(completed),
+    }
+}
+
+/// Runs user code whose panic has nobody to go to. A payload whose drop
+/// panics in turn is forgotten.
+#[inline]
+fn swallow(code: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(code)) {
+        crate::error::drop_payload(payload);
+    }
+}
+
+/// Gives a runnable that has just come into being to the scheduler.
+///
+/// # Safety
+///
+/// A transition said `Enqueue`.
+pub(crate) unsafe fn schedule<F: Future, S: Schedule>(header: NonNull<Header>) {
+    // The task may have run and be freed before `schedule` returns, so that
+    // the scheduler must not be borrowed from it.
+    // SAFETY: the runnable keeps the cell alive here.
+    let scheduler = unsafe { cell::<F, S>(header) }.scheduler.clone();
+    // SAFETY: the caller's transition made the runnable.
+    scheduler.schedule(unsafe { runnable_of(header) });
+}
+
+/// Drops the output.
+///
+/// # Safety
+///
+/// Rule 1: the caller is the join handle, after completion.
+pub(crate) unsafe fn drop_output<F: Future, S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: the caller's reference and rule 1.
+    unsafe { cell::<F, S>(header).clear_stage() };
+}
+
+/// Moves the output to `destination`, a `Poll<Result<F::Output, JoinError>>`.
+///
+/// # Safety
+///
+/// Rule 1: the caller is the join handle, after completion, and `destination`
+/// is valid for a write.
+pub(crate) unsafe fn take_output<F: Future, S: Schedule>(
+    header: NonNull<Header>,
+    destination: *mut (),
+) {
+    // SAFETY: the caller's reference and rule 1.
+    let output = unsafe { cell::<F, S>(header).take_output() };
+    // SAFETY: the caller vouches for the type and place; the assignment drops
+    // the `Pending` that is there.
+    unsafe { *destination.cast() = Poll::Ready(output) };
+}
+
+/// Frees the cell.
+///
+/// # Safety
+///
+/// Rule 7.
+pub(crate) unsafe fn dealloc<F: Future, S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: `Cell::allocate` boxed it, and nobody else can reach it.
+    drop(unsafe { Box::from_raw(header.cast::<Cell<F, S>>().as_ptr()) });
+}

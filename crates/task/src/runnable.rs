@@ -1,0 +1,137 @@
+//! A task that is due to run.
+
+use std::fmt;
+use std::mem;
+use std::ptr::NonNull;
+
+use raddle_std::cell::UnsafeCell;
+
+use crate::cell::Header;
+use crate::id::Id;
+use crate::live::{Completed, LiveList};
+
+/// The right to run a task once: a task that is scheduled has exactly one.
+///
+/// It is one pointer. Dropping it without running the task cancels the task:
+/// the future is dropped on the spot.
+pub struct Runnable(NonNull<Header>);
+
+// SAFETY: a runnable moves the future along, and `spawn` asks that it be `Send`
+// (or `spawn_unchecked`'s caller answers for it).
+unsafe impl Send for Runnable {}
+// SAFETY: a shared runnable gives away its id, nothing else.
+unsafe impl Sync for Runnable {}
+
+/// What came of running a task.
+#[must_use]
+#[derive(Debug)]
+pub enum Outcome {
+    /// The task waits to be woken.
+    Idle,
+    /// The task was woken while it ran, and is due again. The scheduler's
+    /// `schedule` was not called.
+    Again(Runnable),
+    /// The task has completed.
+    Complete,
+    /// The task has completed, but the live list that it is in belongs to
+    /// another thread, which is to be told.
+    CompleteElsewhere(Completed),
+}
+
+impl Runnable {
+    /// # Safety
+    ///
+    /// The caller's transition made the runnable, or it goes on from
+    /// [`into_raw`](Self::into_raw).
+    #[inline]
+    pub(crate) unsafe fn from_header(header: NonNull<Header>) -> Self {
+        Self(header)
+    }
+
+    #[inline]
+    pub(crate) fn header(&self) -> NonNull<Header> {
+        self.0
+    }
+
+    /// Polls the task; a task that was aborted has its future dropped instead.
+    /// Panics of the future go to the join handle.
+    #[inline]
+    pub fn run(self) -> Outcome {
+        self.run_with(None)
+    }
+
+    /// As [`run`](Self::run), on the thread that `live` belongs to: if the
+    /// task is in that list, its completion takes it out.
+    #[inline]
+    pub fn run_in(self, live: &LiveList) -> Outcome {
+        self.run_with(Some(live))
+    }
+
+    /// Cancels the task: the future is dropped on this thread, which `live`
+    /// belongs to, if it is given.
+    pub fn cancel(self, live: Option<&LiveList>) -> Outcome {
+        // SAFETY: the runnable keeps the cell alive.
+        unsafe { self.0.as_ref() }.state.cancel();
+        self.run_with(live)
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        // SAFETY: the runnable keeps the cell alive.
+        unsafe { self.0.as_ref() }.id
+    }
+
+    /// Gives the runnable up for its pointer.
+    #[inline]
+    pub fn into_raw(self) -> NonNull<()> {
+        let raw = self.0.cast();
+        mem::forget(self);
+        raw
+    }
+
+    /// Takes a runnable back.
+    ///
+    /// # Safety
+    ///
+    /// `raw` comes from [`into_raw`](Self::into_raw), and is taken back once.
+    #[inline]
+    pub unsafe fn from_raw(raw: NonNull<()>) -> Self {
+        Self(raw.cast())
+    }
+
+    /// The field of the task with which a queue links it to the next.
+    ///
+    /// # Safety
+    ///
+    /// `raw` comes from [`into_raw`](Self::into_raw) and has not been taken
+    /// back for as long as the reference is used.
+    #[inline]
+    pub unsafe fn queue_link<'a>(raw: NonNull<()>) -> &'a UnsafeCell<Option<NonNull<()>>> {
+        // SAFETY: the runnable keeps the cell alive.
+        &unsafe { raw.cast::<Header>().as_ref() }.queue_link
+    }
+
+    #[inline]
+    fn run_with(self, live: Option<&LiveList>) -> Outcome {
+        let header = self.0;
+        mem::forget(self);
+        // SAFETY: the runnable was forgotten: it is given up to `run`.
+        unsafe { (header.as_ref().vtable.run)(header, live) }
+    }
+}
+
+impl Drop for Runnable {
+    fn drop(&mut self) {
+        // SAFETY: `self` is not used again.
+        let again = Self(self.0);
+        // A task that is in another thread's list stays in it, complete, until
+        // that list is dropped.
+        let _ = again.cancel(None);
+    }
+}
+
+impl fmt::Debug for Runnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Runnable").field(&self.id()).finish()
+    }
+}

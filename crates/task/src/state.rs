@@ -1,0 +1,399 @@
+//! The state word: lifecycle bits and reference count, and their transitions.
+//!
+//! `docs/task-states.md` draws them. Nothing outside this file touches the word.
+
+use std::fmt;
+
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Set while the holder of the runnable polls, drops or completes the future,
+/// and while a task that was woken during its poll is queued again. Cleared by
+/// the end of a poll that was not woken, and by completion.
+const RUNNING: usize = 1;
+/// Set while a runnable exists, or while the running poll is owed another.
+/// Cleared by the start of a run.
+const NOTIFIED: usize = RUNNING << 1;
+/// Set once the future is gone; never cleared.
+const COMPLETE: usize = NOTIFIED << 1;
+/// Set once the task is aborted; never cleared.
+const CANCELLED: usize = COMPLETE << 1;
+/// Set while the join handle exists. Cleared by its drop, unless `COMPLETE`
+/// came first.
+const JOIN_INTEREST: usize = CANCELLED << 1;
+/// Set while the join waker belongs to whoever completes the task. Set and
+/// cleared by the join handle, never after `COMPLETE`.
+const JOIN_WAKER: usize = JOIN_INTEREST << 1;
+/// One reference.
+const REF_ONE: usize = JOIN_WAKER << 1;
+/// Subtracting this turns `RUNNING`, known to be set, into `COMPLETE`, known to
+/// be clear, and drops a reference.
+const COMPLETED_AND_RELEASED: usize = REF_ONE + RUNNING - COMPLETE;
+
+/// The word.
+pub(crate) struct State(AtomicUsize);
+
+/// The word at one moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Snapshot(usize);
+
+/// What the holder of a runnable has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Poll the future.
+    Poll,
+    /// Drop the future: the task was aborted.
+    Cancel,
+}
+
+/// What follows a poll that was pending.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The task waits for a wake; the runnable is used up.
+    Idle,
+    /// The task was woken during the poll: the runnable is to be queued again.
+    Again,
+}
+
+/// What a wake or an abort has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// A runnable has come into being and must be scheduled.
+    Enqueue,
+    /// The task is scheduled already, running, or complete.
+    Nothing,
+    /// The last reference is gone: the cell must be freed.
+    Dealloc,
+}
+
+/// Who gets what of a task that has completed.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Completion {
+    /// The join handle is gone: the runner drops the output.
+    Detached,
+    /// The output is the join handle's; there is nobody to wake.
+    Joined,
+    /// The output is the join handle's; the runner takes the join waker and
+    /// wakes it.
+    JoinedWithWaker,
+}
+
+/// What giving a reference up has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// The last reference is gone: the cell must be freed.
+    Dealloc,
+    /// Others hold references.
+    Nothing,
+}
+
+/// What the join handle's drop has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Detach {
+    /// All is done, and the handle's reference given up.
+    Nothing,
+    /// Take the join waker and drop it, then give the reference up.
+    DropWaker,
+    /// Drop the output, then give the reference up.
+    DropOutput,
+}
+
+impl State {
+    /// A task that is scheduled for the first time: notified, with a join
+    /// handle, and referenced by liveness and that handle.
+    pub(crate) fn new() -> Self {
+        Self(AtomicUsize::new(NOTIFIED | JOIN_INTEREST | (2 * REF_ONE)))
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> Snapshot {
+        // ORDERING: Acquire pairs with `transition_to_complete`: a caller that
+        // sees `COMPLETE` may read the output.
+        Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// Starts a run. The caller holds the runnable.
+    #[inline]
+    pub(crate) fn transition_to_running(&self) -> Start {
+        // ORDERING: while `NOTIFIED` is set only the caller changes it and
+        // `RUNNING`, and the caller got the runnable through a queue.
+        let current = Snapshot(self.0.load(Ordering::Relaxed));
+        debug_assert!(current.is(NOTIFIED) && !current.is(COMPLETE));
+        let change = NOTIFIED | (!current.0 & RUNNING);
+        // ORDERING: Acquire pairs with the Release of every wake up to this
+        // one, also of those that found the task notified already, and through
+        // them with `transition_to_idle` of the run before.
+        let before = Snapshot(self.0.fetch_xor(change, Ordering::Acquire));
+        if before.is(CANCELLED) {
+            Start::Cancel
+        } else {
+            Start::Poll
+        }
+    }
+
+    /// Ends a poll that was pending.
+    #[inline]
+    pub(crate) fn transition_to_idle(&self) -> Stop {
+        // ORDERING: a guess for the exchange; `NOTIFIED` is never cleared while
+        // the task runs, so seeing it once is enough.
+        let mut current = Snapshot(self.0.load(Ordering::Relaxed));
+        loop {
+            debug_assert!(current.is(RUNNING) && !current.is(COMPLETE));
+            if current.is(NOTIFIED) {
+                return Stop::Again;
+            }
+            // ORDERING: Release pairs with the Acquire of `wake_by_ref`,
+            // `wake_by_value`, `abort` and, through them, of the next run: the
+            // future and the queue link are theirs then.
+            match self.0.compare_exchange_weak(
+                current.0,
+                current.0 & !RUNNING,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Stop::Idle,
+                Err(actual) => current = Snapshot(actual),
+            }
+        }
+    }
+
+    /// Whether the join handle is gone, for good. The caller is the runner.
+    #[inline]
+    pub(crate) fn is_detached(&self) -> bool {
+        // ORDERING: the bit never comes back, and nothing is read because of it.
+        !Snapshot(self.0.load(Ordering::Relaxed)).is(JOIN_INTEREST)
+    }
+
+    /// Completes a task that nobody joins, and gives the liveness reference up
+    /// with it. The stage must be empty.
+    #[inline]
+    pub(crate) fn transition_to_complete_and_release(&self) -> Release {
+        // ORDERING: AcqRel: as in `release`.
+        let before = Snapshot(self.0.fetch_sub(COMPLETED_AND_RELEASED, Ordering::AcqRel));
+        debug_assert!(before.is(RUNNING) && !before.is(COMPLETE) && !before.is(JOIN_INTEREST));
+        before.released()
+    }
+
+    /// Completes a task; the liveness reference stays the caller's.
+    #[inline]
+    pub(crate) fn transition_to_complete(&self) -> Completion {
+        // ORDERING: Release pairs with `load` by the join handle, which reads
+        // the output then; Acquire with `set_join_waker`, whose waker is read
+        // next.
+        let before = Snapshot(self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel));
+        debug_assert!(before.is(RUNNING) && !before.is(COMPLETE));
+        if !before.is(JOIN_INTEREST) {
+            Completion::Detached
+        } else if before.is(JOIN_WAKER) {
+            Completion::JoinedWithWaker
+        } else {
+            Completion::Joined
+        }
+    }
+
+    /// Wakes the task; the caller keeps its reference.
+    #[inline]
+    pub(crate) fn wake_by_ref(&self) -> Wake {
+        // ORDERING: Release pairs with `transition_to_running`, which sees what
+        // the caller wrote before, also when the task was notified already;
+        // Acquire with `transition_to_idle`, whose runner used the queue link.
+        Snapshot(self.0.fetch_or(NOTIFIED, Ordering::AcqRel)).on_wake()
+    }
+
+    /// Wakes the task and gives the caller's reference up.
+    #[inline]
+    pub(crate) fn wake_by_value(&self) -> Wake {
+        // ORDERING: a guess for the exchange.
+        let mut current = Snapshot(self.0.load(Ordering::Relaxed));
+        loop {
+            let notified = if current.is(COMPLETE) { 0 } else { NOTIFIED };
+            // ORDERING: as `wake_by_ref`, and as `release`.
+            match self.0.compare_exchange_weak(
+                current.0,
+                (current.0 | notified) - REF_ONE,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                // While the task is not complete its liveness reference is
+                // left.
+                Ok(_) if current.is(COMPLETE) && current.released() == Release::Dealloc => {
+                    return Wake::Dealloc;
+                }
+                Ok(_) => return current.on_wake(),
+                Err(actual) => current = Snapshot(actual),
+            }
+        }
+    }
+
+    /// Aborts the task: its next run drops the future.
+    pub(crate) fn abort(&self) -> Wake {
+        // ORDERING: as `wake_by_ref`.
+        Snapshot(self.0.fetch_or(CANCELLED | NOTIFIED, Ordering::AcqRel)).on_wake()
+    }
+
+    /// Marks the task as aborted. The caller holds the runnable and runs it.
+    pub(crate) fn cancel(&self) {
+        // ORDERING: read by the caller's own `transition_to_running`.
+        self.0.fetch_or(CANCELLED, Ordering::Relaxed);
+    }
+
+    /// Hands the join waker, just written, to whoever completes the task.
+    /// False if the task has completed: the waker is still the caller's.
+    pub(crate) fn set_join_waker(&self) -> bool {
+        // ORDERING: Release pairs with `transition_to_complete`, Acquire as in
+        // `load`.
+        self.change_unless_complete(|state| state | JOIN_WAKER, Ordering::AcqRel)
+    }
+
+    /// Takes the join waker back from whoever completes the task. False if the
+    /// task has completed: the waker is the completer's.
+    pub(crate) fn unset_join_waker(&self) -> bool {
+        // ORDERING: the field is as the caller itself left it.
+        self.change_unless_complete(|state| state & !JOIN_WAKER, Ordering::Acquire)
+    }
+
+    fn change_unless_complete(&self, change: impl Fn(usize) -> usize, success: Ordering) -> bool {
+        // ORDERING: a guess for the exchange.
+        let mut current = Snapshot(self.0.load(Ordering::Relaxed));
+        while !current.is(COMPLETE) {
+            // ORDERING: `success` is argued by the callers.
+            match self.0.compare_exchange_weak(
+                current.0,
+                change(current.0),
+                success,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(actual) => current = Snapshot(actual),
+            }
+        }
+        // ORDERING: pairs with `transition_to_complete`: the caller reads the
+        // output next.
+        raddle_std::sync::atomic::fence(Ordering::Acquire);
+        false
+    }
+
+    /// Drops the join handle's interest and, where nothing is left to do, its
+    /// reference.
+    #[inline]
+    pub(crate) fn detach(&self) -> Detach {
+        // ORDERING: a guess for the exchange.
+        let mut current = Snapshot(self.0.load(Ordering::Relaxed));
+        loop {
+            debug_assert!(current.is(JOIN_INTEREST));
+            if current.is(COMPLETE) {
+                // ORDERING: pairs with `transition_to_complete`: the caller
+                // drops the output next.
+                raddle_std::sync::atomic::fence(Ordering::Acquire);
+                return Detach::DropOutput;
+            }
+            let (change, duty) = if current.is(JOIN_WAKER) {
+                (JOIN_INTEREST | JOIN_WAKER, Detach::DropWaker)
+            } else {
+                // The liveness reference is left: this is not the last.
+                (JOIN_INTEREST + REF_ONE, Detach::Nothing)
+            };
+            // ORDERING: Release: as in `release`. What the handle did with the
+            // cell happens before it is freed.
+            match self.0.compare_exchange_weak(
+                current.0,
+                current.0 - change,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return duty,
+                Err(actual) => current = Snapshot(actual),
+            }
+        }
+    }
+
+    /// Takes a further reference. The caller holds one already.
+    #[inline]
+    pub(crate) fn retain(&self) {
+        // ORDERING: the caller's reference keeps the cell; as in `Arc::clone`.
+        let before = self.0.fetch_add(REF_ONE, Ordering::Relaxed);
+        if before > isize::MAX as usize {
+            // Wakers were leaked until the count is about to wrap. A panic
+            // could be caught and the count go on.
+            std::process::abort();
+        }
+    }
+
+    /// Gives a reference up.
+    #[inline]
+    pub(crate) fn release(&self) -> Release {
+        // ORDERING: Release and Acquire pair with each other: every access of
+        // the cell happens before it is freed.
+        Snapshot(self.0.fetch_sub(REF_ONE, Ordering::AcqRel)).released()
+    }
+}
+
+impl Snapshot {
+    #[inline]
+    fn is(self, bit: usize) -> bool {
+        self.0 & bit != 0
+    }
+
+    #[inline]
+    pub(crate) fn is_complete(self) -> bool {
+        self.is(COMPLETE)
+    }
+
+    #[inline]
+    pub(crate) fn has_join_waker(self) -> bool {
+        self.is(JOIN_WAKER)
+    }
+
+    fn references(self) -> usize {
+        self.0 / REF_ONE
+    }
+
+    /// What follows from a wake that found this state.
+    #[inline]
+    fn on_wake(self) -> Wake {
+        if self.0 & (RUNNING | NOTIFIED | COMPLETE) == 0 {
+            Wake::Enqueue
+        } else {
+            Wake::Nothing
+        }
+    }
+
+    /// What follows from giving up one of this state's references.
+    #[inline]
+    fn released(self) -> Release {
+        debug_assert!(self.references() > 0);
+        if self.references() == 1 {
+            Release::Dealloc
+        } else {
+            Release::Nothing
+        }
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("running", &self.is(RUNNING))
+            .field("notified", &self.is(NOTIFIED))
+            .field("complete", &self.is(COMPLETE))
+            .field("cancelled", &self.is(CANCELLED))
+            .field("join_interest", &self.is(JOIN_INTEREST))
+            .field("join_waker", &self.is(JOIN_WAKER))
+            .field("references", &self.references())
+            .finish()
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.load().fmt(f)
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,0 +1,74 @@
+use super::*;
+
+#[test]
+fn the_bits_are_disjoint_and_below_the_count() {
+    let bits = [
+        RUNNING,
+        NOTIFIED,
+        COMPLETE,
+        CANCELLED,
+        JOIN_INTEREST,
+        JOIN_WAKER,
+    ];
+    let mut all = 0;
+    for bit in bits {
+        assert_eq!(bit.count_ones(), 1);
+        assert_eq!(all & bit, 0);
+        all |= bit;
+    }
+    assert_eq!(all, REF_ONE - 1);
+}
+
+#[test]
+fn completing_and_releasing_is_one_subtraction() {
+    let word = RUNNING | NOTIFIED | (3 * REF_ONE);
+    assert_eq!(
+        word - COMPLETED_AND_RELEASED,
+        COMPLETE | NOTIFIED | (2 * REF_ONE)
+    );
+}
+
+#[test]
+fn a_task_woken_while_it_runs_stays_running() {
+    let state = State::new();
+    assert_eq!(state.transition_to_running(), Start::Poll);
+    assert_eq!(state.wake_by_ref(), Wake::Nothing);
+    assert_eq!(state.transition_to_idle(), Stop::Again);
+    assert_eq!(state.wake_by_ref(), Wake::Nothing);
+    assert_eq!(state.transition_to_running(), Start::Poll);
+    assert_eq!(state.transition_to_idle(), Stop::Idle);
+    assert_eq!(state.wake_by_ref(), Wake::Enqueue);
+}
+
+#[test]
+fn an_aborted_task_is_cancelled_by_its_next_run() {
+    let state = State::new();
+    assert_eq!(state.transition_to_running(), Start::Poll);
+    assert_eq!(state.transition_to_idle(), Stop::Idle);
+    assert_eq!(state.abort(), Wake::Enqueue);
+    assert_eq!(state.abort(), Wake::Nothing);
+    assert_eq!(state.transition_to_running(), Start::Cancel);
+}
+
+#[test]
+fn the_last_waker_frees_a_complete_task() {
+    let state = State::new();
+    state.retain();
+    assert_eq!(state.detach(), Detach::Nothing);
+    assert_eq!(state.transition_to_running(), Start::Poll);
+    assert!(state.is_detached());
+    assert_eq!(state.transition_to_complete_and_release(), Release::Nothing);
+    assert_eq!(state.wake_by_value(), Wake::Dealloc);
+}
+
+#[test]
+fn the_join_waker_changes_hands_with_its_bit() {
+    let state = State::new();
+    assert_eq!(state.transition_to_running(), Start::Poll);
+    assert!(state.set_join_waker());
+    assert!(state.unset_join_waker());
+    assert!(state.set_join_waker());
+    assert_eq!(state.transition_to_complete(), Completion::JoinedWithWaker);
+    assert!(!state.unset_join_waker());
+    assert_eq!(state.detach(), Detach::DropOutput);
+}

@@ -1,0 +1,74 @@
+//! Wakers: the cell's pointer and one static table.
+
+use std::ptr::NonNull;
+use std::task::{RawWaker, RawWakerVTable};
+
+use crate::cell::Header;
+use crate::state::{Release, Wake};
+
+static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
+
+/// A raw waker on the cell. It counts as one of its references.
+#[inline]
+pub(crate) fn raw(header: NonNull<Header>) -> RawWaker {
+    RawWaker::new(header.as_ptr().cast(), &VTABLE)
+}
+
+/// # Safety
+///
+/// `data` comes from [`raw`], whose reference is still there.
+#[inline]
+unsafe fn header(data: *const ()) -> NonNull<Header> {
+    // SAFETY: `raw` made it of a non-null pointer.
+    unsafe { NonNull::new_unchecked(data.cast_mut().cast()) }
+}
+
+unsafe fn clone(data: *const ()) -> RawWaker {
+    // SAFETY: the waker that is cloned holds a reference.
+    let header = unsafe { header(data) };
+    // SAFETY: as above.
+    unsafe { header.as_ref() }.state.retain();
+    raw(header)
+}
+
+unsafe fn wake(data: *const ()) {
+    // SAFETY: the waker holds a reference, given up by the transition.
+    let header = unsafe { header(data) };
+    // SAFETY: as above.
+    match unsafe { header.as_ref() }.state.wake_by_value() {
+        // SAFETY: the transition made a runnable.
+        Wake::Enqueue => unsafe { Header::schedule(header) },
+        // SAFETY: the transition took the count to zero.
+        Wake::Dealloc => unsafe { Header::dealloc(header) },
+        Wake::Nothing => {}
+    }
+}
+
+unsafe fn wake_by_ref(data: *const ()) {
+    // SAFETY: the waker holds a reference.
+    let header = unsafe { header(data) };
+    // SAFETY: as above.
+    if unsafe { header.as_ref() }.state.wake_by_ref() == Wake::Enqueue {
+        // SAFETY: the transition made a runnable.
+        unsafe { Header::schedule(header) };
+    }
+}
+
+unsafe fn drop(data: *const ()) {
+    // SAFETY: the waker holds a reference, given up here.
+    unsafe { release(header(data)) };
+}
+
+/// Gives a reference up.
+///
+/// # Safety
+///
+/// The caller holds one, and does not use the cell again.
+#[inline]
+pub(crate) unsafe fn release(header: NonNull<Header>) {
+    // SAFETY: the caller's reference.
+    if unsafe { header.as_ref() }.state.release() == Release::Dealloc {
+        // SAFETY: the count is zero.
+        unsafe { Header::dealloc(header) };
+    }
+}
