@@ -1,1 +1,25 @@
-//! A work-stealing worker pool and a current-thread scheduler built of steppable workers.
+#![doc = include_str!("../README.md")]
+
+mod block_on;
+mod config;
+mod context;
+mod current_thread;
+mod driver;
+mod handle;
+mod idle;
+mod parker;
+mod pool;
+mod shared;
+mod shutdown;
+mod task;
+mod worker;
+mod yield_now;
+
+pub use config::{AroundWorker, Config, Hook};
+pub use context::EnterGuard;
+pub use current_thread::CurrentThread;
+pub use driver::{Driver, Unpark};
+pub use handle::{Handle, is_inside, spawn};
+pub use pool::Pool;
+pub use worker::{Step, Worker};
+pub use yield_now::{YieldNow, yield_now};

@@ -10,6 +10,7 @@ use raddle_std::cell::UnsafeCell;
 
 use crate::error::JoinError;
 use crate::id::Id;
+use crate::live::ListId;
 use crate::runnable::{Outcome, Runnable};
 use crate::state::State;
 use crate::{LiveList, Schedule, run};
@@ -20,8 +21,8 @@ pub(crate) struct Header {
     pub(crate) vtable: &'static Vtable,
     /// The next task in the queue that holds this one (rule 3).
     pub(crate) queue_link: UnsafeCell<Option<NonNull<()>>>,
-    /// The live list that has adopted the task; 0 for none (rule 4).
-    pub(crate) owner: UnsafeCell<u32>,
+    /// The live list that has adopted the task (rule 4).
+    pub(crate) owner: UnsafeCell<Option<ListId>>,
     pub(crate) id: Id,
 }
 
@@ -82,7 +83,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 state: State::new(),
                 vtable: &Self::VTABLE,
                 queue_link: UnsafeCell::new(None),
-                owner: UnsafeCell::new(0),
+                owner: UnsafeCell::new(None),
                 id: Id::next(),
             },
             scheduler,

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod cell;
+mod completed;
 mod error;
 mod id;
 mod join;
@@ -12,10 +13,11 @@ mod waker;
 
 use std::future::Future;
 
+pub use completed::{Completed, CompletedStack};
 pub use error::JoinError;
 pub use id::{Id, id, try_id};
 pub use join::{AbortHandle, JoinHandle};
-pub use live::{Completed, CompletedStack, LiveList};
+pub use live::LiveList;
 pub use runnable::{Outcome, Runnable};
 
 /// Where a task goes when it is woken.
@@ -38,6 +40,13 @@ impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {
 }
 
 /// Makes a task of a future. The first runnable is returned, not scheduled.
+///
+/// The future must be `Send`, since its runnable is:
+///
+/// ```compile_fail,E0277
+/// let rc = std::rc::Rc::new(());
+/// raddle_task::spawn(async move { drop(rc) }, |task| drop(task));
+/// ```
 #[inline]
 pub fn spawn<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
 where

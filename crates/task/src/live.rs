@@ -2,24 +2,49 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::marker::PhantomData;
-use std::num::NonZeroU32;
-use std::ptr::{self, NonNull};
+use std::num::{NonZeroU32, NonZeroU64};
+use std::ptr::NonNull;
 
-use raddle_std::sync::atomic::{AtomicPtr, Ordering};
+use raddle_std::sync::atomic::Ordering;
 
 use crate::cell::Header;
+use crate::completed::Completed;
 use crate::runnable::Runnable;
-use crate::state::Wake;
+use crate::state::{Release, Wake};
 use crate::waker;
+
+/// How many lists were made. A counter without a bearing on any other memory,
+/// so it needs no model, and std's can be a static.
+static LISTS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// Names a list: the number that its maker gave it, and in the upper half one
+/// that no other list of the process has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ListId(NonZeroU64);
+
+impl ListId {
+    fn new(owner: NonZeroU32) -> Self {
+        // ORDERING: only uniqueness matters.
+        let serial = LISTS
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |lists| {
+                lists.checked_add(1)
+            })
+            .expect("a process can make 4294967295 live lists; reuse them");
+        Self(NonZeroU64::from(owner) | (u64::from(serial) << 32))
+    }
+
+    pub(crate) fn owner(self) -> NonZeroU32 {
+        NonZeroU32::new(self.0.get() as u32).expect("it was made of one")
+    }
+}
 
 /// A list of tasks that have not completed, owned by one thread at a time.
 ///
 /// Linking and unlinking are plain stores. A task that completes on another
 /// thread comes back as a [`Completed`], usually by way of the owner's
-/// [`CompletedStack`].
+/// [`CompletedStack`](crate::CompletedStack).
 pub struct LiveList {
-    owner: NonZeroU32,
+    id: ListId,
     first: Cell<Option<NonNull<Header>>>,
     len: Cell<usize>,
 }
@@ -29,10 +54,11 @@ pub struct LiveList {
 unsafe impl Send for LiveList {}
 
 impl LiveList {
-    /// Makes an empty list. `owner` tells the lists of one scheduler apart.
+    /// Makes an empty list. `owner` tells the lists of one scheduler apart, and
+    /// is what [`Completed::owner`] gives back.
     pub fn new(owner: NonZeroU32) -> Self {
         Self {
-            owner,
+            id: ListId::new(owner),
             first: Cell::new(None),
             len: Cell::new(0),
         }
@@ -43,16 +69,14 @@ impl LiveList {
     pub fn adopt(&self, task: &Runnable) {
         let header = task.header();
         // SAFETY: the runnable keeps the cell alive.
-        let adopted = unsafe { header.as_ref() }.owner.with_mut(|owner| {
+        let first_time = unsafe { header.as_ref() }.owner.with_mut(|owner| {
             // SAFETY: `task` is the runnable (rule 4).
             let owner = unsafe { &mut *owner };
-            let adopted = *owner != 0;
-            if !adopted {
-                *owner = self.owner.get();
-            }
-            adopted
+            let first_time = owner.is_none();
+            owner.get_or_insert(self.id);
+            first_time
         });
-        if !adopted {
+        if first_time {
             self.link(header);
         }
     }
@@ -68,10 +92,11 @@ impl LiveList {
     }
 
     /// Aborts every task in the list. Those that were idle are given to
-    /// `enqueue`, which must run no task and adopt none: running them drops
-    /// their futures. The others are queued or running, and are cancelled when
-    /// they are run next.
-    pub fn abort_all(&self, mut enqueue: impl FnMut(Runnable)) {
+    /// `enqueue`: running them drops their futures. The others are queued or
+    /// running, and are cancelled when they are run next.
+    pub fn abort_all(&self, enqueue: impl FnMut(Runnable)) {
+        // Chained first: `enqueue` may change the list.
+        let mut due = Chain(None);
         let mut next = self.first.get();
         while let Some(header) = next {
             // SAFETY: a task in the list is alive: the list holds its liveness
@@ -80,9 +105,10 @@ impl LiveList {
             // SAFETY: as above.
             if unsafe { header.as_ref() }.state.abort() == Wake::Enqueue {
                 // SAFETY: the transition made the runnable.
-                enqueue(unsafe { Runnable::from_header(header) });
+                due.push(unsafe { Runnable::from_header(header) });
             }
         }
+        due.for_each(enqueue);
     }
 
     /// Takes a completed task out of the list and gives its liveness reference
@@ -92,14 +118,18 @@ impl LiveList {
     ///
     /// If the task is in another list.
     pub fn retire(&self, completed: Completed) {
-        assert_eq!(
-            completed.owner(),
-            self.owner,
+        assert!(
+            completed.list() == self.id,
             "a completed task must be retired by the list that adopted it"
         );
-        self.unlink(completed.0);
-        // SAFETY: the token carries the liveness reference.
-        unsafe { waker::release(completed.0) };
+        let header = completed.into_header();
+        self.unlink(header);
+        // SAFETY: the token's reference keeps the cell alive; it and the
+        // liveness reference are given up.
+        if unsafe { header.as_ref() }.state.release_two() == Release::Dealloc {
+            // SAFETY: the count is zero.
+            unsafe { Header::dealloc(header) };
+        }
     }
 
     fn link(&self, header: NonNull<Header>) {
@@ -175,19 +205,55 @@ impl Drop for LiveList {
 impl fmt::Debug for LiveList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LiveList")
-            .field("owner", &self.owner)
+            .field("owner", &self.id.owner())
             .field("len", &self.len())
             .finish()
     }
 }
 
+/// Runnables, linked by their own fields. Dropping it cancels them.
+struct Chain(Option<NonNull<()>>);
+
+impl Chain {
+    fn push(&mut self, task: Runnable) {
+        let task = task.into_raw();
+        // SAFETY: the runnable was given up, so it is the chain's.
+        unsafe { Runnable::queue_link(task) }
+            // SAFETY: the chain holds the runnable (rule 3).
+            .with_mut(|link| unsafe { *link = self.0 });
+        self.0 = Some(task);
+    }
+}
+
+impl Iterator for Chain {
+    type Item = Runnable;
+
+    fn next(&mut self) -> Option<Runnable> {
+        let task = self.0?;
+        // SAFETY: the chain holds the runnable.
+        self.0 = unsafe { Runnable::queue_link(task) }
+            // SAFETY: as above (rule 3).
+            .with(|link| unsafe { *link });
+        // SAFETY: `push` gave it up, and it is taken back here alone.
+        Some(unsafe { Runnable::from_raw(task) })
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        self.for_each(drop);
+    }
+}
+
 /// Where a task leaves its live list when it completes.
 #[must_use]
+#[derive(Clone, Copy)]
 pub(crate) enum Retire {
     /// It is in none any more; the runner gives the liveness reference up.
     Here,
-    /// Its list's thread takes it out, and gives the reference up.
-    Elsewhere(Completed),
+    /// Its list's thread takes it out, and gives the liveness reference up. As
+    /// soon as the task is complete that may happen.
+    Elsewhere,
 }
 
 impl Retire {
@@ -198,111 +264,18 @@ impl Retire {
     /// The caller holds the task's runnable and is about to complete it.
     #[inline]
     pub(crate) unsafe fn of(header: NonNull<Header>, live: Option<&LiveList>) -> Self {
-        // SAFETY: the caller holds the runnable (rule 4).
+        // SAFETY: the caller's runnable keeps the cell alive.
         let owner = unsafe { header.as_ref() }
             .owner
+            // SAFETY: the caller holds the runnable (rule 4).
             .with(|owner| unsafe { *owner });
-        match live {
-            _ if owner == 0 => Self::Here,
-            Some(live) if live.owner.get() == owner => {
+        match (owner, live) {
+            (None, _) => Self::Here,
+            (Some(owner), Some(live)) if live.id == owner => {
                 live.unlink(header);
                 Self::Here
             }
-            _ => Self::Elsewhere(Completed(header)),
+            _ => Self::Elsewhere,
         }
-    }
-}
-
-/// A task that completed on another thread than the one whose live list it is
-/// in. [`LiveList::retire`] frees it; if the token is dropped instead, the
-/// task's memory is kept until that list is dropped.
-#[derive(Debug)]
-pub struct Completed(NonNull<Header>);
-
-// SAFETY: the future is gone, and the output is not reached through the token.
-unsafe impl Send for Completed {}
-
-impl Completed {
-    /// The list that the task is in.
-    pub fn owner(&self) -> NonZeroU32 {
-        // SAFETY: the token carries the liveness reference.
-        let owner = unsafe { self.0.as_ref() }
-            .owner
-            // SAFETY: nobody writes it after completion (rule 4).
-            .with(|owner| unsafe { *owner });
-        NonZeroU32::new(owner).expect("a task that is completed elsewhere was adopted")
-    }
-}
-
-/// Completed tasks on their way back to the thread whose live list they are
-/// in: any thread pushes, the owner takes them all.
-pub struct CompletedStack {
-    top: AtomicPtr<Header>,
-    owned: PhantomData<Completed>,
-}
-
-impl CompletedStack {
-    /// Makes an empty stack.
-    pub fn new() -> Self {
-        Self {
-            top: AtomicPtr::new(ptr::null_mut()),
-            owned: PhantomData,
-        }
-    }
-
-    /// Adds a task.
-    pub fn push(&self, completed: Completed) {
-        let header = completed.0;
-        // ORDERING: a guess for the exchange.
-        let mut top = self.top.load(Ordering::Relaxed);
-        loop {
-            // SAFETY: the token carries the liveness reference.
-            unsafe { header.as_ref() }
-                .queue_link
-                // SAFETY: a completed task is in no queue (rule 3).
-                .with_mut(|link| unsafe { *link = NonNull::new(top.cast()) });
-            // ORDERING: Release pairs with the Acquire of `take_all`.
-            match self.top.compare_exchange_weak(
-                top,
-                header.as_ptr(),
-                Ordering::Release,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return,
-                Err(actual) => top = actual,
-            }
-        }
-    }
-
-    /// Takes all tasks out. Costs one load while there are none.
-    #[inline]
-    pub fn take_all(&self, mut each: impl FnMut(Completed)) {
-        // ORDERING: a hint; the swap decides.
-        if self.top.load(Ordering::Relaxed).is_null() {
-            return;
-        }
-        // ORDERING: Acquire pairs with the Release of `push`.
-        let mut next = NonNull::new(self.top.swap(ptr::null_mut(), Ordering::Acquire));
-        while let Some(header) = next {
-            // SAFETY: the tokens that were pushed carry liveness references.
-            next = unsafe { header.as_ref() }
-                .queue_link
-                // SAFETY: the stack was taken as a whole (rule 3).
-                .with(|link| unsafe { *link })
-                .map(NonNull::cast);
-            each(Completed(header));
-        }
-    }
-}
-
-impl Default for CompletedStack {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl fmt::Debug for CompletedStack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CompletedStack").finish_non_exhaustive()
     }
 }

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 use crate::cell::{Cell, Header, borrowed_waker, runnable_of};
+use crate::completed::Completed;
 use crate::error::JoinError;
 use crate::live::Retire;
 use crate::runnable::Outcome;
@@ -39,7 +40,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
     let output = match cell.header.state.transition_to_running() {
         Start::Poll => {
             // SAFETY: this is the runner, and the task is not complete.
-            match unsafe { poll(cell) } {
+            match unsafe { poll::<F, S>(header) } {
                 Poll::Pending => {
                     return match cell.header.state.transition_to_idle() {
                         Stop::Idle => Outcome::Idle,
@@ -57,7 +58,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
         },
     };
     // SAFETY: this is the runner; the stage is empty.
-    unsafe { complete(cell, header, output, live) }
+    unsafe { complete::<F, S>(header, output, live) }
 }
 
 /// Polls the future once. When it is ready, or has panicked, it is dropped and
@@ -67,8 +68,13 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
 ///
 /// The caller is the runner.
 #[inline]
-unsafe fn poll<F: Future, S: Schedule>(cell: &Cell<F, S>) -> Poll<Result<F::Output, JoinError>> {
-    let waker = borrowed_waker(NonNull::from(&cell.header));
+unsafe fn poll<F: Future, S: Schedule>(
+    header: NonNull<Header>,
+) -> Poll<Result<F::Output, JoinError>> {
+    // SAFETY: the runner's liveness reference.
+    let cell = unsafe { cell::<F, S>(header) };
+    // Not of `&cell.header`: a waker frees the whole cell through its pointer.
+    let waker = borrowed_waker(header);
     let mut cx = Context::from_waker(&waker);
     // SAFETY: the caller is the runner (rule 1).
     let polled = catch_unwind(AssertUnwindSafe(|| unsafe { cell.poll(&mut cx) }));
@@ -106,11 +112,14 @@ unsafe fn clear<F: Future, S: Schedule>(cell: &Cell<F, S>) -> Result<(), Box<dyn
 /// The caller is the runner, and the stage is empty.
 #[inline]
 unsafe fn complete<F: Future, S: Schedule>(
-    cell: &Cell<F, S>,
     header: NonNull<Header>,
     output: Result<F::Output, JoinError>,
     live: Option<&LiveList>,
 ) -> Outcome {
+    // Not a parameter: a reference that is one must outlive the call, and the
+    // cell may not.
+    // SAFETY: the runner's liveness reference.
+    let cell = unsafe { cell::<F, S>(header) };
     let state = &cell.header.state;
     if state.is_detached() {
         swallow(|| drop(output));
@@ -123,11 +132,12 @@ unsafe fn complete<F: Future, S: Schedule>(
                 }
                 Outcome::Complete
             }
-            Retire::Elsewhere(completed) => {
+            Retire::Elsewhere => {
                 // Nobody joins, so there is no duty but the reference's, which
                 // goes with the token.
-                let _ = state.transition_to_complete();
-                Outcome::CompleteElsewhere(completed)
+                let _ = state.transition_to_complete_and_retain();
+                // SAFETY: the transition took the reference.
+                Outcome::CompleteElsewhere(unsafe { Completed::new(header) })
             }
         };
     }
@@ -135,7 +145,11 @@ unsafe fn complete<F: Future, S: Schedule>(
     unsafe { cell.store_output(output) };
     // SAFETY: the caller holds the runnable (rule 4).
     let retire = unsafe { Retire::of(header, live) };
-    match state.transition_to_complete() {
+    let completion = match retire {
+        Retire::Here => state.transition_to_complete(),
+        Retire::Elsewhere => state.transition_to_complete_and_retain(),
+    };
+    match completion {
         Completion::JoinedWithWaker => swallow(|| {
             // SAFETY: the bit was set when the task completed, so the waker is
             // ours (rule 2).
@@ -154,7 +168,8 @@ unsafe fn complete<F: Future, S: Schedule>(
             unsafe { crate::waker::release(header) };
             Outcome::Complete
         }
-        Retire::Elsewhere(completed) => Outcome::CompleteElsewhere(completed),
+        // SAFETY: the transition took the reference.
+        Retire::Elsewhere => Outcome::CompleteElsewhere(unsafe { Completed::new(header) }),
     }
 }
 
@@ -173,12 +188,14 @@ fn swallow(code: impl FnOnce()) {
 ///
 /// A transition said `Enqueue`.
 pub(crate) unsafe fn schedule<F: Future, S: Schedule>(header: NonNull<Header>) {
+    // Made first, so that a panic of the clone cancels the task.
+    // SAFETY: the caller's transition made the runnable.
+    let task = unsafe { runnable_of(header) };
     // The task may have run and be freed before `schedule` returns, so that
     // the scheduler must not be borrowed from it.
     // SAFETY: the runnable keeps the cell alive here.
     let scheduler = unsafe { cell::<F, S>(header) }.scheduler.clone();
-    // SAFETY: the caller's transition made the runnable.
-    scheduler.schedule(unsafe { runnable_of(header) });
+    scheduler.schedule(task);
 }
 
 /// Drops the output.

@@ -7,8 +7,9 @@ use std::ptr::NonNull;
 use raddle_std::cell::UnsafeCell;
 
 use crate::cell::Header;
+use crate::completed::Completed;
 use crate::id::Id;
-use crate::live::{Completed, LiveList};
+use crate::live::LiveList;
 
 /// The right to run a task once: a task that is scheduled has exactly one.
 ///
@@ -17,10 +18,9 @@ use crate::live::{Completed, LiveList};
 pub struct Runnable(NonNull<Header>);
 
 // SAFETY: a runnable moves the future along, and `spawn` asks that it be `Send`
-// (or `spawn_unchecked`'s caller answers for it).
+// (or `spawn_unchecked`'s caller answers for it). It is not `Sync`: two lists
+// that adopted it at once would race for the owner.
 unsafe impl Send for Runnable {}
-// SAFETY: a shared runnable gives away its id, nothing else.
-unsafe impl Sync for Runnable {}
 
 /// What came of running a task.
 #[must_use]

@@ -2,9 +2,13 @@
 //!
 //! `docs/task-states.md` draws them. Nothing outside this file touches the word.
 
+mod duty;
+
 use std::fmt;
 
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(crate) use duty::{Completion, Detach, Release, Start, Stop, Wake};
 
 /// Set while the holder of the runnable polls, drops or completes the future,
 /// and while a task that was woken during its poll is queued again. Cleared by
@@ -28,6 +32,8 @@ const REF_ONE: usize = JOIN_WAKER << 1;
 /// Subtracting this turns `RUNNING`, known to be set, into `COMPLETE`, known to
 /// be clear, and drops a reference.
 const COMPLETED_AND_RELEASED: usize = REF_ONE + RUNNING - COMPLETE;
+/// Adding this does the same, and takes a reference.
+const COMPLETED_AND_RETAINED: usize = REF_ONE + COMPLETE - RUNNING;
 
 /// The word.
 pub(crate) struct State(AtomicUsize);
@@ -35,73 +41,6 @@ pub(crate) struct State(AtomicUsize);
 /// The word at one moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Snapshot(usize);
-
-/// What the holder of a runnable has to do.
-#[must_use]
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Start {
-    /// Poll the future.
-    Poll,
-    /// Drop the future: the task was aborted.
-    Cancel,
-}
-
-/// What follows a poll that was pending.
-#[must_use]
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// The task waits for a wake; the runnable is used up.
-    Idle,
-    /// The task was woken during the poll: the runnable is to be queued again.
-    Again,
-}
-
-/// What a wake or an abort has to do.
-#[must_use]
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wake {
-    /// A runnable has come into being and must be scheduled.
-    Enqueue,
-    /// The task is scheduled already, running, or complete.
-    Nothing,
-    /// The last reference is gone: the cell must be freed.
-    Dealloc,
-}
-
-/// Who gets what of a task that has completed.
-#[must_use]
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Completion {
-    /// The join handle is gone: the runner drops the output.
-    Detached,
-    /// The output is the join handle's; there is nobody to wake.
-    Joined,
-    /// The output is the join handle's; the runner takes the join waker and
-    /// wakes it.
-    JoinedWithWaker,
-}
-
-/// What giving a reference up has to do.
-#[must_use]
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Release {
-    /// The last reference is gone: the cell must be freed.
-    Dealloc,
-    /// Others hold references.
-    Nothing,
-}
-
-/// What the join handle's drop has to do.
-#[must_use]
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Detach {
-    /// All is done, and the handle's reference given up.
-    Nothing,
-    /// Take the join waker and drop it, then give the reference up.
-    DropWaker,
-    /// Drop the output, then give the reference up.
-    DropOutput,
-}
 
 impl State {
     /// A task that is scheduled for the first time: notified, with a join
@@ -176,7 +115,7 @@ impl State {
         // ORDERING: AcqRel: as in `release`.
         let before = Snapshot(self.0.fetch_sub(COMPLETED_AND_RELEASED, Ordering::AcqRel));
         debug_assert!(before.is(RUNNING) && !before.is(COMPLETE) && !before.is(JOIN_INTEREST));
-        before.released()
+        before.released(1)
     }
 
     /// Completes a task; the liveness reference stays the caller's.
@@ -185,15 +124,16 @@ impl State {
         // ORDERING: Release pairs with `load` by the join handle, which reads
         // the output then; Acquire with `set_join_waker`, whose waker is read
         // next.
-        let before = Snapshot(self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel));
-        debug_assert!(before.is(RUNNING) && !before.is(COMPLETE));
-        if !before.is(JOIN_INTEREST) {
-            Completion::Detached
-        } else if before.is(JOIN_WAKER) {
-            Completion::JoinedWithWaker
-        } else {
-            Completion::Joined
-        }
+        Snapshot(self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel)).on_completion()
+    }
+
+    /// Completes a task whose liveness reference another thread's live list
+    /// may give up as soon as it is complete; the caller gets one of its own.
+    #[inline]
+    pub(crate) fn transition_to_complete_and_retain(&self) -> Completion {
+        // ORDERING: as `transition_to_complete`; Release pairs with the `load`
+        // of the live list's drop as well.
+        Snapshot(self.0.fetch_add(COMPLETED_AND_RETAINED, Ordering::AcqRel)).on_completion()
     }
 
     /// Wakes the task; the caller keeps its reference.
@@ -221,7 +161,7 @@ impl State {
             ) {
                 // While the task is not complete its liveness reference is
                 // left.
-                Ok(_) if current.is(COMPLETE) && current.released() == Release::Dealloc => {
+                Ok(_) if current.is(COMPLETE) && current.released(1) == Release::Dealloc => {
                     return Wake::Dealloc;
                 }
                 Ok(_) => return current.on_wake(),
@@ -329,7 +269,14 @@ impl State {
     pub(crate) fn release(&self) -> Release {
         // ORDERING: Release and Acquire pair with each other: every access of
         // the cell happens before it is freed.
-        Snapshot(self.0.fetch_sub(REF_ONE, Ordering::AcqRel)).released()
+        Snapshot(self.0.fetch_sub(REF_ONE, Ordering::AcqRel)).released(1)
+    }
+
+    /// Gives two references up at once.
+    #[inline]
+    pub(crate) fn release_two(&self) -> Release {
+        // ORDERING: as `release`.
+        Snapshot(self.0.fetch_sub(2 * REF_ONE, Ordering::AcqRel)).released(2)
     }
 }
 
@@ -363,11 +310,24 @@ impl Snapshot {
         }
     }
 
-    /// What follows from giving up one of this state's references.
+    /// What follows from completing a task that was in this state.
     #[inline]
-    fn released(self) -> Release {
-        debug_assert!(self.references() > 0);
-        if self.references() == 1 {
+    fn on_completion(self) -> Completion {
+        debug_assert!(self.is(RUNNING) && !self.is(COMPLETE));
+        if !self.is(JOIN_INTEREST) {
+            Completion::Detached
+        } else if self.is(JOIN_WAKER) {
+            Completion::JoinedWithWaker
+        } else {
+            Completion::Joined
+        }
+    }
+
+    /// What follows from giving up `count` of this state's references.
+    #[inline]
+    fn released(self, count: usize) -> Release {
+        debug_assert!(self.references() >= count);
+        if self.references() == count {
             Release::Dealloc
         } else {
             Release::Nothing

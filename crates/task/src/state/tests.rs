@@ -20,11 +20,15 @@ fn the_bits_are_disjoint_and_below_the_count() {
 }
 
 #[test]
-fn completing_and_releasing_is_one_subtraction() {
+fn completing_and_counting_is_one_addition() {
     let word = RUNNING | NOTIFIED | (3 * REF_ONE);
     assert_eq!(
         word - COMPLETED_AND_RELEASED,
         COMPLETE | NOTIFIED | (2 * REF_ONE)
+    );
+    assert_eq!(
+        word + COMPLETED_AND_RETAINED,
+        COMPLETE | NOTIFIED | (4 * REF_ONE)
     );
 }
 

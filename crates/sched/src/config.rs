@@ -1,0 +1,79 @@
+//! What a scheduler can be told when it is made.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A function that is called at some point of a worker's life.
+pub type Hook = Arc<dyn Fn() + Send + Sync>;
+
+/// A function that is called with the loop of a worker, and must run it.
+pub type AroundWorker = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+
+/// The settings of a scheduler.
+#[derive(Clone)]
+pub struct Config {
+    /// How many workers a pool has. The current-thread scheduler has one.
+    pub workers: usize,
+    /// Names the threads of a pool.
+    pub thread_name: Arc<dyn Fn() -> String + Send + Sync>,
+    /// The stack size of the threads of a pool, in bytes; std's default if
+    /// none.
+    pub thread_stack_size: Option<usize>,
+    /// A worker takes from the injection queue before its own each time it has
+    /// taken this many steps. Not zero.
+    pub global_queue_interval: u32,
+    /// A busy worker looks at the driver each time it has taken this many
+    /// steps. Not zero.
+    pub event_interval: u32,
+    /// Runs around each worker's whole loop, on the worker's thread.
+    pub around_worker: Option<AroundWorker>,
+    /// Runs before a worker blocks.
+    pub on_thread_park: Option<Hook>,
+    /// Runs after a worker has blocked.
+    pub on_thread_unpark: Option<Hook>,
+}
+
+impl Default for Config {
+    /// One worker; intervals of 31 and 61 steps; no hooks.
+    fn default() -> Self {
+        Self {
+            workers: 1,
+            thread_name: Arc::new(|| "raddle-worker".to_owned()),
+            thread_stack_size: None,
+            global_queue_interval: 31,
+            event_interval: 61,
+            around_worker: None,
+            on_thread_park: None,
+            on_thread_unpark: None,
+        }
+    }
+}
+
+impl Config {
+    /// # Panics
+    ///
+    /// If a setting makes no sense.
+    pub(crate) fn check(&self) {
+        assert!(self.workers > 0, "a scheduler needs at least one worker");
+        assert!(
+            self.workers <= crate::idle::MAX_WORKERS,
+            "a scheduler has at most {} workers",
+            crate::idle::MAX_WORKERS
+        );
+        assert!(
+            self.global_queue_interval > 0 && self.event_interval > 0,
+            "an interval must be greater than zero"
+        );
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("workers", &self.workers)
+            .field("thread_stack_size", &self.thread_stack_size)
+            .field("global_queue_interval", &self.global_queue_interval)
+            .field("event_interval", &self.event_interval)
+            .finish_non_exhaustive()
+    }
+}

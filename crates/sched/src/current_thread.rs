@@ -1,0 +1,218 @@
+//! A scheduler that runs on the threads that block on it.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use raddle_std::sync::Mutex;
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::thread::{self, Thread};
+
+use crate::config::Config;
+use crate::context;
+use crate::driver::Driver;
+use crate::handle::Handle;
+use crate::shared::Shared;
+use crate::worker::{Step, Worker};
+
+/// A scheduler of one worker and no thread: its tasks run while a thread is in
+/// [`block_on`](Self::block_on), in the order in which they became ready.
+///
+/// Dropping it drops its tasks on the dropping thread.
+pub struct CurrentThread {
+    handle: Handle,
+    seat: Mutex<Seat>,
+}
+
+/// Who drives the worker. Several threads may block on futures; one of them
+/// has the worker, the others poll only their own futures and wait for it.
+struct Seat {
+    worker: Option<Worker>,
+    waiting: Vec<Arc<Signal>>,
+}
+
+/// Wakes a thread that blocks on a future, wherever it blocks.
+struct Signal {
+    thread: Thread,
+    handle: Handle,
+    woken: AtomicBool,
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // ORDERING: Release pairs with `is_woken`.
+        if !self.woken.swap(true, Ordering::Release) {
+            // The thread blocks with the worker, in its parker, or without, on
+            // its own. Which of the two may change just now, so wake both.
+            self.handle.shared().unpark(0);
+            self.thread.unpark();
+        }
+    }
+}
+
+impl Signal {
+    fn take_woken(&self) -> bool {
+        // ORDERING: Acquire pairs with `wake_by_ref`: the poll that follows
+        // sees what the waker wrote before.
+        self.is_woken() && self.woken.swap(false, Ordering::Acquire)
+    }
+
+    fn is_woken(&self) -> bool {
+        // ORDERING: a hint; `take_woken` swaps, and the parker's token makes
+        // sure that a wake after this look ends the park.
+        self.woken.load(Ordering::Relaxed)
+    }
+}
+
+impl CurrentThread {
+    /// Makes a scheduler. The worker count, thread name and stack size of the
+    /// settings mean nothing to it.
+    ///
+    /// # Panics
+    ///
+    /// If an interval is zero.
+    pub fn new(config: Config, driver: Option<Box<dyn Driver>>) -> Self {
+        let config = Config {
+            workers: 1,
+            ..config
+        };
+        let (shared, mut workers) = Shared::new(config, driver, false);
+        Self {
+            handle: Handle::new(shared),
+            seat: Mutex::new(Seat {
+                worker: workers.pop(),
+                waiting: Vec::new(),
+            }),
+        }
+    }
+
+    /// A reference to the scheduler.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Runs a future on the calling thread, and the scheduler's tasks beside
+    /// it, until the future is ready. While another thread is inside, that one
+    /// runs the tasks.
+    ///
+    /// # Panics
+    ///
+    /// On a thread that runs tasks or blocks on a future already.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let _blocking = context::enter_blocking();
+        let _handle = self.handle.enter();
+        let signal = Arc::new(Signal {
+            thread: thread::current(),
+            handle: self.handle.clone(),
+            woken: AtomicBool::new(true),
+        });
+        let waker = Waker::from(signal.clone());
+        let mut cx = Context::from_waker(&waker);
+        let mut future = pin!(future);
+        let turn = Turn {
+            seat: &self.seat,
+            signal: &signal,
+            worker: None,
+        };
+        turn.run(future.as_mut(), &mut cx)
+    }
+
+    /// Drops every task. Later spawns are cancelled at once.
+    pub fn shutdown(&mut self) {
+        let worker = self.seat.lock().worker.take();
+        drop(worker);
+    }
+}
+
+impl fmt::Debug for CurrentThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CurrentThread").field(&self.handle).finish()
+    }
+}
+
+/// One call of `block_on`.
+struct Turn<'a> {
+    seat: &'a Mutex<Seat>,
+    signal: &'a Arc<Signal>,
+    /// There while this call drives the worker.
+    worker: Option<Worker>,
+}
+
+impl Turn<'_> {
+    fn run<F: Future>(mut self, mut future: Pin<&mut F>, cx: &mut Context<'_>) -> F::Output {
+        while !self.sit() {
+            if self.signal.take_woken() {
+                if let Poll::Ready(output) = poll(future.as_mut(), cx) {
+                    return output;
+                }
+            } else {
+                thread::park();
+            }
+        }
+        let core = self
+            .worker
+            .as_ref()
+            .expect("the call has taken the seat")
+            .core();
+        core.attach();
+        let _worker = context::enter_worker(core);
+        loop {
+            if self.signal.take_woken()
+                && let Poll::Ready(output) = poll(future.as_mut(), cx)
+            {
+                return output;
+            }
+            match core.step() {
+                Step::Ran => {}
+                Step::Idle if self.signal.is_woken() => {}
+                Step::Idle => core.park(None),
+                Step::Shutdown => unreachable!("shutdown needs the scheduler to itself"),
+            }
+        }
+    }
+
+    /// Takes the worker, or lists the call as waiting for it.
+    fn sit(&mut self) -> bool {
+        let mut seat = self.seat.lock();
+        self.worker = seat.worker.take();
+        if self.worker.is_none() && !seat.waiting.iter().any(|other| self.is(other)) {
+            seat.waiting.push(self.signal.clone());
+        }
+        self.worker.is_some()
+    }
+
+    fn is(&self, other: &Arc<Signal>) -> bool {
+        Arc::ptr_eq(self.signal, other)
+    }
+}
+
+/// Leaves the seat, and calls the next.
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut seat = self.seat.lock();
+        if let Some(worker) = self.worker.take() {
+            seat.worker = Some(worker);
+        }
+        seat.waiting
+            .retain(|other| !Arc::ptr_eq(self.signal, other));
+        let next = match seat.worker {
+            Some(_) => seat.waiting.first().cloned(),
+            None => None,
+        };
+        drop(seat);
+        if let Some(next) = next {
+            next.thread.unpark();
+        }
+    }
+}
+
+fn poll<F: Future>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    raddle_coop::budget(|| future.poll(cx))
+}

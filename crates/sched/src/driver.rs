@@ -1,0 +1,31 @@
+//! Where a scheduler meets I/O and timers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a worker blocks in when it has nothing to run.
+///
+/// One worker at a time has the driver; the scheduler sees to that. Wakers
+/// that the driver wakes from inside [`park`](Self::park) put their tasks on
+/// that worker.
+pub trait Driver: Send {
+    /// Waits for an event, a timer or an [`Unpark::unpark`], at most `timeout`
+    /// (none: for ever; zero: only looks), and wakes what is ready: at most
+    /// `limit` tasks by events, the rest at the next call.
+    ///
+    /// May return without a reason.
+    fn park(&mut self, timeout: Option<Duration>, limit: usize);
+
+    /// What ends a [`park`](Self::park) from another thread.
+    fn unparker(&self) -> Arc<dyn Unpark>;
+
+    /// Called once, when every task has been dropped. Nothing is parked then,
+    /// nor will be.
+    fn shutdown(&mut self);
+}
+
+/// Ends a [`Driver::park`].
+pub trait Unpark: Send + Sync {
+    /// Makes the present park return, or the next one if there is none.
+    fn unpark(&self);
+}

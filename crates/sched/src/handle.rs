@@ -1,0 +1,125 @@
+//! Reaching a scheduler from anywhere.
+
+use std::fmt;
+use std::future::Future;
+
+use raddle_std::sync::Arc;
+use raddle_task::JoinHandle;
+
+use crate::block_on;
+use crate::context::{self, EnterGuard};
+use crate::shared::Shared;
+use crate::task::{Home, Task};
+
+/// A reference to a scheduler. It does not keep the scheduler running.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+impl Handle {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const Shared {
+        Arc::as_ptr(&self.shared)
+    }
+
+    /// The scheduler that the calling thread has entered last.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[track_caller]
+    pub fn current() -> Self {
+        Self::try_current().unwrap_or_else(|| no_scheduler())
+    }
+
+    /// The scheduler that the calling thread has entered last, if any.
+    pub fn try_current() -> Option<Self> {
+        context::current_handle()
+    }
+
+    /// Makes this the current scheduler of the calling thread, until the guard
+    /// is dropped.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        context::enter_handle(self)
+    }
+
+    /// Spawns a task: onto the worker that calls this, or through the
+    /// injection queue. After the scheduler's end the task is cancelled at
+    /// once.
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match context::worker() {
+            Some(worker) if std::ptr::eq(worker.shared(), self.as_ptr()) => worker.spawn(future),
+            _ => {
+                let (task, handle) = raddle_task::spawn(future, Home::of(&self.shared));
+                self.shared.inject(Task(task));
+                handle
+            }
+        }
+    }
+
+    /// Polls a future on the calling thread, which sleeps while it is pending,
+    /// with this scheduler as the current one. It runs no tasks meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// On a thread that runs tasks or blocks on a future already.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let _blocking = context::enter_blocking();
+        let _handle = self.enter();
+        block_on::block_on(future)
+    }
+
+    /// How many workers the scheduler has.
+    pub fn workers(&self) -> usize {
+        self.shared.remotes.len()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Handle").field(&self.shared).finish()
+    }
+}
+
+/// Spawns a task onto the current scheduler.
+///
+/// # Panics
+///
+/// Outside any scheduler.
+#[track_caller]
+#[inline]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    match context::current_worker() {
+        Some(worker) => worker.spawn(future),
+        None => Handle::current().spawn(future),
+    }
+}
+
+/// Whether the calling thread runs tasks, or blocks on a future, so that it
+/// must not block on another.
+pub fn is_inside() -> bool {
+    context::is_inside()
+}
+
+#[cold]
+#[track_caller]
+fn no_scheduler() -> ! {
+    panic!("no runtime on this thread; call this inside block_on, a task, or Handle::enter")
+}

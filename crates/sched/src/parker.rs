@@ -1,0 +1,121 @@
+//! Blocking one worker until another unparks it: `docs/idle-protocol.md`.
+
+use std::fmt;
+use std::time::Duration;
+
+use raddle_std::sync::Mutex;
+use raddle_std::sync::atomic::{AtomicU32, Ordering};
+use raddle_std::thread::{self, Thread};
+
+use crate::driver::{Driver, Unpark};
+
+/// Not blocked.
+const AWAKE: u32 = 0;
+/// Blocked in `thread::park`, or about to be.
+const ON_THREAD: u32 = 1;
+/// Blocked in `Driver::park`, or about to be.
+const ON_DRIVER: u32 = 2;
+/// The next or present park returns at once.
+const NOTIFIED: u32 = 3;
+
+/// The blocking of one worker.
+pub(crate) struct Parker {
+    state: AtomicU32,
+    /// The thread that runs the worker now.
+    thread: Mutex<Option<Thread>>,
+}
+
+impl Parker {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: AtomicU32::new(AWAKE),
+            thread: Mutex::new(None),
+        }
+    }
+
+    /// Says that the calling thread runs the worker from now on.
+    pub(crate) fn attach(&self) {
+        *self.thread.lock() = Some(thread::current());
+    }
+
+    /// Blocks on the thread until unparked, at most for `timeout`.
+    pub(crate) fn park_on_thread(&self, timeout: Option<Duration>) {
+        if !self.enter(ON_THREAD) {
+            return;
+        }
+        match timeout {
+            Some(timeout) => {
+                thread::park_timeout(timeout);
+                self.leave();
+            }
+            // ORDERING: pairs with `unpark`.
+            None => {
+                while self.state.load(Ordering::Acquire) != NOTIFIED {
+                    thread::park();
+                }
+                self.leave();
+            }
+        }
+    }
+
+    /// Blocks in the driver until it comes back.
+    pub(crate) fn park_on_driver(
+        &self,
+        driver: &mut dyn Driver,
+        timeout: Option<Duration>,
+        limit: usize,
+    ) {
+        if self.enter(ON_DRIVER) {
+            driver.park(timeout, limit);
+            self.leave();
+        }
+    }
+
+    /// Ends the present park, or makes the next return at once.
+    pub(crate) fn unpark(&self, driver: Option<&dyn Unpark>) {
+        // ORDERING: Release pairs with `leave` and `enter`: the worker sees
+        // why it was unparked. Acquire: the parker's thread is attached.
+        match self.state.swap(NOTIFIED, Ordering::AcqRel) {
+            ON_THREAD => {
+                let thread = self.thread.lock().clone();
+                thread
+                    .expect("a worker that parks has attached its thread")
+                    .unpark();
+            }
+            ON_DRIVER => driver.expect("a worker parked on the driver").unpark(),
+            _ => {}
+        }
+    }
+
+    /// Announces where the worker blocks. False if it was notified, which uses
+    /// the notification up.
+    fn enter(&self, place: u32) -> bool {
+        // ORDERING: Acquire on failure pairs with `unpark`; Release on success
+        // likewise, for `attach`.
+        let entered =
+            self.state
+                .compare_exchange(AWAKE, place, Ordering::Release, Ordering::Acquire);
+        if entered.is_err() {
+            self.leave();
+        }
+        entered.is_ok()
+    }
+
+    fn leave(&self) {
+        // ORDERING: Acquire pairs with `unpark`.
+        self.state.swap(AWAKE, Ordering::Acquire);
+    }
+}
+
+impl fmt::Debug for Parker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // ORDERING: for people.
+        let state = match self.state.load(Ordering::Relaxed) {
+            AWAKE => "awake",
+            ON_THREAD => "on thread",
+            ON_DRIVER => "on driver",
+            _ => "notified",
+        };
+        f.debug_tuple("Parker").field(&state).finish()
+    }
+}

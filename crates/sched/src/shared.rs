@@ -1,0 +1,163 @@
+//! What the workers of one scheduler share.
+
+use std::fmt;
+
+use raddle_queue::{Injection, Slot, Stealer};
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_task::CompletedStack;
+
+use crate::config::Config;
+use crate::driver::{Driver, Unpark};
+use crate::idle::Idle;
+use crate::parker::Parker;
+use crate::task::Task;
+use crate::worker::{Core, Worker};
+
+/// The state of a scheduler that every worker and handle reaches.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) injection: Injection<Task>,
+    pub(crate) idle: Idle,
+    pub(crate) remotes: Box<[Remote]>,
+    /// Taken by `try_lock` only, but for the end of the scheduler.
+    pub(crate) driver: Mutex<Option<Box<dyn Driver>>>,
+    driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
+    closed: AtomicBool,
+    /// The workers that have seen the end.
+    pub(crate) ended: Mutex<Vec<Core>>,
+    finished: Mutex<bool>,
+    on_finish: Condvar,
+}
+
+/// What the other workers need of one worker.
+pub(crate) struct Remote {
+    pub(crate) stealer: Stealer<Task>,
+    /// The task to run next. Put in by its worker alone.
+    pub(crate) slot: Slot<Task>,
+    pub(crate) parker: Parker,
+    /// Tasks of its live list that completed on other workers.
+    pub(crate) completed: CompletedStack,
+}
+
+impl Shared {
+    /// Makes a scheduler of `config.workers` workers, none of which runs yet.
+    pub(crate) fn new(
+        config: Config,
+        driver: Option<Box<dyn Driver>>,
+        uses_slot: bool,
+    ) -> (Arc<Self>, Vec<Worker>) {
+        config.check();
+        let (owners, remotes): (Vec<_>, Vec<_>) = (0..config.workers)
+            .map(|_| {
+                let (owner, stealer) = raddle_queue::local::new();
+                let remote = Remote {
+                    stealer,
+                    slot: Slot::new(),
+                    parker: Parker::new(),
+                    completed: CompletedStack::new(),
+                };
+                (owner, remote)
+            })
+            .unzip();
+        let shared = Arc::new(Self {
+            injection: Injection::new(),
+            idle: Idle::new(config.workers),
+            remotes: remotes.into(),
+            driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
+            driver: Mutex::new(driver),
+            closed: AtomicBool::new(false),
+            ended: Mutex::new(Vec::with_capacity(config.workers)),
+            finished: Mutex::new(false),
+            on_finish: Condvar::new(),
+            config,
+        });
+        let workers = owners
+            .into_iter()
+            .enumerate()
+            .map(|(index, queue)| Worker::new(Core::new(shared.clone(), index, queue, uses_slot)))
+            .collect();
+        (shared, workers)
+    }
+
+    /// Queues a task from outside the workers, and wakes one for it. When the
+    /// scheduler has ended, the task is cancelled on the spot.
+    pub(crate) fn inject(&self, task: Task) {
+        match self.injection.push(task) {
+            Ok(()) => self.notify(),
+            Err(task) => {
+                let _ = task.0.cancel(None);
+            }
+        }
+    }
+
+    /// Wakes a worker, if one is asleep and none is searching.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if let Some(worker) = self.idle.worker_to_wake() {
+            self.unpark(worker);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn unpark(&self, worker: usize) {
+        self.remotes[worker]
+            .parker
+            .unpark(self.driver_unparker.as_deref());
+    }
+
+    /// Whether there is anything that an idle worker could take.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.injection.is_empty() || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        // ORDERING: pairs with `close`; what matters is the unparking after it.
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Tells every worker to end.
+    pub(crate) fn close(&self) {
+        // ORDERING: pairs with `is_closed`; each worker is unparked after, so
+        // that it looks again.
+        self.closed.store(true, Ordering::Release);
+        for worker in 0..self.remotes.len() {
+            self.unpark(worker);
+        }
+    }
+
+    /// Says that every task has been dropped.
+    pub(crate) fn announce_finish(&self) {
+        *self.finished.lock() = true;
+        self.on_finish.notify_all();
+    }
+
+    /// Waits until every task has been dropped, at most for `timeout`. Whether
+    /// they have.
+    pub(crate) fn wait_for_finish(&self, timeout: Option<std::time::Duration>) -> bool {
+        let deadline = timeout.map(|timeout| (std::time::Instant::now(), timeout));
+        let mut finished = self.finished.lock();
+        while !*finished {
+            finished = match deadline {
+                None => self.on_finish.wait(finished),
+                Some((start, timeout)) => {
+                    let Some(left) = timeout.checked_sub(start.elapsed()) else {
+                        return false;
+                    };
+                    self.on_finish.wait_timeout(finished, left).0
+                }
+            };
+        }
+        true
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("idle", &self.idle)
+            .field("injection", &self.injection)
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

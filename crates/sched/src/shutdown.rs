@@ -1,0 +1,79 @@
+//! The end of a scheduler: every task is dropped, once, by the last worker.
+//!
+//! `docs/idle-protocol.md`, shutdown, has the steps and why a task cannot
+//! outlive the shared state.
+
+use raddle_std::thread;
+use raddle_task::Outcome;
+
+use crate::context;
+use crate::shared::Shared;
+use crate::task::Task;
+use crate::worker::Core;
+
+/// Takes a worker out of service. The last one of its scheduler ends it.
+pub(crate) fn hand_in(core: Box<Core>) {
+    let shared = core.shared_arc().clone();
+    let cores = {
+        let mut ended = shared.ended.lock();
+        ended.push(*core);
+        if ended.len() < shared.remotes.len() {
+            return;
+        }
+        std::mem::take(&mut *ended)
+    };
+    finish(&shared, cores);
+}
+
+fn finish(shared: &Shared, mut cores: Vec<Core>) {
+    shared.close();
+    // In the order of their indices, which owners' numbers follow.
+    cores.sort_by_key(|core| core.index());
+    // Tasks that are woken by the drops of others go to this worker's queue.
+    let worker = context::enter_worker(&cores[0]);
+    for core in &cores {
+        core.live.abort_all(|task| shared.inject(Task(task)));
+    }
+    loop {
+        while let Some(task) = next_task(shared, &cores) {
+            cancel(task, &cores);
+        }
+        for core in &cores {
+            core.collect_completed();
+        }
+        if cores.iter().all(|core| core.live.is_empty()) {
+            break;
+        }
+        // A foreign thread has notified a task and is about to push it.
+        thread::yield_now();
+    }
+    shared.injection.close();
+    while let Some(task) = next_task(shared, &cores) {
+        cancel(task, &cores);
+    }
+    drop(worker);
+    drop(cores);
+    let driver = shared.driver.lock().take();
+    if let Some(mut driver) = driver {
+        driver.shutdown();
+    }
+    shared.announce_finish();
+}
+
+fn next_task(shared: &Shared, cores: &[Core]) -> Option<Task> {
+    cores
+        .iter()
+        .find_map(|core| core.remote().slot.take().or_else(|| core.queue.pop()))
+        .or_else(|| shared.injection.pop())
+}
+
+fn cancel(task: Task, cores: &[Core]) {
+    match task.0.cancel(None) {
+        Outcome::Idle | Outcome::Complete => {}
+        Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
+        Outcome::CompleteElsewhere(completed) => {
+            let owner = completed.owner().get() as usize - 1;
+            cores[owner].live.retire(completed);
+        }
+    }
+}

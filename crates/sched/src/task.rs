@@ -1,0 +1,85 @@
+//! The tasks of a scheduler: what its queues hold, and where a wake leads.
+
+use std::ptr::NonNull;
+
+use raddle_queue::{Link, Pointer};
+use raddle_std::sync::Arc;
+use raddle_task::{Runnable, Schedule};
+
+use crate::context;
+use crate::shared::Shared;
+
+/// A runnable in a queue.
+#[derive(Debug)]
+pub(crate) struct Task(pub(crate) Runnable);
+
+// SAFETY: `Runnable::into_raw` and `from_raw` are inverses, and run no code of
+// the task.
+unsafe impl Pointer for Task {
+    #[inline]
+    fn into_ptr(self) -> NonNull<()> {
+        self.0.into_raw()
+    }
+
+    #[inline]
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        // SAFETY: the caller passes what `into_ptr` returned, once.
+        Self(unsafe { Runnable::from_raw(ptr) })
+    }
+}
+
+// SAFETY: the link is a field of the task that is meant for its queue.
+unsafe impl Link for Task {
+    unsafe fn next(ptr: NonNull<()>) -> Option<NonNull<()>> {
+        // SAFETY: the queue owns the runnable, and nobody writes meanwhile.
+        unsafe { Runnable::queue_link(ptr) }.with(|link| unsafe { *link })
+    }
+
+    unsafe fn set_next(ptr: NonNull<()>, next: Option<NonNull<()>>) {
+        // SAFETY: the queue owns the runnable, and nobody looks meanwhile.
+        unsafe { Runnable::queue_link(ptr) }.with_mut(|link| unsafe { *link = next });
+    }
+}
+
+/// The scheduler of a task: a pointer to the shared state.
+///
+/// It is not a reference count, which every spawn and completion of every
+/// worker would have to change. It is valid while the task has not completed:
+/// the shared state is kept by the workers, and the last of them completes
+/// every task before it goes (`docs/idle-protocol.md`, shutdown).
+#[derive(Clone, Copy)]
+pub(crate) struct Home(NonNull<Shared>);
+
+// SAFETY: the shared state is `Sync`.
+unsafe impl Send for Home {}
+// SAFETY: as above.
+unsafe impl Sync for Home {}
+
+impl Home {
+    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
+        // SAFETY: an `Arc`'s pointer is never null.
+        Self(unsafe { NonNull::new_unchecked(Arc::as_ptr(shared).cast_mut()) })
+    }
+}
+
+impl Schedule for Home {
+    #[inline]
+    fn schedule(&self, task: Runnable) {
+        let task = Task(task);
+        match context::worker() {
+            Some(worker) if std::ptr::eq(worker.shared(), self.0.as_ptr()) => {
+                worker.schedule(task);
+            }
+            _ => {
+                // SAFETY: `task` has not completed, and cannot before it is
+                // pushed below, so the shared state is there; from here on it
+                // is kept by a reference of our own.
+                let shared = unsafe {
+                    Arc::increment_strong_count(self.0.as_ptr());
+                    Arc::from_raw(self.0.as_ptr())
+                };
+                shared.inject(task);
+            }
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! A worker: a state machine that runs tasks one step at a time.
+
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use raddle_queue::Owner;
+use raddle_std::sync::Arc;
+use raddle_task::{JoinHandle, LiveList, Outcome};
+
+use crate::context;
+use crate::idle::Parking;
+use crate::shared::{Remote, Shared};
+use crate::shutdown;
+use crate::task::{Home, Task};
+
+/// How many times in a row the next-task slot goes before the queue, so that
+/// two tasks that wake each other do not starve the rest.
+const SLOT_STREAK: u32 = 3;
+
+/// What a step came to.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A task was run.
+    Ran,
+    /// There is nothing to run: the worker should park.
+    Idle,
+    /// The scheduler is shutting down: the worker should be dropped.
+    Shutdown,
+}
+
+/// One of a scheduler's workers, to be driven by one thread at a time.
+///
+/// Dropping it hands it in: its tasks are dropped once every worker of the
+/// scheduler is.
+pub struct Worker {
+    /// There until the drop.
+    core: Option<Box<Core>>,
+}
+
+impl Worker {
+    pub(crate) fn new(core: Core) -> Self {
+        Self {
+            core: Some(Box::new(core)),
+        }
+    }
+
+    /// Runs one unit of work.
+    pub fn step(&mut self) -> Step {
+        let core = self.core();
+        let _worker = context::enter_worker(core);
+        core.step()
+    }
+
+    /// Blocks until there may be something to do, at most for `timeout`.
+    pub fn park(&mut self, timeout: Option<Duration>) {
+        let core = self.core();
+        core.attach();
+        let _worker = context::enter_worker(core);
+        core.park(timeout);
+    }
+
+    /// Steps and parks until the scheduler shuts down.
+    pub fn run(&mut self) {
+        let core = self.core();
+        core.attach();
+        let _worker = context::enter_worker(core);
+        loop {
+            match core.step() {
+                Step::Ran => {}
+                Step::Idle => core.park(None),
+                Step::Shutdown => return,
+            }
+        }
+    }
+
+    pub(crate) fn core(&self) -> &Core {
+        self.core
+            .as_ref()
+            .expect("a worker has its core until it is dropped")
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(core) = self.core.take() {
+            shutdown::hand_in(core);
+        }
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("index", &self.core().index)
+            .field("queue", &self.core().queue)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The state of a worker that only its own thread touches.
+pub(crate) struct Core {
+    shared: Arc<Shared>,
+    index: usize,
+    pub(crate) queue: Owner<Task>,
+    pub(crate) live: LiveList,
+    /// Whether woken and spawned tasks go through the next-task slot.
+    uses_slot: bool,
+    /// How often in a row the slot went before the queue.
+    slot_streak: Cell<u32>,
+    steps_to_injection: Cell<u32>,
+    steps_to_events: Cell<u32>,
+    /// Whether `Idle` counts this worker as searching.
+    searching: Cell<bool>,
+    /// Whether tasks are made ready by the driver, which wakes others once,
+    /// when it is through.
+    in_driver: Cell<bool>,
+    random: Cell<u32>,
+}
+
+impl Core {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        index: usize,
+        queue: Owner<Task>,
+        uses_slot: bool,
+    ) -> Self {
+        let number = u32::try_from(index + 1).expect("MAX_WORKERS fits");
+        Self {
+            queue,
+            live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
+            uses_slot,
+            slot_streak: Cell::new(0),
+            steps_to_injection: Cell::new(shared.config.global_queue_interval),
+            steps_to_events: Cell::new(shared.config.event_interval),
+            searching: Cell::new(false),
+            in_driver: Cell::new(false),
+            random: Cell::new(number.wrapping_mul(0x9E37_79B9)),
+            shared,
+            index,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(crate) fn shared_arc(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Says that the calling thread drives the worker.
+    pub(crate) fn attach(&self) {
+        self.remote().parker.attach();
+    }
+
+    pub(crate) fn step(&self) -> Step {
+        if tick(&self.steps_to_events, self.shared.config.event_interval) {
+            self.collect_completed();
+            self.look_at_driver();
+            if self.shared.is_closed() {
+                return Step::Shutdown;
+            }
+        }
+        match self.next_task().or_else(|| self.search()) {
+            Some(task) => {
+                self.run(task);
+                Step::Ran
+            }
+            None if self.shared.is_closed() => Step::Shutdown,
+            None => Step::Idle,
+        }
+    }
+
+    /// Spawns a task onto this worker.
+    #[inline]
+    pub(crate) fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let (task, handle) = raddle_task::spawn(future, Home::of(&self.shared));
+        if self.shared.is_closed() {
+            let _ = task.cancel(None);
+        } else {
+            self.live.adopt(&task);
+            self.schedule(Task(task));
+        }
+        handle
+    }
+
+    /// Queues a task that was woken or spawned on this worker: to be run next,
+    /// while what it needs is in the cache.
+    #[inline]
+    pub(crate) fn schedule(&self, task: Task) {
+        if !self.uses_slot {
+            return self.push_back(task);
+        }
+        // SAFETY: only the thread that runs the worker puts tasks in its slot.
+        if let Some(displaced) = unsafe { self.remote().slot.put_alone(task) } {
+            self.push_back(displaced);
+        }
+    }
+
+    /// Queues a task behind the others.
+    #[inline]
+    fn push_back(&self, task: Task) {
+        self.queue.push(task, &self.shared.injection);
+        if !self.in_driver.get() {
+            self.shared.notify();
+        }
+    }
+
+    fn next_task(&self) -> Option<Task> {
+        if tick(
+            &self.steps_to_injection,
+            self.shared.config.global_queue_interval,
+        ) && let Some(task) = self.take_injected(1)
+        {
+            return Some(task);
+        }
+        let slot = &self.remote().slot;
+        let streak = self.slot_streak.get();
+        if streak < SLOT_STREAK
+            && let Some(task) = slot.take()
+        {
+            self.slot_streak.set(streak + 1);
+            return Some(task);
+        }
+        self.slot_streak.set(0);
+        self.queue
+            .pop()
+            .or_else(|| slot.take())
+            .or_else(|| self.take_injected(usize::MAX))
+    }
+
+    /// Takes a fair share of the injection queue, at most `limit` tasks, into
+    /// the local queue, and returns the first.
+    fn take_injected(&self, limit: usize) -> Option<Task> {
+        let injection = &self.shared.injection;
+        if injection.is_empty() {
+            return None;
+        }
+        let share = injection.len() / self.shared.remotes.len() + 1;
+        let room = self.queue.room().min(raddle_queue::local::CAPACITY / 2);
+        let mut batch = injection.pop_batch(share.min(room + 1).min(limit));
+        let first = batch.next()?;
+        self.live.adopt(&first.0);
+        for task in batch {
+            self.live.adopt(&task.0);
+            self.queue.push(task, injection);
+        }
+        Some(first)
+    }
+
+    /// Looks for work in the other workers' queues.
+    fn search(&self) -> Option<Task> {
+        if !self.searching.get() {
+            if !self.shared.idle.begin_search() {
+                return None;
+            }
+            self.searching.set(true);
+        }
+        let workers = self.shared.remotes.len();
+        let start = self.next_random() as usize % workers;
+        (start..start + workers)
+            .map(|place| place % workers)
+            .filter(|&victim| victim != self.index)
+            .find_map(|victim| {
+                self.shared.remotes[victim]
+                    .stealer
+                    .steal_into(&self.queue)
+                    .map(|stolen| stolen.first)
+            })
+            .or_else(|| self.take_injected(usize::MAX))
+    }
+
+    #[inline]
+    fn run(&self, task: Task) {
+        if self.searching.replace(false) && self.shared.idle.end_search() {
+            self.shared.notify();
+        }
+        match raddle_coop::budget(|| task.0.run_in(&self.live)) {
+            Outcome::Idle | Outcome::Complete => {}
+            Outcome::Again(task) => self.push_back(Task(task)),
+            Outcome::CompleteElsewhere(completed) => {
+                let owner = completed.owner().get() as usize - 1;
+                self.shared.remotes[owner].completed.push(completed);
+            }
+        }
+    }
+
+    /// Blocks until there may be something to do, at most for `timeout`.
+    pub(crate) fn park(&self, timeout: Option<Duration>) {
+        self.collect_completed();
+        if let Some(hook) = &self.shared.config.on_thread_park {
+            hook();
+            if !self.queue.is_empty() || !self.remote().slot.is_empty() {
+                // The hook made work; the driver has its turn between steps.
+                return;
+            }
+        }
+        if !self.begin_park() {
+            // Another worker may be in the middle of a steal.
+            raddle_std::thread::yield_now();
+            return;
+        }
+        self.block(timeout);
+        self.searching.set(self.shared.idle.unpark(self.index));
+        if !self.queue.is_empty() {
+            self.shared.notify();
+        }
+        if let Some(hook) = &self.shared.config.on_thread_unpark {
+            hook();
+        }
+    }
+
+    /// Lists the worker as parked. False, and the worker is searching again, if
+    /// there is work after all.
+    fn begin_park(&self) -> bool {
+        let parking = self
+            .shared
+            .idle
+            .park(self.index, self.searching.replace(false));
+        if parking == Parking::LookAgain && (self.shared.has_work() || self.shared.is_closed()) {
+            self.shared.idle.unpark_to_search(self.index);
+            self.searching.set(true);
+            return false;
+        }
+        true
+    }
+
+    fn block(&self, timeout: Option<Duration>) {
+        let parker = &self.remote().parker;
+        if let Some(mut driver) = self.shared.driver.try_lock()
+            && let Some(driver) = driver.as_deref_mut()
+        {
+            self.in_driver.set(true);
+            parker.park_on_driver(driver, timeout, self.queue.room());
+            self.in_driver.set(false);
+        } else {
+            parker.park_on_thread(timeout);
+        }
+    }
+
+    /// Lets the driver wake what is ready, unless another worker has it.
+    #[cold]
+    fn look_at_driver(&self) {
+        if let Some(mut driver) = self.shared.driver.try_lock()
+            && let Some(driver) = driver.as_deref_mut()
+        {
+            self.in_driver.set(true);
+            driver.park(Some(Duration::ZERO), self.queue.room());
+            self.in_driver.set(false);
+        } else {
+            return;
+        }
+        if !self.queue.is_empty() {
+            self.shared.notify();
+        }
+    }
+
+    /// Frees the tasks of this worker that others have completed.
+    pub(crate) fn collect_completed(&self) {
+        self.remote()
+            .completed
+            .take_all(|completed| self.live.retire(completed));
+    }
+
+    #[inline]
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.shared.remotes[self.index]
+    }
+
+    /// A number for the choice of a victim (Marsaglia's xorshift).
+    fn next_random(&self) -> u32 {
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        self.random.set(random);
+        random
+    }
+}
+
+/// Counts down, and starts anew at `interval`. Whether the count was through.
+#[inline]
+fn tick(count: &Cell<u32>, interval: u32) -> bool {
+    let left = count.get() - 1;
+    count.set(if left == 0 { interval } else { left });
+    left == 0
+}

@@ -1,0 +1,68 @@
+//! The verdicts of the transitions: what the caller has to do.
+
+/// What the holder of a runnable has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Poll the future.
+    Poll,
+    /// Drop the future: the task was aborted.
+    Cancel,
+}
+
+/// What follows a poll that was pending.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The task waits for a wake; the runnable is used up.
+    Idle,
+    /// The task was woken during the poll: the runnable is to be queued again.
+    Again,
+}
+
+/// What a wake or an abort has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// A runnable has come into being and must be scheduled.
+    Enqueue,
+    /// The task is scheduled already, running, or complete.
+    Nothing,
+    /// The last reference is gone: the cell must be freed.
+    Dealloc,
+}
+
+/// Who gets what of a task that has completed.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Completion {
+    /// The join handle is gone: the runner drops the output.
+    Detached,
+    /// The output is the join handle's; there is nobody to wake.
+    Joined,
+    /// The output is the join handle's; the runner takes the join waker and
+    /// wakes it.
+    JoinedWithWaker,
+}
+
+/// What giving a reference up has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// The last reference is gone: the cell must be freed.
+    Dealloc,
+    /// Others hold references.
+    Nothing,
+}
+
+/// What the join handle's drop has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Detach {
+    /// All is done, and the handle's reference given up.
+    Nothing,
+    /// Take the join waker and drop it, then give the reference up.
+    DropWaker,
+    /// Drop the output, then give the reference up.
+    DropOutput,
+}

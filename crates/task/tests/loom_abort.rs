@@ -1,0 +1,105 @@
+//! Models of an abort: the future is dropped once, by a run.
+#![cfg(raddle_loom)]
+
+mod models;
+
+use models::{Place, Task, Woken, join, poll, run};
+use raddle_std::model;
+use raddle_std::sync::{Arc, Mutex};
+use raddle_std::thread;
+
+/// Aborts a task while it has its first run: it completes or is cancelled, and
+/// its joiner is woken. Complete.
+#[test]
+fn abort_against_the_first_run() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            mut handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let (woken, waker) = Woken::new();
+        assert!(poll(&mut handle, &waker).is_pending());
+        let abort = handle.abort_handle();
+        let aborting = thread::spawn(move || abort.abort());
+        run(first);
+        aborting.join().unwrap();
+        assert!(woken.get());
+        match join(handle) {
+            Ok(value) => assert_eq!(value, 7),
+            Err(error) => assert!(error.is_cancelled()),
+        }
+        tally.check();
+    });
+}
+
+/// Aborts an idle task twice, and wakes it. Complete.
+#[test]
+fn abort_against_abort_and_wake() {
+    model::check(|| {
+        let (tally, handle, mut flags) = Task::new(1, Place::Inline).start();
+        let abort = handle.abort_handle();
+        let aborting = thread::spawn(move || abort.abort());
+        let waker = flags.pop().unwrap().set();
+        let waking = thread::spawn(move || waker.wake());
+        handle.abort();
+        aborting.join().unwrap();
+        waking.join().unwrap();
+        match join(handle) {
+            Ok(value) => assert_eq!(value, 7),
+            Err(error) => assert!(error.is_cancelled()),
+        }
+        tally.check();
+    });
+}
+
+/// Aborts a task that its own poll leaves idle at the same moment: it does not
+/// stay behind, and the run that drops the future sees it as the poll left it.
+/// Complete.
+#[test]
+fn abort_against_going_idle() {
+    model::check(|| {
+        let task = Task::new(1, Place::Inline);
+        let abort = task.handle.abort_handle();
+        let aborting = thread::spawn(move || abort.abort());
+        let (tally, handle, flags) = task.start();
+        aborting.join().unwrap();
+        assert!(join(handle).unwrap_err().is_cancelled());
+        drop(flags);
+        tally.check();
+    });
+}
+
+/// Cancels a task that is aborted at the same time. Complete.
+#[test]
+fn abort_against_cancel() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let abort = handle.abort_handle();
+        let aborting = thread::spawn(move || abort.abort());
+        drop(first);
+        assert!(join(handle).unwrap_err().is_cancelled());
+        aborting.join().unwrap();
+        tally.check();
+    });
+}
+
+/// Only the run drops an aborted task's future, not the thread that aborts.
+#[test]
+#[should_panic(expected = "futures are left")]
+fn canary_an_aborted_task_that_is_not_run_is_caught() {
+    model::check(|| {
+        let queue = Arc::new(Mutex::new(Vec::new()));
+        let (tally, handle, flags) = Task::new(1, Place::Queue(queue.clone())).start();
+        thread::spawn(move || handle.abort()).join().unwrap();
+        drop(flags);
+        std::mem::forget(queue.lock().pop());
+        tally.check();
+    });
+}

@@ -1,0 +1,237 @@
+//! Models of completion: the output, the join waker and the memory go to one
+//! owner each.
+#![cfg(raddle_loom)]
+
+mod models;
+
+use std::task::{Poll, Waker};
+
+use models::{Flag, Place, Task, Woken, join, poll, run};
+use raddle_std::cell::UnsafeCell;
+use raddle_std::model;
+use raddle_std::model::Model;
+use raddle_std::sync::Arc;
+use raddle_std::thread;
+
+/// Two wakers of a task end on two threads while it completes on one of them:
+/// the first sets the only flag that is not set, the second does `end`.
+fn last_waker(joined: bool, end: fn(Waker)) {
+    let (tally, handle, mut flags) = Task::new(2, Place::Inline).start();
+    let second = flags.pop().unwrap().set();
+    let first = flags.pop().unwrap();
+    let handle = joined.then_some(handle);
+    let ending = thread::spawn(move || end(second));
+    first.set().wake();
+    ending.join().unwrap();
+    if let Some(handle) = handle {
+        assert_eq!(join(handle).unwrap(), 7);
+    }
+    tally.check();
+}
+
+/// Complete.
+#[test]
+fn a_detached_completion_against_the_last_waker_dropped() {
+    model::check(|| last_waker(false, drop));
+}
+
+/// Complete.
+#[test]
+fn a_detached_completion_against_the_last_waker_woken() {
+    model::check(|| last_waker(false, Waker::wake));
+}
+
+/// Complete.
+#[test]
+fn a_detached_completion_against_the_last_waker_woken_by_reference() {
+    model::check(|| last_waker(false, |waker| waker.wake_by_ref()));
+}
+
+/// Complete.
+#[test]
+fn a_joined_completion_against_the_last_waker_dropped() {
+    model::check(|| last_waker(true, drop));
+}
+
+/// Complete.
+#[test]
+fn a_joined_completion_against_the_last_waker_woken() {
+    model::check(|| last_waker(true, Waker::wake));
+}
+
+/// Two wakers outlive the task and its handle and are given up by two threads.
+/// Both have read the cell's scheduler, and one of them frees it. Complete.
+#[test]
+fn wakers_after_completion() {
+    for end in [drop as fn(Waker), Waker::wake] {
+        model::check(move || {
+            let (tally, handle, mut flags) = Task::new(2, Place::Inline).start();
+            let wake = move |flag: Flag| {
+                let waker = flag.set();
+                waker.wake_by_ref();
+                end(waker);
+            };
+            let flag = flags.pop().unwrap();
+            let other = thread::spawn(move || wake(flag));
+            wake(flags.pop().unwrap());
+            drop(handle);
+            other.join().unwrap();
+            tally.check();
+        });
+    }
+}
+
+/// The handle is dropped while the task completes (tokio 2044); a waker that
+/// it has stored is dropped or woken. Complete.
+fn detach(stored: bool, other_waker: bool) {
+    let mut task = Task::new(usize::from(other_waker), Place::Inline);
+    let tally = task.tally.clone();
+    let (woken, waker) = Woken::new();
+    if stored {
+        assert!(poll(&mut task.handle, &waker).is_pending());
+    }
+    drop(waker);
+    if other_waker {
+        let (_, handle, mut flags) = task.start();
+        let waker = flags.pop().unwrap().set();
+        let completing = thread::spawn(move || waker.wake());
+        drop(handle);
+        completing.join().unwrap();
+    } else {
+        let first = task.first;
+        let completing = thread::spawn(move || run(first));
+        drop(task.handle);
+        completing.join().unwrap();
+    }
+    assert_eq!(std::sync::Arc::strong_count(&woken), 1);
+    tally.check();
+}
+
+/// Complete.
+#[test]
+fn a_handle_dropped_against_the_first_run() {
+    model::check(|| detach(false, false));
+}
+
+/// Complete.
+#[test]
+fn a_handle_with_a_waker_dropped_against_the_first_run() {
+    model::check(|| detach(true, false));
+}
+
+/// Complete.
+#[test]
+fn a_handle_dropped_against_a_later_run() {
+    model::check(|| detach(false, true));
+}
+
+/// Complete.
+#[test]
+fn a_handle_with_a_waker_dropped_against_a_later_run() {
+    model::check(|| detach(true, true));
+}
+
+/// The handle is dropped by one thread, an abort handle by another, while a
+/// third completes the task. Bounded.
+#[test]
+fn handles_dropped_against_completion() {
+    Model::new().preemptions(3).check(|| {
+        let task = Task::new(0, Place::Inline);
+        let (tally, first, handle) = (task.tally, task.first, task.handle);
+        let abort = handle.abort_handle();
+        let completing = thread::spawn(move || run(first));
+        let aborting = thread::spawn(move || drop(abort));
+        drop(handle);
+        completing.join().unwrap();
+        aborting.join().unwrap();
+        tally.check();
+    });
+}
+
+/// The handle is polled with one waker and another while the task completes
+/// (tokio 2087): the output comes once, or the last waker is woken. Complete.
+#[test]
+fn alternating_join_wakers_against_completion() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            mut handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let (first_woken, first_waker) = Woken::new();
+        let (second_woken, second_waker) = Woken::new();
+        let completing = thread::spawn(move || run(first));
+        let mut last = None;
+        let mut output = None;
+        for (woken, waker) in [
+            (&first_woken, &first_waker),
+            (&second_woken, &second_waker),
+            (&second_woken, &second_waker),
+            (&first_woken, &first_waker),
+        ] {
+            if let Poll::Ready(ready) = poll(&mut handle, waker) {
+                output = Some(ready);
+                break;
+            }
+            last = Some(woken);
+        }
+        completing.join().unwrap();
+        if output.is_none() {
+            assert!(last.unwrap().get(), "the join waker was not woken");
+            output = Some(join(handle));
+        }
+        assert_eq!(output.unwrap().unwrap(), 7);
+        drop((first_waker, second_waker));
+        assert_eq!(std::sync::Arc::strong_count(&first_woken), 1);
+        assert_eq!(std::sync::Arc::strong_count(&second_woken), 1);
+        tally.check();
+    });
+}
+
+/// Whoever sees that the task is finished gets the output. Complete.
+#[test]
+fn is_finished_against_completion() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let completing = thread::spawn(move || run(first));
+        if handle.is_finished() {
+            assert_eq!(join(handle).unwrap(), 7);
+        } else {
+            drop(handle);
+        }
+        completing.join().unwrap();
+        tally.check();
+    });
+}
+
+/// The thread that completes the task writes what the one that frees it reads
+/// only with an edge between them, which a flag of its own is not.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_an_unordered_access_is_caught() {
+    model::check(|| {
+        let memory = Arc::new(Memory(UnsafeCell::new(())));
+        let other = memory.clone();
+        let Task { first, handle, .. } = Task::new(0, Place::Inline);
+        let completing = thread::spawn(move || {
+            run(first);
+            other.0.with_mut(|_| {});
+        });
+        if handle.is_finished() {
+            memory.0.with_mut(|_| {});
+        }
+        completing.join().unwrap();
+    });
+}
+
+struct Memory(UnsafeCell<()>);
+// SAFETY: it has no content; the model checks its accesses.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}

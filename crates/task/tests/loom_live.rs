@@ -1,0 +1,166 @@
+//! Models of live lists: a task that completes on another thread than its
+//! list's comes back, and is freed once.
+#![cfg(raddle_loom)]
+
+mod models;
+
+use std::num::NonZeroU32;
+
+use models::{Place, Task, Woken, join, poll};
+use raddle_std::model::{self, Model};
+use raddle_std::sync::Arc;
+use raddle_std::thread;
+use raddle_task::{Completed, CompletedStack, LiveList, Outcome, Runnable};
+
+fn list() -> LiveList {
+    LiveList::new(NonZeroU32::MIN)
+}
+
+fn run_elsewhere(task: Runnable) -> Completed {
+    match task.run() {
+        Outcome::CompleteElsewhere(completed) => completed,
+        outcome => panic!("{outcome:?} in place of a task of another thread"),
+    }
+}
+
+/// Two tasks complete on two threads and come back while their list's thread
+/// looks for them. Bounded.
+#[test]
+fn two_threads_give_tasks_back() {
+    Model::new().preemptions(3).check(|| {
+        let live = list();
+        let stack = Arc::new(CompletedStack::new());
+        let mut tallies = Vec::new();
+        let mut threads = Vec::new();
+        for _ in 0..2 {
+            let task = Task::new(0, Place::Inline);
+            live.adopt(&task.first);
+            drop(task.handle);
+            tallies.push(task.tally);
+            let (stack, first) = (stack.clone(), task.first);
+            threads.push(thread::spawn(move || stack.push(run_elsewhere(first))));
+        }
+        stack.take_all(|completed| live.retire(completed));
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        stack.take_all(|completed| live.retire(completed));
+        assert!(live.is_empty());
+        for tally in tallies {
+            tally.check();
+        }
+    });
+}
+
+/// A task comes back and is retired while its joiner takes the output, and
+/// while the thread that completed it wakes the joiner. Complete.
+#[test]
+fn retire_against_join() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            mut handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let (woken, waker) = Woken::new();
+        assert!(poll(&mut handle, &waker).is_pending());
+        let live = list();
+        live.adopt(&first);
+        let stack = Arc::new(CompletedStack::new());
+        let pushing = stack.clone();
+        let running = thread::spawn(move || pushing.push(run_elsewhere(first)));
+        stack.take_all(|completed| live.retire(completed));
+        if handle.is_finished() {
+            assert_eq!(join(handle).unwrap(), 7);
+        } else {
+            drop(handle);
+        }
+        running.join().unwrap();
+        stack.take_all(|completed| live.retire(completed));
+        drop(waker);
+        assert_eq!(std::sync::Arc::strong_count(&woken), 1);
+        tally.check();
+    });
+}
+
+/// The list is dropped while a task of it completes on another thread, which
+/// still wakes the joiner then. If the list did not see that the task was
+/// complete, its memory stays, but neither future nor output. Complete.
+#[test]
+fn a_list_dropped_against_completion() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            mut handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let (woken, waker) = Woken::new();
+        assert!(poll(&mut handle, &waker).is_pending());
+        let live = list();
+        live.adopt(&first);
+        let running = thread::spawn(move || {
+            let completed = run_elsewhere(first);
+            assert_eq!(completed.owner(), NonZeroU32::MIN);
+        });
+        let seen = handle.is_finished();
+        drop(live);
+        drop(handle);
+        running.join().unwrap();
+        drop(waker);
+        assert_eq!(std::sync::Arc::strong_count(&woken), 1);
+        assert_eq!(tally.outputs(), 0);
+        if seen {
+            tally.check();
+        }
+    });
+}
+
+/// All tasks of a list are aborted while one of them is being run on another
+/// thread, and one is idle. Complete.
+#[test]
+fn abort_all_against_a_run() {
+    model::check(|| {
+        let live = list();
+        let running = Task::new(0, Place::Inline);
+        live.adopt(&running.first);
+        let idle = Task::new(1, Place::Inline);
+        live.adopt(&idle.first);
+        let (idle_tally, idle_handle, flags) = idle.start();
+        let first = running.first;
+        let thread = thread::spawn(move || run_elsewhere(first));
+        let mut due = Vec::new();
+        live.abort_all(|task| due.push(task));
+        assert_eq!(due.len(), 1);
+        for task in due {
+            assert!(matches!(task.run_in(&live), Outcome::Complete));
+        }
+        assert!(join(idle_handle).unwrap_err().is_cancelled());
+        drop(flags);
+        idle_tally.check();
+        live.retire(thread.join().unwrap());
+        drop(running.handle);
+        running.tally.check();
+        assert!(live.is_empty());
+    });
+}
+
+/// A task that is not given back is missed.
+#[test]
+#[should_panic(expected = "cells are left")]
+fn canary_a_task_that_does_not_come_back_is_caught() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let live = list();
+        live.adopt(&first);
+        drop(handle);
+        drop(thread::spawn(move || run_elsewhere(first)).join().unwrap());
+        tally.check();
+    });
+}

@@ -1,0 +1,110 @@
+//! Models of waking: no wake is lost, each run sees what was written before
+//! the wakes that led to it, and one run is over before the next begins.
+#![cfg(raddle_loom)]
+
+mod models;
+
+use models::{Flag, Place, Task, join, run};
+use raddle_std::model::{self, Model};
+use raddle_std::sync::{Arc, Mutex};
+use raddle_std::thread;
+
+fn wake(flag: Flag) {
+    flag.set().wake();
+}
+
+fn wake_by_ref(flag: Flag) {
+    flag.set().wake_by_ref();
+}
+
+/// Each waker is woken on a thread of its own (one on the main thread), which
+/// runs the task there. Whoever wakes the task while another runs it, or is
+/// about to, leaves the run to the other.
+fn wake_on_threads(wakes: &[fn(Flag)]) {
+    let (tally, handle, mut flags) = Task::new(wakes.len(), Place::Inline).start();
+    let last = flags.pop().unwrap();
+    let threads: Vec<_> = flags
+        .into_iter()
+        .zip(wakes.to_vec())
+        .map(|(flag, wake)| thread::spawn(move || wake(flag)))
+        .collect();
+    wakes[wakes.len() - 1](last);
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(join(handle).unwrap(), 7);
+    tally.check();
+}
+
+/// Complete.
+#[test]
+fn two_wakes_by_value() {
+    model::check(|| wake_on_threads(&[wake, wake]));
+}
+
+/// Complete.
+#[test]
+fn two_wakes_by_reference() {
+    model::check(|| wake_on_threads(&[wake_by_ref, wake_by_ref]));
+}
+
+/// Complete.
+#[test]
+fn a_wake_by_value_and_one_by_reference() {
+    model::check(|| wake_on_threads(&[wake, wake_by_ref]));
+}
+
+/// The second and third wake find the task notified, running or idle, and
+/// their flags are seen all the same (tokio 7622). Bounded.
+#[test]
+fn three_wakes() {
+    Model::new()
+        .preemptions(2)
+        .check(|| wake_on_threads(&[wake_by_ref, wake, wake_by_ref]));
+}
+
+/// The task goes through a queue to another thread, which may have run and
+/// freed it before `schedule` has returned on the waker's thread. Complete.
+fn wake_through_queue(wake: fn(Flag)) {
+    let queue = Arc::new(Mutex::new(Vec::new()));
+    let (tally, handle, mut flags) = Task::new(1, Place::Queue(queue.clone())).start();
+    drop(handle);
+    let flag = flags.pop().unwrap();
+    let waker = thread::spawn(move || wake(flag));
+    let mut task = queue.lock().pop();
+    if task.is_none() {
+        waker.join().unwrap();
+        task = queue.lock().pop();
+    } else {
+        run(task.take().unwrap());
+        waker.join().unwrap();
+    }
+    if let Some(task) = task {
+        run(task);
+    }
+    drop(flags);
+    tally.check();
+}
+
+/// Complete.
+#[test]
+fn a_task_is_freed_while_its_waker_schedules_by_value() {
+    model::check(|| wake_through_queue(wake));
+}
+
+/// Complete.
+#[test]
+fn a_task_is_freed_while_its_waker_schedules_by_reference() {
+    model::check(|| wake_through_queue(wake_by_ref));
+}
+
+#[test]
+#[should_panic(expected = "a wake was lost")]
+fn canary_a_flag_set_after_its_wake_is_caught() {
+    model::check(|| {
+        wake_on_threads(&[wake, |flag| {
+            flag.waker.wake_by_ref();
+            flag.set();
+        }]);
+    });
+}
