@@ -1,1 +1,10 @@
-//! The budget of one poll: makes an always-ready resource yield.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod budget;
+mod consume;
+mod unconstrained;
+
+pub use budget::{RestoreOnPending, budget, has_budget_remaining, poll_proceed};
+pub use consume::consume_budget;
+pub use unconstrained::{Unconstrained, unconstrained};

@@ -1,0 +1,123 @@
+//! The budget itself: a byte for each thread.
+
+use std::cell::Cell;
+use std::task::{Context, Poll};
+
+/// Units that a fresh budget holds.
+///
+/// Enough to make the cost of going through the run queue vanish, and few
+/// enough that the other tasks of a worker wait for microseconds.
+const FULL: u8 = 128;
+
+/// The value that stands for no budget: nothing is counted.
+const UNLIMITED: u8 = u8::MAX;
+
+raddle_std::thread_local! {
+    static REMAINING: Cell<u8> = Cell::new(UNLIMITED);
+}
+
+/// Runs `f`, the poll of one task, with a fresh budget of 128 units.
+///
+/// The budget that was in force before is restored afterwards, also when `f`
+/// panics. So a nested executor neither uses up the outer task's budget nor
+/// is bound by it.
+#[inline]
+pub fn budget<R>(f: impl FnOnce() -> R) -> R {
+    scoped(FULL, f)
+}
+
+/// Runs `f` with nothing counted, and restores the budget afterwards.
+#[inline]
+pub(crate) fn unlimited<R>(f: impl FnOnce() -> R) -> R {
+    scoped(UNLIMITED, f)
+}
+
+#[inline]
+fn scoped<R>(remaining: u8, f: impl FnOnce() -> R) -> R {
+    let _restore = Restore(REMAINING.with(|cell| cell.replace(remaining)));
+    f()
+}
+
+/// Puts the outer budget back, on return and on unwind.
+struct Restore(u8);
+
+impl Drop for Restore {
+    #[inline]
+    fn drop(&mut self) {
+        REMAINING.with(|cell| cell.set(self.0));
+    }
+}
+
+/// Takes one unit from the budget of the current poll.
+///
+/// A resource calls this before it tries an operation. When the operation
+/// completes, it calls [`RestoreOnPending::made_progress`]; when it has to
+/// wait, it drops the value, which gives the unit back.
+///
+/// Outside [`budget`] this is always ready and counts nothing.
+///
+/// # Pending
+///
+/// When nothing is left, the waker of `cx` has been woken: the task is polled
+/// again with a fresh budget, after the other tasks have had their turn. The
+/// resource returns `Pending` without having changed anything.
+#[inline]
+pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    REMAINING.with(|cell| match cell.get() {
+        UNLIMITED => Poll::Ready(RestoreOnPending(Cell::new(false))),
+        0 => yield_to_others(cx),
+        remaining => {
+            cell.set(remaining - 1);
+            Poll::Ready(RestoreOnPending(Cell::new(true)))
+        }
+    })
+}
+
+#[cold]
+fn yield_to_others(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    cx.waker().wake_by_ref();
+    Poll::Pending
+}
+
+/// Whether the current poll may go on: some budget is left, or none is counted.
+///
+/// For code that does a lot of work in one poll without a resource of Raddle's,
+/// and can stop in between.
+#[inline]
+pub fn has_budget_remaining() -> bool {
+    REMAINING.with(|cell| cell.get() != 0)
+}
+
+/// One unit of the budget, given back on drop unless progress was made.
+///
+/// Comes from [`poll_proceed`]. Belongs to the poll that took it: one that is
+/// kept beyond that poll gives its unit to whatever budget is in force then,
+/// which never grows beyond 128 by it.
+#[derive(Debug)]
+#[must_use = "dropping it at once gives the unit back, as if nothing had been done"]
+pub struct RestoreOnPending(
+    /// Whether drop has a unit to give back.
+    Cell<bool>,
+);
+
+impl RestoreOnPending {
+    /// Says that the operation completed, so that its unit stays spent.
+    #[inline]
+    pub fn made_progress(&self) {
+        self.0.set(false);
+    }
+}
+
+impl Drop for RestoreOnPending {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.get() {
+            REMAINING.with(|cell| {
+                let remaining = cell.get();
+                if remaining < FULL {
+                    cell.set(remaining + 1);
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A future without a budget.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use crate::budget::unlimited;
+
+pin_project! {
+    /// The future of [`unconstrained`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Unconstrained<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+/// Makes a future whose resources never yield for the sake of the budget.
+///
+/// The task around it keeps its own budget, and what the future does is not
+/// charged to it. A future that never waits then keeps its worker for ever.
+///
+/// # Cancel safety
+///
+/// As `future` itself.
+pub fn unconstrained<F>(future: F) -> Unconstrained<F> {
+    Unconstrained { future }
+}
+
+impl<F: Future> Future for Unconstrained<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let future = self.project().future;
+        unlimited(|| future.poll(cx))
+    }
+}

@@ -1,0 +1,191 @@
+//! What executors and resources may count on.
+#![cfg(not(raddle_loom))]
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use raddle_coop::{budget, consume_budget, has_budget_remaining, poll_proceed, unconstrained};
+use raddle_std::sync::Mutex;
+
+const FULL: usize = 128;
+
+#[derive(Default)]
+struct CountWakes(Mutex<usize>);
+
+impl Wake for CountWakes {
+    fn wake(self: Arc<Self>) {
+        *self.0.lock() += 1;
+    }
+}
+
+impl CountWakes {
+    fn get(&self) -> usize {
+        *self.0.lock()
+    }
+}
+
+/// Takes units, spending each, until there is none or `limit` is reached.
+fn spend(cx: &mut Context<'_>, limit: usize) -> usize {
+    (0..limit)
+        .take_while(|_| match poll_proceed(cx) {
+            Poll::Ready(coop) => {
+                coop.made_progress();
+                true
+            }
+            Poll::Pending => false,
+        })
+        .count()
+}
+
+#[test]
+fn an_always_ready_resource_yields_after_128_and_is_woken() {
+    let wakes = Arc::new(CountWakes::default());
+    let waker = Waker::from(wakes.clone());
+    let mut cx = Context::from_waker(&waker);
+
+    for round in 1..=3 {
+        budget(|| {
+            assert_eq!(spend(&mut cx, FULL), FULL);
+            assert!(!has_budget_remaining());
+            assert_eq!(wakes.get(), round - 1, "woken only when refused");
+            assert!(poll_proceed(&mut cx).is_pending());
+            assert_eq!(wakes.get(), round);
+        });
+    }
+}
+
+#[test]
+fn nested_budgets_are_fresh_and_restore_the_outer_one() {
+    let mut cx = Context::from_waker(Waker::noop());
+    budget(|| {
+        assert_eq!(spend(&mut cx, 100), 100);
+        budget(|| assert_eq!(spend(&mut cx, 1000), FULL));
+        assert_eq!(spend(&mut cx, 1000), FULL - 100);
+        budget(|| assert!(has_budget_remaining()));
+        assert!(!has_budget_remaining());
+    });
+    assert_eq!(spend(&mut cx, 1000), 1000);
+}
+
+#[test]
+fn unwinding_restores_the_outer_budget() {
+    let mut cx = Context::from_waker(Waker::noop());
+    budget(|| {
+        assert_eq!(spend(&mut cx, 28), 28);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            budget(|| {
+                let mut cx = Context::from_waker(Waker::noop());
+                spend(&mut cx, 1000);
+                panic!("on purpose");
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(spend(&mut cx, 1000), 100);
+
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let mut cx = Context::from_waker(Waker::noop());
+            let future = pin!(unconstrained(async { panic!("on purpose") }));
+            let _: Poll<()> = future.poll(&mut cx);
+        }));
+        assert!(panicked.is_err());
+        assert!(!has_budget_remaining());
+    });
+    assert!(has_budget_remaining());
+}
+
+#[test]
+fn outside_a_budget_nothing_is_counted() {
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(has_budget_remaining());
+    assert_eq!(spend(&mut cx, 10_000), 10_000);
+    // What is given back where nothing is counted does not start a budget.
+    drop(poll_proceed(&mut cx));
+    assert_eq!(spend(&mut cx, 10_000), 10_000);
+}
+
+#[test]
+fn a_unit_without_progress_is_given_back() {
+    let mut cx = Context::from_waker(Waker::noop());
+    budget(|| {
+        for _ in 0..1000 {
+            assert!(poll_proceed(&mut cx).is_ready());
+        }
+        assert_eq!(spend(&mut cx, 1000), FULL);
+    });
+}
+
+#[test]
+fn only_ones_own_unit_is_given_back() {
+    let mut cx = Context::from_waker(Waker::noop());
+    budget(|| {
+        let Poll::Ready(outer) = poll_proceed(&mut cx) else {
+            panic!("a fresh budget is not empty");
+        };
+        assert_eq!(spend(&mut cx, 27), 27);
+        drop(outer);
+        assert_eq!(spend(&mut cx, 1000), 101);
+    });
+}
+
+#[test]
+fn a_unit_kept_beyond_its_poll_never_swells_another_budget() {
+    let mut cx = Context::from_waker(Waker::noop());
+    let kept = budget(|| poll_proceed(&mut cx));
+    budget(|| {
+        drop(kept);
+        assert_eq!(spend(&mut cx, 1000), FULL);
+    });
+
+    let kept = budget(|| poll_proceed(&mut cx));
+    drop(kept);
+    assert_eq!(spend(&mut cx, 1000), 1000);
+}
+
+#[test]
+fn unconstrained_goes_on_and_charges_nothing_to_its_task() {
+    let mut cx = Context::from_waker(Waker::noop());
+    budget(|| {
+        assert_eq!(spend(&mut cx, 100), 100);
+        let mut future = pin!(unconstrained(poll_fn(|cx| {
+            assert_eq!(spend(cx, 1000), 1000);
+            // A task polled in here by a nested executor is bound again.
+            budget(|| assert_eq!(spend(cx, 1000), FULL));
+            Poll::Ready(())
+        })));
+        assert!(future.as_mut().poll(&mut cx).is_ready());
+        assert_eq!(spend(&mut cx, 1000), 28);
+    });
+}
+
+#[test]
+fn consume_budget_yields_once_it_is_used_up() {
+    let wakes = Arc::new(CountWakes::default());
+    let waker = Waker::from(wakes.clone());
+    let mut cx = Context::from_waker(&waker);
+
+    let mut future = pin!(async {
+        for _ in 0..300 {
+            consume_budget().await;
+        }
+    });
+    let mut polls = 1;
+    while budget(|| future.as_mut().poll(&mut cx)).is_pending() {
+        assert_eq!(wakes.get(), polls);
+        polls += 1;
+    }
+    assert_eq!(polls, 3);
+}
+
+#[test]
+fn each_thread_has_its_own_budget() {
+    let mut cx = Context::from_waker(Waker::noop());
+    budget(|| {
+        spend(&mut cx, 1000);
+        let other =
+            raddle_std::thread::spawn(|| spend(&mut Context::from_waker(Waker::noop()), 1000));
+        assert_eq!(other.join().unwrap(), 1000);
+    });
+}

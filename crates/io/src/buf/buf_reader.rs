@@ -1,0 +1,145 @@
+//! A buffer in front of a reader.
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use super::DEFAULT_CAPACITY;
+use crate::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+
+pin_project! {
+    /// Reads in large pieces from a reader, and hands them out in small ones.
+    ///
+    /// It makes many small reads cheap, and an [`AsyncBufRead`] of any reader.
+    /// When it is dropped, the bytes it has read ahead are lost. Writes go to
+    /// the stream itself.
+    pub struct BufReader<R> {
+        #[pin]
+        inner: R,
+        buf: Box<[u8]>,
+        // The bytes read ahead are those from `pos` to `end`.
+        pos: usize,
+        end: usize,
+    }
+}
+
+impl<R: AsyncRead> BufReader<R> {
+    /// Puts a buffer of 8 KiB in front of `inner`.
+    pub fn new(inner: R) -> Self {
+        Self::with_capacity(DEFAULT_CAPACITY, inner)
+    }
+
+    /// Puts a buffer of `capacity` bytes in front of `inner`.
+    pub fn with_capacity(capacity: usize, inner: R) -> Self {
+        Self {
+            inner,
+            buf: vec![0; capacity].into_boxed_slice(),
+            pos: 0,
+            end: 0,
+        }
+    }
+
+    /// The reader.
+    pub fn get_ref(&self) -> &R {
+        &self.inner
+    }
+
+    /// The reader. What is read from it is missing here.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.inner
+    }
+
+    /// The reader, pinned as this is.
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
+        self.project().inner
+    }
+
+    /// The reader. The bytes that were read ahead are lost.
+    pub fn into_inner(self) -> R {
+        self.inner
+    }
+
+    /// The bytes that were read ahead.
+    pub fn buffer(&self) -> &[u8] {
+        &self.buf[self.pos..self.end]
+    }
+}
+
+impl<R: AsyncRead> AsyncRead for BufReader<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        // A read as large as the buffer gains nothing by it.
+        if self.pos == self.end && buf.remaining() >= self.buf.len() {
+            return self.project().inner.poll_read(cx, buf);
+        }
+        let available = ready!(self.as_mut().poll_fill_buf(cx))?;
+        let n = available.len().min(buf.remaining());
+        buf.put_slice(&available[..n]);
+        self.consume(n);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<R: AsyncRead> AsyncBufRead for BufReader<R> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        let this = self.project();
+        if *this.pos == *this.end {
+            let mut buf = ReadBuf::new(this.buf);
+            ready!(this.inner.poll_read(cx, &mut buf))?;
+            *this.end = buf.filled().len();
+            *this.pos = 0;
+        }
+        Poll::Ready(Ok(&this.buf[*this.pos..*this.end]))
+    }
+
+    fn consume(self: Pin<&mut Self>, amt: usize) {
+        let this = self.project();
+        *this.pos = this.pos.saturating_add(amt).min(*this.end);
+    }
+}
+
+impl<R: AsyncWrite> AsyncWrite for BufReader<R> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write(cx, buf)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+}
+
+impl<R: fmt::Debug> fmt::Debug for BufReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufReader")
+            .field("inner", &self.inner)
+            .field("buffered", &(self.end - self.pos))
+            .field("capacity", &self.buf.len())
+            .finish()
+    }
+}

@@ -1,0 +1,199 @@
+//! A buffer in front of a writer.
+
+use std::fmt;
+use std::io::{self, ErrorKind, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use super::DEFAULT_CAPACITY;
+use crate::ext::write_zero;
+use crate::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+
+pin_project! {
+    /// Gathers small writes, and passes them on to a writer in large pieces.
+    ///
+    /// When it is dropped, what it has not passed on is lost: call
+    /// [`flush`](crate::AsyncWriteExt::flush) or
+    /// [`shutdown`](crate::AsyncWriteExt::shutdown) before. Reads come from
+    /// the stream itself.
+    pub struct BufWriter<W> {
+        #[pin]
+        inner: W,
+        buf: Vec<u8>,
+        // The first bytes of `buf` that a pass-on under way has written.
+        written: usize,
+    }
+}
+
+impl<W: AsyncWrite> BufWriter<W> {
+    /// Puts a buffer of 8 KiB in front of `inner`.
+    pub fn new(inner: W) -> Self {
+        Self::with_capacity(DEFAULT_CAPACITY, inner)
+    }
+
+    /// Puts a buffer of `capacity` bytes in front of `inner`.
+    pub fn with_capacity(capacity: usize, inner: W) -> Self {
+        Self {
+            inner,
+            buf: Vec::with_capacity(capacity),
+            written: 0,
+        }
+    }
+
+    /// The writer.
+    pub fn get_ref(&self) -> &W {
+        &self.inner
+    }
+
+    /// The writer. What is written to it overtakes what is buffered.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.inner
+    }
+
+    /// The writer, pinned as this is.
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut W> {
+        self.project().inner
+    }
+
+    /// The writer. What is buffered is lost.
+    pub fn into_inner(self) -> W {
+        self.inner
+    }
+
+    /// The bytes that were not yet passed on.
+    pub fn buffer(&self) -> &[u8] {
+        &self.buf[self.written..]
+    }
+
+    /// Passes on all that is buffered, without flushing the writer.
+    fn poll_pass_on(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut this = self.project();
+        let mut result = Ok(());
+        while *this.written < this.buf.len() {
+            match ready!(
+                this.inner
+                    .as_mut()
+                    .poll_write(cx, &this.buf[*this.written..])
+            ) {
+                Ok(0) => {
+                    result = Err(write_zero());
+                    break;
+                }
+                Ok(n) => *this.written += n,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        this.buf.drain(..*this.written);
+        *this.written = 0;
+        Poll::Ready(result)
+    }
+
+    /// Passes on what is buffered if there is no room for `n` bytes beside it.
+    fn poll_make_room(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        n: usize,
+    ) -> Poll<io::Result<()>> {
+        // `saturating_add`: the lengths of many slices may overflow.
+        if self.buf.len().saturating_add(n) > self.buf.capacity() {
+            ready!(self.as_mut().poll_pass_on(cx))?;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.as_mut().poll_make_room(cx, buf.len()))?;
+        let this = self.project();
+        if buf.len() >= this.buf.capacity() {
+            // A write as large as the buffer gains nothing by it.
+            return this.inner.poll_write(cx, buf);
+        }
+        this.buf.extend_from_slice(buf);
+        Poll::Ready(Ok(buf.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.as_mut().poll_pass_on(cx))?;
+        self.project().inner.poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.as_mut().poll_pass_on(cx))?;
+        self.project().inner.poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let total = bufs
+            .iter()
+            .fold(0_usize, |total, buf| total.saturating_add(buf.len()));
+        ready!(self.as_mut().poll_make_room(cx, total))?;
+        let this = self.project();
+        let capacity = this.buf.capacity();
+        if total >= capacity && this.inner.is_write_vectored() {
+            return this.inner.poll_write_vectored(cx, bufs);
+        }
+        let mut gathered = 0;
+        for buf in bufs {
+            if this.buf.len() + buf.len() > capacity {
+                break;
+            }
+            this.buf.extend_from_slice(buf);
+            gathered += buf.len();
+        }
+        if gathered == 0 {
+            // There is nothing, or the first slice is larger than the buffer.
+            return this.inner.poll_write_vectored(cx, bufs);
+        }
+        Poll::Ready(Ok(gathered))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+}
+
+impl<W: AsyncRead> AsyncRead for BufWriter<W> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.project().inner.poll_read(cx, buf)
+    }
+}
+
+impl<W: AsyncBufRead> AsyncBufRead for BufWriter<W> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        self.project().inner.poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, amt: usize) {
+        self.project().inner.consume(amt);
+    }
+}
+
+impl<W: fmt::Debug> fmt::Debug for BufWriter<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufWriter")
+            .field("inner", &self.inner)
+            .field("buffered", &(self.buf.len() - self.written))
+            .field("capacity", &self.buf.capacity())
+            .finish()
+    }
+}

@@ -1,0 +1,10 @@
+//! Buffers around readers and writers.
+
+mod buf_reader;
+mod buf_writer;
+
+pub use buf_reader::BufReader;
+pub use buf_writer::BufWriter;
+
+/// Bytes in a buffer that is made without saying how large.
+const DEFAULT_CAPACITY: usize = 8 * 1024;

@@ -1,0 +1,118 @@
+//! The methods of every buffered reader.
+
+use std::pin::Pin;
+
+use super::fill_buf::FillBuf;
+use super::lines::Lines;
+use super::read_line::ReadLine;
+use super::read_until::ReadUntil;
+use crate::AsyncBufRead;
+
+/// The methods to call on an [`AsyncBufRead`].
+pub trait AsyncBufReadExt: AsyncBufRead {
+    /// Reads up to and including the first byte `delimiter`, or to the end,
+    /// appending to `buf`; says how many bytes it were.
+    ///
+    /// Zero means that the source has come to its end. Interrupted reads are
+    /// tried again.
+    ///
+    /// # Errors
+    ///
+    /// As the reader has them. What was read before is in `buf`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before completion, what was read is in `buf`, and calling it
+    /// again with the same `buf` goes on from there; the number that is then
+    /// returned counts the later part only.
+    fn read_until<'a>(&'a mut self, delimiter: u8, buf: &'a mut Vec<u8>) -> ReadUntil<'a, Self>
+    where
+        Self: Unpin,
+    {
+        ReadUntil::new(self, delimiter, buf)
+    }
+
+    /// Reads up to and including the next line feed, or to the end, appending
+    /// to `buf`; says how many bytes it were.
+    ///
+    /// Zero means that the source has come to its end. The line keeps its
+    /// `\n` or `\r\n`. Interrupted reads are tried again.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if the line is not UTF-8: `buf` is then as it was before,
+    /// and the line is gone. Otherwise as the reader has them: `buf` then has
+    /// what was read before, if that is UTF-8.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: dropped before completion, what was read is lost, and
+    /// the content of `buf` is unspecified. [`lines`](Self::lines) and
+    /// [`read_until`](Self::read_until) lose nothing.
+    fn read_line<'a>(&'a mut self, buf: &'a mut String) -> ReadLine<'a, Self>
+    where
+        Self: Unpin,
+    {
+        ReadLine::new(self, buf)
+    }
+
+    /// The buffered bytes, which are read from the source if there are none.
+    ///
+    /// They stay buffered until they are [consumed](Self::consume). An empty
+    /// slice means that the source has come to its end.
+    ///
+    /// # Errors
+    ///
+    /// As the reader has them.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: what was read is in the reader's own buffer.
+    fn fill_buf(&mut self) -> FillBuf<'_, Self>
+    where
+        Self: Unpin,
+    {
+        FillBuf::new(self)
+    }
+
+    /// Takes the first `amt` bytes out of the buffer.
+    ///
+    /// They are among those that [`fill_buf`](Self::fill_buf) gave last; more
+    /// than that may panic.
+    fn consume(&mut self, amt: usize)
+    where
+        Self: Unpin,
+    {
+        Pin::new(self).consume(amt);
+    }
+
+    /// The lines of this reader, without their line endings.
+    ///
+    /// # Cancel safety
+    ///
+    /// [`Lines::next_line`] is cancel safe.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_io::{AsyncBufRead, AsyncBufReadExt};
+    ///
+    /// async fn longest(input: impl AsyncBufRead + Unpin) -> std::io::Result<usize> {
+    ///     let mut lines = input.lines();
+    ///     let mut longest = 0;
+    ///     while let Some(line) = lines.next_line().await? {
+    ///         longest = longest.max(line.len());
+    ///     }
+    ///     Ok(longest)
+    /// }
+    /// # let _ = longest(&b""[..]);
+    /// ```
+    fn lines(self) -> Lines<Self>
+    where
+        Self: Sized,
+    {
+        Lines::new(self)
+    }
+}
+
+impl<R: AsyncBufRead + ?Sized> AsyncBufReadExt for R {}

@@ -1,0 +1,48 @@
+//! `AsyncBufReadExt::fill_buf`.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::AsyncBufRead;
+
+/// The future of
+/// [`AsyncBufReadExt::fill_buf`](crate::AsyncBufReadExt::fill_buf), which is
+/// cancel safe.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct FillBuf<'a, R: ?Sized> {
+    /// Taken when the future completes, as the slice it returns borrows it.
+    reader: Option<&'a mut R>,
+}
+
+impl<'a, R: ?Sized> FillBuf<'a, R> {
+    pub(super) fn new(reader: &'a mut R) -> Self {
+        let reader = Some(reader);
+        Self { reader }
+    }
+}
+
+impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
+    type Output = io::Result<&'a [u8]>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&'a [u8]>> {
+        let reader = self
+            .reader
+            .take()
+            .expect("fill_buf has completed; call it again for a new future");
+        // A slice that is returned borrows the reader for the whole of 'a, and
+        // then the reader cannot be put back. So the first call tells whether
+        // there will be a slice, and the second gets it: as long as bytes are
+        // not consumed, `poll_fill_buf` is ready and gives them again.
+        match Pin::new(&mut *reader).poll_fill_buf(cx) {
+            Poll::Pending => {
+                self.reader = Some(reader);
+                Poll::Pending
+            }
+            Poll::Ready(Ok([])) => Poll::Ready(Ok(&[])),
+            Poll::Ready(Ok(_)) => Pin::new(reader).poll_fill_buf(cx),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `AsyncWriteExt::flush`.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::AsyncWrite;
+
+/// The future of [`AsyncWriteExt::flush`](crate::AsyncWriteExt::flush), which
+/// is cancel safe.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Flush<'a, W: ?Sized> {
+    writer: &'a mut W,
+}
+
+impl<'a, W: ?Sized> Flush<'a, W> {
+    pub(super) fn new(writer: &'a mut W) -> Self {
+        Self { writer }
+    }
+}
+
+impl<W: AsyncWrite + Unpin + ?Sized> Future for Flush<'_, W> {
+    type Output = io::Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.writer).poll_flush(cx)
+    }
+}

@@ -1,0 +1,106 @@
+//! `AsyncBufReadExt::lines`.
+
+use std::future::poll_fn;
+use std::io;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use super::read_until::poll_read_until;
+use super::text::not_utf8;
+use crate::AsyncBufRead;
+
+pin_project! {
+    /// The lines of a reader; see
+    /// [`AsyncBufReadExt::lines`](crate::AsyncBufReadExt::lines).
+    #[derive(Debug)]
+    #[must_use = "lines are read only when asked for"]
+    pub struct Lines<R> {
+        #[pin]
+        reader: R,
+        // The line so far. It is kept here, so that a dropped `next_line`
+        // loses nothing.
+        line: Vec<u8>,
+    }
+}
+
+impl<R> Lines<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self {
+            reader,
+            line: Vec::new(),
+        }
+    }
+
+    /// The reader.
+    pub fn get_ref(&self) -> &R {
+        &self.reader
+    }
+
+    /// The reader. What is read from it is missing in the lines.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    /// The reader. Part of a line that was read already is lost.
+    pub fn into_inner(self) -> R {
+        self.reader
+    }
+}
+
+impl<R: AsyncBufRead> Lines<R> {
+    /// The next line, without its `\n` or `\r\n`; `None` at the end.
+    ///
+    /// What follows the last line ending is a line too, unless it is empty.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if the line is not UTF-8: the line is gone, and the next
+    /// call goes on with the one after it. Otherwise as the reader has them;
+    /// what was read of the line is kept.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, the next call goes on with the
+    /// same line.
+    pub async fn next_line(&mut self) -> io::Result<Option<String>>
+    where
+        R: Unpin,
+    {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next_line(cx)).await
+    }
+
+    /// The step of [`next_line`](Self::next_line).
+    ///
+    /// # Errors
+    ///
+    /// As [`next_line`](Self::next_line).
+    pub fn poll_next_line(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<Option<String>>> {
+        let this = self.project();
+        let mut read = this.line.len();
+        ready!(poll_read_until(
+            this.reader,
+            cx,
+            b'\n',
+            this.line,
+            &mut read
+        ))?;
+        let mut line = mem::take(this.line);
+        if line.is_empty() {
+            return Poll::Ready(Ok(None));
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+        }
+        let line = String::from_utf8(line).map_err(|_| not_utf8());
+        Poll::Ready(line.map(Some))
+    }
+}

@@ -1,0 +1,55 @@
+//! The extension methods, and the future of each in a file of its own.
+
+mod buf_read_ext;
+mod chain;
+mod fill_buf;
+mod flush;
+mod lines;
+mod read;
+mod read_exact;
+mod read_ext;
+mod read_int;
+mod read_into;
+mod read_line;
+mod read_to_end;
+mod read_to_string;
+mod read_until;
+mod shutdown;
+mod take;
+mod text;
+mod write;
+mod write_all;
+mod write_all_buf;
+mod write_buf;
+mod write_ext;
+mod write_int;
+mod write_vectored;
+
+pub use buf_read_ext::AsyncBufReadExt;
+pub use chain::Chain;
+pub use lines::Lines;
+pub use read_ext::AsyncReadExt;
+pub use take::Take;
+pub(crate) use write_all::write_zero;
+pub use write_ext::AsyncWriteExt;
+
+/// The futures that the extension methods return, for who has to name them.
+pub mod future {
+    pub use super::fill_buf::FillBuf;
+    pub use super::flush::Flush;
+    pub use super::read::Read;
+    pub use super::read_exact::ReadExact;
+    pub use super::read_int::ReadInt;
+    pub use super::read_into::ReadInto;
+    pub use super::read_line::ReadLine;
+    pub use super::read_to_end::ReadToEnd;
+    pub use super::read_to_string::ReadToString;
+    pub use super::read_until::ReadUntil;
+    pub use super::shutdown::Shutdown;
+    pub use super::write::Write;
+    pub use super::write_all::WriteAll;
+    pub use super::write_all_buf::WriteAllBuf;
+    pub use super::write_buf::WriteBuf;
+    pub use super::write_int::WriteInt;
+    pub use super::write_vectored::WriteVectored;
+}

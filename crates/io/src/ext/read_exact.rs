@@ -1,0 +1,51 @@
+//! `AsyncReadExt::read_exact`.
+
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use crate::{AsyncRead, ReadBuf};
+
+/// The future of [`AsyncReadExt::read_exact`](crate::AsyncReadExt::read_exact),
+/// which is not cancel safe.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct ReadExact<'a, R: ?Sized> {
+    reader: &'a mut R,
+    buf: ReadBuf<'a>,
+}
+
+impl<'a, R: ?Sized> ReadExact<'a, R> {
+    pub(super) fn new(reader: &'a mut R, buf: &'a mut [u8]) -> Self {
+        let buf = ReadBuf::new(buf);
+        Self { reader, buf }
+    }
+}
+
+impl<R: AsyncRead + Unpin + ?Sized> Future for ReadExact<'_, R> {
+    type Output = io::Result<usize>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        while this.buf.remaining() > 0 {
+            let before = this.buf.remaining();
+            match ready!(Pin::new(&mut *this.reader).poll_read(cx, &mut this.buf)) {
+                Ok(()) if this.buf.remaining() == before => {
+                    return Poll::Ready(Err(unexpected_eof()));
+                }
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(this.buf.capacity()))
+    }
+}
+
+/// What a stream that ends too early comes to.
+pub(super) fn unexpected_eof() -> io::Error {
+    io::Error::new(
+        ErrorKind::UnexpectedEof,
+        "the stream ended before all bytes were read",
+    )
+}

@@ -1,0 +1,175 @@
+//! The methods of every reader.
+
+use bytes::BufMut;
+
+use super::chain::Chain;
+use super::read::Read;
+use super::read_exact::ReadExact;
+use super::read_int::{ReadInt, number_readers};
+use super::read_into::ReadInto;
+use super::read_to_end::ReadToEnd;
+use super::read_to_string::ReadToString;
+use super::take::Take;
+use crate::AsyncRead;
+
+/// The methods to call on an [`AsyncRead`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle_io::AsyncReadExt;
+///
+/// async fn header(mut stream: impl raddle_io::AsyncRead + Unpin) -> std::io::Result<[u8; 4]> {
+///     let mut header = [0; 4];
+///     stream.read_exact(&mut header).await?;
+///     Ok(header)
+/// }
+/// # let _ = header(&b""[..]);
+/// ```
+pub trait AsyncReadExt: AsyncRead {
+    /// Reads some bytes into `buf`, and says how many.
+    ///
+    /// Zero means that the source has come to its end, or that `buf` is empty.
+    ///
+    /// # Errors
+    ///
+    /// As the reader has them; nothing was read then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it has read nothing.
+    fn read<'a>(&'a mut self, buf: &'a mut [u8]) -> Read<'a, Self>
+    where
+        Self: Unpin,
+    {
+        Read::new(self, buf)
+    }
+
+    /// Reads some bytes into the room that `buf` has left, and says how many.
+    ///
+    /// They are appended, and `buf` is advanced. Zero means that the source
+    /// has come to its end, or that `buf` has no room left.
+    ///
+    /// # Errors
+    ///
+    /// As the reader has them; nothing was read then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it has read nothing.
+    fn read_buf<'a, B>(&'a mut self, buf: &'a mut B) -> ReadInto<'a, Self, B>
+    where
+        Self: Unpin,
+        B: BufMut + ?Sized,
+    {
+        ReadInto::new(self, buf)
+    }
+
+    /// Reads until `buf` is full, and says how long that is.
+    ///
+    /// Interrupted reads are tried again.
+    ///
+    /// # Errors
+    ///
+    /// `UnexpectedEof` if the source comes to its end before; otherwise as the
+    /// reader has them. The content of `buf` is then unspecified.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: dropped before completion, it may have read part of
+    /// the bytes, and how many is not known.
+    fn read_exact<'a>(&'a mut self, buf: &'a mut [u8]) -> ReadExact<'a, Self>
+    where
+        Self: Unpin,
+    {
+        ReadExact::new(self, buf)
+    }
+
+    /// Reads to the end, appending to `buf`, and says how many bytes it were.
+    ///
+    /// Interrupted reads are tried again.
+    ///
+    /// # Errors
+    ///
+    /// As the reader has them. What was read before is in `buf`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, what was read is in `buf`.
+    fn read_to_end<'a>(&'a mut self, buf: &'a mut Vec<u8>) -> ReadToEnd<'a, Self>
+    where
+        Self: Unpin,
+    {
+        ReadToEnd::new(self, buf)
+    }
+
+    /// Reads to the end, appending the text to `buf`, and says how many bytes
+    /// it were.
+    ///
+    /// Interrupted reads are tried again.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if what was read is not UTF-8: `buf` is then as it was
+    /// before. Otherwise as the reader has them: `buf` then has what was read
+    /// before, if that is UTF-8.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: dropped before completion, what was read is lost, and
+    /// the content of `buf` is unspecified.
+    fn read_to_string<'a>(&'a mut self, buf: &'a mut String) -> ReadToString<'a, Self>
+    where
+        Self: Unpin,
+    {
+        ReadToString::new(self, buf)
+    }
+
+    number_readers! {
+        read_u8: u8, from_be_bytes, "which is a single one";
+        read_i8: i8, from_be_bytes, "which is a single one";
+        read_u16: u16, from_be_bytes, "the highest first";
+        read_i16: i16, from_be_bytes, "the highest first";
+        read_u32: u32, from_be_bytes, "the highest first";
+        read_i32: i32, from_be_bytes, "the highest first";
+        read_u64: u64, from_be_bytes, "the highest first";
+        read_i64: i64, from_be_bytes, "the highest first";
+        read_u128: u128, from_be_bytes, "the highest first";
+        read_i128: i128, from_be_bytes, "the highest first";
+        read_f32: f32, from_be_bytes, "the highest first";
+        read_f64: f64, from_be_bytes, "the highest first";
+        read_u16_le: u16, from_le_bytes, "the lowest first";
+        read_i16_le: i16, from_le_bytes, "the lowest first";
+        read_u32_le: u32, from_le_bytes, "the lowest first";
+        read_i32_le: i32, from_le_bytes, "the lowest first";
+        read_u64_le: u64, from_le_bytes, "the lowest first";
+        read_i64_le: i64, from_le_bytes, "the lowest first";
+        read_u128_le: u128, from_le_bytes, "the lowest first";
+        read_i128_le: i128, from_le_bytes, "the lowest first";
+        read_f32_le: f32, from_le_bytes, "the lowest first";
+        read_f64_le: f64, from_le_bytes, "the lowest first";
+    }
+
+    /// A reader of this one's bytes, at most `limit` of them.
+    ///
+    /// It keeps its state between reads, so it adds nothing to be cancelled.
+    fn take(self, limit: u64) -> Take<Self>
+    where
+        Self: Sized,
+    {
+        Take::new(self, limit)
+    }
+
+    /// A reader of this one's bytes and then `next`'s.
+    ///
+    /// It keeps its state between reads, so it adds nothing to be cancelled.
+    fn chain<R>(self, next: R) -> Chain<Self, R>
+    where
+        Self: Sized,
+        R: AsyncRead,
+    {
+        Chain::new(self, next)
+    }
+}
+
+impl<R: AsyncRead + ?Sized> AsyncReadExt for R {}

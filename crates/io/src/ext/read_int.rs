@@ -1,0 +1,77 @@
+//! `AsyncReadExt::read_u8` and its like.
+
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::read_exact::unexpected_eof;
+use crate::{AsyncRead, ReadBuf};
+
+/// The future of [`AsyncReadExt::read_u32`](crate::AsyncReadExt::read_u32) and
+/// its like, which is not cancel safe: `N` bytes that become a `T`.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct ReadInt<'a, R: ?Sized, T, const N: usize> {
+    reader: &'a mut R,
+    bytes: [u8; N],
+    /// The first bytes, which are read by now.
+    read: usize,
+    from_bytes: fn([u8; N]) -> T,
+}
+
+impl<'a, R: ?Sized, T, const N: usize> ReadInt<'a, R, T, N> {
+    pub(super) fn new(reader: &'a mut R, from_bytes: fn([u8; N]) -> T) -> Self {
+        Self {
+            reader,
+            bytes: [0; N],
+            read: 0,
+            from_bytes,
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin + ?Sized, T, const N: usize> Future for ReadInt<'_, R, T, N> {
+    type Output = io::Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        let this = &mut *self;
+        while this.read < N {
+            let mut buf = ReadBuf::new(&mut this.bytes[this.read..]);
+            match ready!(Pin::new(&mut *this.reader).poll_read(cx, &mut buf)) {
+                Ok(()) if buf.filled().is_empty() => return Poll::Ready(Err(unexpected_eof())),
+                Ok(()) => this.read += buf.filled().len(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok((this.from_bytes)(this.bytes)))
+    }
+}
+
+/// Writes one method of `AsyncReadExt` for each number.
+macro_rules! number_readers {
+    ($($name:ident: $number:ident, $from_bytes:ident, $order:literal;)+) => {
+        $(
+            #[doc = concat!("Reads the bytes of one `", stringify!($number), "`, ", $order, ".")]
+            ///
+            /// Interrupted reads are tried again.
+            ///
+            /// # Errors
+            ///
+            /// `UnexpectedEof` if the source comes to its end before;
+            /// otherwise as the reader has them. Bytes read before are lost.
+            ///
+            /// # Cancel safety
+            ///
+            /// Not cancel safe: dropped before completion, it may have read
+            /// part of the bytes, and these are lost.
+            fn $name(&mut self) -> ReadInt<'_, Self, $number, { size_of::<$number>() }>
+            where
+                Self: Unpin,
+            {
+                ReadInt::new(self, $number::$from_bytes)
+            }
+        )+
+    };
+}
+pub(super) use number_readers;

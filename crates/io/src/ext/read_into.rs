@@ -1,0 +1,41 @@
+//! `AsyncReadExt::read_buf`.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::BufMut;
+
+use crate::AsyncRead;
+use crate::read_buf::poll_read_into;
+
+/// The future of [`AsyncReadExt::read_buf`](crate::AsyncReadExt::read_buf),
+/// which is cancel safe.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct ReadInto<'a, R: ?Sized, B: ?Sized> {
+    reader: &'a mut R,
+    buf: &'a mut B,
+}
+
+impl<'a, R: ?Sized, B: ?Sized> ReadInto<'a, R, B> {
+    pub(super) fn new(reader: &'a mut R, buf: &'a mut B) -> Self {
+        Self { reader, buf }
+    }
+}
+
+impl<R, B> Future for ReadInto<'_, R, B>
+where
+    R: AsyncRead + Unpin + ?Sized,
+    B: BufMut + ?Sized,
+{
+    type Output = io::Result<usize>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        if !this.buf.has_remaining_mut() {
+            return Poll::Ready(Ok(0));
+        }
+        poll_read_into(Pin::new(&mut *this.reader), cx, this.buf)
+    }
+}

@@ -1,0 +1,43 @@
+//! `AsyncBufReadExt::read_line`.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::read_until::poll_read_until;
+use super::text::Text;
+use crate::AsyncBufRead;
+
+/// The future of
+/// [`AsyncBufReadExt::read_line`](crate::AsyncBufReadExt::read_line), which is
+/// not cancel safe.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct ReadLine<'a, R: ?Sized> {
+    reader: &'a mut R,
+    text: Text<'a>,
+}
+
+impl<'a, R: ?Sized> ReadLine<'a, R> {
+    pub(super) fn new(reader: &'a mut R, buf: &'a mut String) -> Self {
+        let text = Text::new(buf);
+        Self { reader, text }
+    }
+}
+
+impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadLine<'_, R> {
+    type Output = io::Result<usize>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        let (buf, read) = this.text.parts();
+        let result = ready!(poll_read_until(
+            Pin::new(&mut *this.reader),
+            cx,
+            b'\n',
+            buf,
+            read
+        ));
+        Poll::Ready(this.text.finish(result))
+    }
+}

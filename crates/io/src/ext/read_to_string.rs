@@ -1,0 +1,37 @@
+//! `AsyncReadExt::read_to_string`.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::read_to_end::poll_read_to_end;
+use super::text::Text;
+use crate::AsyncRead;
+
+/// The future of
+/// [`AsyncReadExt::read_to_string`](crate::AsyncReadExt::read_to_string),
+/// which is not cancel safe.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct ReadToString<'a, R: ?Sized> {
+    reader: &'a mut R,
+    text: Text<'a>,
+}
+
+impl<'a, R: ?Sized> ReadToString<'a, R> {
+    pub(super) fn new(reader: &'a mut R, buf: &'a mut String) -> Self {
+        let text = Text::new(buf);
+        Self { reader, text }
+    }
+}
+
+impl<R: AsyncRead + Unpin + ?Sized> Future for ReadToString<'_, R> {
+    type Output = io::Result<usize>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        let (buf, read) = this.text.parts();
+        let result = ready!(poll_read_to_end(Pin::new(&mut *this.reader), cx, buf, read));
+        Poll::Ready(this.text.finish(result))
+    }
+}

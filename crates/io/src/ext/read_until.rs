@@ -1,0 +1,66 @@
+//! `AsyncBufReadExt::read_until`.
+
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use crate::AsyncBufRead;
+
+/// The future of
+/// [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which
+/// loses nothing when it is dropped.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct ReadUntil<'a, R: ?Sized> {
+    reader: &'a mut R,
+    delimiter: u8,
+    buf: &'a mut Vec<u8>,
+    /// Bytes appended to `buf` by now.
+    read: usize,
+}
+
+impl<'a, R: ?Sized> ReadUntil<'a, R> {
+    pub(super) fn new(reader: &'a mut R, delimiter: u8, buf: &'a mut Vec<u8>) -> Self {
+        Self {
+            reader,
+            delimiter,
+            buf,
+            read: 0,
+        }
+    }
+}
+
+impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadUntil<'_, R> {
+    type Output = io::Result<usize>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        let reader = Pin::new(&mut *this.reader);
+        poll_read_until(reader, cx, this.delimiter, this.buf, &mut this.read)
+    }
+}
+
+/// Reads up to and including `delimiter`, or to the end, appending to `buf`
+/// and counting in `read`.
+pub(super) fn poll_read_until<R: AsyncBufRead + ?Sized>(
+    mut reader: Pin<&mut R>,
+    cx: &mut Context<'_>,
+    delimiter: u8,
+    buf: &mut Vec<u8>,
+    read: &mut usize,
+) -> Poll<io::Result<usize>> {
+    loop {
+        let mut available = match ready!(reader.as_mut().poll_fill_buf(cx)) {
+            Ok(available) => available,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Poll::Ready(Err(error)),
+        };
+        // std's search of a slice is a fast one, and cannot fail.
+        let used = io::BufRead::read_until(&mut available, delimiter, buf)?;
+        reader.as_mut().consume(used);
+        *read += used;
+        if used == 0 || buf.last() == Some(&delimiter) {
+            return Poll::Ready(Ok(*read));
+        }
+    }
+}

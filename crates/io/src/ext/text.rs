@@ -1,0 +1,63 @@
+//! Turning what was read into text, for `read_to_string` and `read_line`.
+
+use std::io::{self, ErrorKind};
+use std::string::FromUtf8Error;
+
+/// A string whose bytes are appended to before it is known whether they are
+/// UTF-8.
+#[derive(Debug)]
+pub(super) struct Text<'a> {
+    target: &'a mut String,
+    /// The content of `target`, then what was read.
+    bytes: Vec<u8>,
+    /// Bytes read by now.
+    read: usize,
+}
+
+impl<'a> Text<'a> {
+    /// Takes the content of `target`, which is empty until
+    /// [`finish`](Self::finish).
+    pub(super) fn new(target: &'a mut String) -> Self {
+        let bytes = std::mem::take(target).into_bytes();
+        let read = 0;
+        Self {
+            target,
+            bytes,
+            read,
+        }
+    }
+
+    /// Where to append, and where to count what was appended.
+    pub(super) fn parts(&mut self) -> (&mut Vec<u8>, &mut usize) {
+        (&mut self.bytes, &mut self.read)
+    }
+
+    /// Gives the content back, with what was read if it is UTF-8.
+    pub(super) fn finish(&mut self, result: io::Result<usize>) -> io::Result<usize> {
+        let read = self.read;
+        match String::from_utf8(std::mem::take(&mut self.bytes)) {
+            Ok(text) => {
+                *self.target = text;
+                result
+            }
+            Err(error) => {
+                *self.target = without_last(error, read);
+                result.and_then(|_| Err(not_utf8()))
+            }
+        }
+    }
+}
+
+/// What was there before the `read` last bytes, which is known to be UTF-8.
+fn without_last(error: FromUtf8Error, read: usize) -> String {
+    let mut bytes = error.into_bytes();
+    bytes.truncate(bytes.len() - read);
+    String::from_utf8(bytes).expect("a string's former content is UTF-8")
+}
+
+pub(super) fn not_utf8() -> io::Error {
+    io::Error::new(
+        ErrorKind::InvalidData,
+        "the stream did not contain valid UTF-8",
+    )
+}

@@ -1,0 +1,31 @@
+//! `AsyncWriteExt::write`.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::AsyncWrite;
+
+/// The future of [`AsyncWriteExt::write`](crate::AsyncWriteExt::write), which
+/// is cancel safe.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Write<'a, W: ?Sized> {
+    writer: &'a mut W,
+    buf: &'a [u8],
+}
+
+impl<'a, W: ?Sized> Write<'a, W> {
+    pub(super) fn new(writer: &'a mut W, buf: &'a [u8]) -> Self {
+        Self { writer, buf }
+    }
+}
+
+impl<W: AsyncWrite + Unpin + ?Sized> Future for Write<'_, W> {
+    type Output = io::Result<usize>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        Pin::new(&mut *this.writer).poll_write(cx, this.buf)
+    }
+}

@@ -1,0 +1,56 @@
+//! `AsyncWriteExt::write_buf`.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Buf;
+
+use crate::AsyncWrite;
+
+/// Chunks of a buffer written at once.
+const MAX_CHUNKS: usize = 64;
+
+/// The future of [`AsyncWriteExt::write_buf`](crate::AsyncWriteExt::write_buf),
+/// which is cancel safe.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct WriteBuf<'a, W: ?Sized, B> {
+    writer: &'a mut W,
+    buf: &'a mut B,
+}
+
+impl<'a, W: ?Sized, B> WriteBuf<'a, W, B> {
+    pub(super) fn new(writer: &'a mut W, buf: &'a mut B) -> Self {
+        Self { writer, buf }
+    }
+}
+
+impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteBuf<'_, W, B> {
+    type Output = io::Result<usize>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        if !this.buf.has_remaining() {
+            return Poll::Ready(Ok(0));
+        }
+        poll_write_from(Pin::new(&mut *this.writer), cx, this.buf)
+    }
+}
+
+/// Writes once from the start of `buf`, and advances it by that.
+pub(super) fn poll_write_from<W: AsyncWrite + ?Sized>(
+    writer: Pin<&mut W>,
+    cx: &mut Context<'_>,
+    buf: &mut impl Buf,
+) -> Poll<io::Result<usize>> {
+    let n = if writer.is_write_vectored() {
+        let mut chunks = [IoSlice::new(&[]); MAX_CHUNKS];
+        let used = buf.chunks_vectored(&mut chunks);
+        ready!(writer.poll_write_vectored(cx, &chunks[..used]))?
+    } else {
+        ready!(writer.poll_write(cx, buf.chunk()))?
+    };
+    buf.advance(n);
+    Poll::Ready(Ok(n))
+}

@@ -1,0 +1,182 @@
+//! The methods of every writer.
+
+use std::io::IoSlice;
+
+use bytes::Buf;
+
+use super::flush::Flush;
+use super::shutdown::Shutdown;
+use super::write::Write;
+use super::write_all::WriteAll;
+use super::write_all_buf::WriteAllBuf;
+use super::write_buf::WriteBuf;
+use super::write_int::{WriteInt, number_writers};
+use super::write_vectored::WriteVectored;
+use crate::AsyncWrite;
+
+/// The methods to call on an [`AsyncWrite`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle_io::AsyncWriteExt;
+///
+/// async fn greet(mut stream: impl raddle_io::AsyncWrite + Unpin) -> std::io::Result<()> {
+///     stream.write_all(b"good morning\r\n").await?;
+///     stream.shutdown().await
+/// }
+/// # let _ = greet(Vec::new());
+/// ```
+pub trait AsyncWriteExt: AsyncWrite {
+    /// Writes some of `buf`, from its start, and says how many bytes.
+    ///
+    /// # Errors
+    ///
+    /// As the writer has them; nothing was written then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it has written nothing.
+    fn write<'a>(&'a mut self, buf: &'a [u8]) -> Write<'a, Self>
+    where
+        Self: Unpin,
+    {
+        Write::new(self, buf)
+    }
+
+    /// Writes some of `bufs`, one after the other from the start of the first,
+    /// and says how many bytes.
+    ///
+    /// # Errors
+    ///
+    /// As the writer has them; nothing was written then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it has written nothing.
+    fn write_vectored<'a, 'b>(&'a mut self, bufs: &'a [IoSlice<'b>]) -> WriteVectored<'a, 'b, Self>
+    where
+        Self: Unpin,
+    {
+        WriteVectored::new(self, bufs)
+    }
+
+    /// Writes some of `buf`, advances it by that, and says how many bytes.
+    ///
+    /// # Errors
+    ///
+    /// As the writer has them; nothing was written then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it has written nothing and not
+    /// advanced `buf`.
+    fn write_buf<'a, B>(&'a mut self, buf: &'a mut B) -> WriteBuf<'a, Self, B>
+    where
+        Self: Unpin,
+        B: Buf,
+    {
+        WriteBuf::new(self, buf)
+    }
+
+    /// Writes the whole of `buf`.
+    ///
+    /// Interrupted writes are tried again.
+    ///
+    /// # Errors
+    ///
+    /// `WriteZero` if the writer takes no more bytes; otherwise as the writer
+    /// has them. Part of `buf` may have been written.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: dropped before completion, it may have written part of
+    /// `buf`, and how much is not known.
+    /// [`write_all_buf`](Self::write_all_buf) knows.
+    fn write_all<'a>(&'a mut self, buf: &'a [u8]) -> WriteAll<'a, Self>
+    where
+        Self: Unpin,
+    {
+        WriteAll::new(self, buf)
+    }
+
+    /// Writes the whole of `buf`, and advances it by what is written.
+    ///
+    /// Interrupted writes are tried again.
+    ///
+    /// # Errors
+    ///
+    /// `WriteZero` if the writer takes no more bytes; otherwise as the writer
+    /// has them. `buf` then has what was not written.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, `buf` has what was not written.
+    fn write_all_buf<'a, B>(&'a mut self, buf: &'a mut B) -> WriteAllBuf<'a, Self, B>
+    where
+        Self: Unpin,
+        B: Buf,
+    {
+        WriteAllBuf::new(self, buf)
+    }
+
+    number_writers! {
+        write_u8: u8, to_be_bytes, "which is a single one";
+        write_i8: i8, to_be_bytes, "which is a single one";
+        write_u16: u16, to_be_bytes, "the highest first";
+        write_i16: i16, to_be_bytes, "the highest first";
+        write_u32: u32, to_be_bytes, "the highest first";
+        write_i32: i32, to_be_bytes, "the highest first";
+        write_u64: u64, to_be_bytes, "the highest first";
+        write_i64: i64, to_be_bytes, "the highest first";
+        write_u128: u128, to_be_bytes, "the highest first";
+        write_i128: i128, to_be_bytes, "the highest first";
+        write_f32: f32, to_be_bytes, "the highest first";
+        write_f64: f64, to_be_bytes, "the highest first";
+        write_u16_le: u16, to_le_bytes, "the lowest first";
+        write_i16_le: i16, to_le_bytes, "the lowest first";
+        write_u32_le: u32, to_le_bytes, "the lowest first";
+        write_i32_le: i32, to_le_bytes, "the lowest first";
+        write_u64_le: u64, to_le_bytes, "the lowest first";
+        write_i64_le: i64, to_le_bytes, "the lowest first";
+        write_u128_le: u128, to_le_bytes, "the lowest first";
+        write_i128_le: i128, to_le_bytes, "the lowest first";
+        write_f32_le: f32, to_le_bytes, "the lowest first";
+        write_f64_le: f64, to_le_bytes, "the lowest first";
+    }
+
+    /// Brings everything that was written to where it is going.
+    ///
+    /// # Errors
+    ///
+    /// As the writer has them.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, a later flush goes on with it.
+    fn flush(&mut self) -> Flush<'_, Self>
+    where
+        Self: Unpin,
+    {
+        Flush::new(self)
+    }
+
+    /// Flushes, and says that nothing more will be written.
+    ///
+    /// # Errors
+    ///
+    /// As the writer has them.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, a later shutdown goes on with
+    /// it.
+    fn shutdown(&mut self) -> Shutdown<'_, Self>
+    where
+        Self: Unpin,
+    {
+        Shutdown::new(self)
+    }
+}
+
+impl<W: AsyncWrite + ?Sized> AsyncWriteExt for W {}

@@ -1,0 +1,75 @@
+//! `AsyncWriteExt::write_u8` and its like.
+
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::write_all::write_zero;
+use crate::AsyncWrite;
+
+/// The future of [`AsyncWriteExt::write_u32`](crate::AsyncWriteExt::write_u32)
+/// and its like, which is not cancel safe: the `N` bytes of a number.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct WriteInt<'a, W: ?Sized, const N: usize> {
+    writer: &'a mut W,
+    bytes: [u8; N],
+    /// The first bytes, which are written by now.
+    written: usize,
+}
+
+impl<'a, W: ?Sized, const N: usize> WriteInt<'a, W, N> {
+    pub(super) fn new(writer: &'a mut W, bytes: [u8; N]) -> Self {
+        Self {
+            writer,
+            bytes,
+            written: 0,
+        }
+    }
+}
+
+impl<W: AsyncWrite + Unpin + ?Sized, const N: usize> Future for WriteInt<'_, W, N> {
+    type Output = io::Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        while this.written < N {
+            let rest = &this.bytes[this.written..];
+            match ready!(Pin::new(&mut *this.writer).poll_write(cx, rest)) {
+                Ok(0) => return Poll::Ready(Err(write_zero())),
+                Ok(n) => this.written += n,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Writes one method of `AsyncWriteExt` for each number.
+macro_rules! number_writers {
+    ($($name:ident: $number:ident, $to_bytes:ident, $order:literal;)+) => {
+        $(
+            #[doc = concat!("Writes the bytes of one `", stringify!($number), "`, ", $order, ".")]
+            ///
+            /// Interrupted writes are tried again.
+            ///
+            /// # Errors
+            ///
+            /// `WriteZero` if the writer takes no more bytes; otherwise as the
+            /// writer has them. Part of the bytes may have been written.
+            ///
+            /// # Cancel safety
+            ///
+            /// Not cancel safe: dropped before completion, it may have written
+            /// part of the bytes.
+            fn $name(&mut self, n: $number) -> WriteInt<'_, Self, { size_of::<$number>() }>
+            where
+                Self: Unpin,
+            {
+                WriteInt::new(self, n.$to_bytes())
+            }
+        )+
+    };
+}
+pub(super) use number_writers;

@@ -1,0 +1,330 @@
+//! The buffer that a reader fills.
+//!
+//! The one file of the crate with unsafe code: a byte of the buffer may be
+//! read only once it is known to be initialised.
+
+use std::fmt;
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::ptr;
+use std::slice;
+use std::task::{Context, Poll, ready};
+
+use bytes::BufMut;
+use bytes::buf::UninitSlice;
+
+use crate::AsyncRead;
+
+/// A borrowed buffer of bytes that is filled from its start, and part of whose
+/// rest may be uninitialised.
+///
+/// ```text
+/// [               capacity              ]
+/// [ filled |          unfilled          ]
+/// [    initialized    |  uninitialized  ]
+/// ```
+///
+/// A reader puts bytes after the filled ones, so that nobody needs to zero a
+/// buffer before it is read into. What was initialised once is remembered,
+/// and not zeroed a second time.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_io::ReadBuf;
+/// use std::mem::MaybeUninit;
+///
+/// let mut storage = [MaybeUninit::uninit(); 8];
+/// let mut buf = ReadBuf::uninit(&mut storage);
+/// buf.put_slice(b"raddle");
+/// assert_eq!(buf.filled(), b"raddle");
+/// assert_eq!(buf.remaining(), 2);
+/// ```
+pub struct ReadBuf<'a> {
+    // Invariant: filled <= initialized <= buf.len(), and the first
+    // `initialized` bytes of `buf` are initialised.
+    buf: &'a mut [MaybeUninit<u8>],
+    filled: usize,
+    initialized: usize,
+}
+
+impl<'a> ReadBuf<'a> {
+    /// Makes an empty buffer over bytes that are all initialised.
+    #[inline]
+    pub fn new(buf: &'a mut [u8]) -> ReadBuf<'a> {
+        let initialized = buf.len();
+        let start: *mut MaybeUninit<u8> = buf.as_mut_ptr().cast();
+        // SAFETY: same place, length and lifetime, and `MaybeUninit<u8>` has
+        // the layout of `u8`. Nobody can take initialised bytes back to being
+        // uninitialised: this type writes only initialised ones, and the
+        // unsafe accessors forbid it to their callers.
+        let buf = unsafe { slice::from_raw_parts_mut(start, initialized) };
+        ReadBuf {
+            buf,
+            filled: 0,
+            initialized,
+        }
+    }
+
+    /// Makes an empty buffer over bytes of which none is known to be
+    /// initialised.
+    #[inline]
+    pub fn uninit(buf: &'a mut [MaybeUninit<u8>]) -> ReadBuf<'a> {
+        ReadBuf {
+            buf,
+            filled: 0,
+            initialized: 0,
+        }
+    }
+
+    /// The number of bytes the buffer can hold altogether.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.buf.len()
+    }
+
+    /// The number of bytes that are still unfilled.
+    #[inline]
+    pub fn remaining(&self) -> usize {
+        self.buf.len() - self.filled
+    }
+
+    /// The filled bytes.
+    #[inline]
+    pub fn filled(&self) -> &[u8] {
+        &self.initialized()[..self.filled]
+    }
+
+    /// The filled bytes, to change.
+    #[inline]
+    pub fn filled_mut(&mut self) -> &mut [u8] {
+        let filled = self.filled;
+        &mut self.initialized_mut()[..filled]
+    }
+
+    /// The initialised bytes, of which the filled ones are a prefix.
+    #[inline]
+    pub fn initialized(&self) -> &[u8] {
+        let bytes = &self.buf[..self.initialized];
+        // SAFETY: the invariant says that these bytes are initialised.
+        unsafe { bytes.assume_init_ref() }
+    }
+
+    /// The initialised bytes, to change.
+    #[inline]
+    pub fn initialized_mut(&mut self) -> &mut [u8] {
+        let bytes = &mut self.buf[..self.initialized];
+        // SAFETY: the invariant says that these bytes are initialised.
+        unsafe { bytes.assume_init_mut() }
+    }
+
+    /// The whole buffer.
+    ///
+    /// # Safety
+    ///
+    /// The caller must not make an initialised byte uninitialised.
+    #[inline]
+    pub unsafe fn inner_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        self.buf
+    }
+
+    /// The unfilled bytes, without initialising them.
+    ///
+    /// # Safety
+    ///
+    /// The caller must not make an initialised byte uninitialised.
+    #[inline]
+    pub unsafe fn unfilled_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        &mut self.buf[self.filled..]
+    }
+
+    /// The unfilled bytes, zeroed where they were not yet initialised.
+    #[inline]
+    pub fn initialize_unfilled(&mut self) -> &mut [u8] {
+        self.initialize_unfilled_to(self.remaining())
+    }
+
+    /// The first `n` unfilled bytes, zeroed where they were not yet
+    /// initialised.
+    ///
+    /// # Panics
+    ///
+    /// If fewer than `n` bytes are unfilled.
+    #[inline]
+    pub fn initialize_unfilled_to(&mut self, n: usize) -> &mut [u8] {
+        assert!(n <= self.remaining(), "n is larger than remaining()");
+        let end = self.filled + n;
+        if self.initialized < end {
+            self.buf[self.initialized..end].fill(MaybeUninit::new(0));
+            self.initialized = end;
+        }
+        let filled = self.filled;
+        &mut self.initialized_mut()[filled..end]
+    }
+
+    /// A buffer over the first `n` unfilled bytes, or over all of them if they
+    /// are fewer.
+    ///
+    /// What is filled in it does not become part of this one by itself: that
+    /// takes [`assume_init`](Self::assume_init) and [`advance`](Self::advance).
+    #[inline]
+    pub fn take(&mut self, n: usize) -> ReadBuf<'_> {
+        let end = self.filled + n.min(self.remaining());
+        ReadBuf {
+            initialized: self.initialized.min(end) - self.filled,
+            filled: 0,
+            buf: &mut self.buf[self.filled..end],
+        }
+    }
+
+    /// Makes the buffer empty; what was initialised stays so.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    /// Says that the next `n` bytes are filled.
+    ///
+    /// # Panics
+    ///
+    /// If they are not all initialised.
+    #[inline]
+    pub fn advance(&mut self, n: usize) {
+        let filled = self.filled.checked_add(n).expect("n is too large");
+        self.set_filled(filled);
+    }
+
+    /// Says that the first `n` bytes, and no others, are filled.
+    ///
+    /// # Panics
+    ///
+    /// If they are not all initialised.
+    #[inline]
+    pub fn set_filled(&mut self, n: usize) {
+        assert!(
+            n <= self.initialized,
+            "only initialised bytes can be filled; write them first"
+        );
+        self.filled = n;
+    }
+
+    /// Says that the first `n` unfilled bytes are initialised.
+    ///
+    /// # Safety
+    ///
+    /// They are, and there are so many.
+    #[inline]
+    pub unsafe fn assume_init(&mut self, n: usize) {
+        debug_assert!(n <= self.remaining());
+        self.initialized = self.initialized.max(self.filled + n);
+    }
+
+    /// Appends `bytes` to the filled ones.
+    ///
+    /// # Panics
+    ///
+    /// If they are more than [`remaining`](Self::remaining).
+    #[inline]
+    pub fn put_slice(&mut self, bytes: &[u8]) {
+        assert!(
+            bytes.len() <= self.remaining(),
+            "bytes.len() is larger than remaining()"
+        );
+        let end = self.filled + bytes.len();
+        self.buf[self.filled..end].write_copy_of_slice(bytes);
+        self.initialized = self.initialized.max(end);
+        self.filled = end;
+    }
+
+    /// Lets `fill` fill a buffer over the first `limit` unfilled bytes, whose
+    /// filled bytes become filled here, and says how many they were.
+    ///
+    /// # Panics
+    ///
+    /// If `fill` exchanges the buffer it is given for another.
+    pub(crate) fn fill_limited<R>(
+        &mut self,
+        limit: usize,
+        fill: impl FnOnce(&mut ReadBuf<'_>) -> R,
+    ) -> (R, usize) {
+        let mut window = self.take(limit);
+        let place: *const [_] = window.buf;
+        let result = fill(&mut window);
+        assert!(
+            ptr::eq(place, window.buf),
+            "the reader exchanged its ReadBuf"
+        );
+        let (filled, initialized) = (window.filled, window.initialized);
+        // SAFETY: the window is still the one over our own unfilled bytes, and
+        // its invariant says that these are initialised.
+        unsafe { self.assume_init(initialized) };
+        self.advance(filled);
+        (result, filled)
+    }
+}
+
+/// Reads once from `reader` into `buf`, and says how many bytes it were.
+///
+/// Shows the reader one chunk of `buf`; the caller sees to it that there is
+/// room.
+pub(crate) fn poll_read_into<R, B>(
+    reader: Pin<&mut R>,
+    cx: &mut Context<'_>,
+    buf: &mut B,
+) -> Poll<io::Result<usize>>
+where
+    R: AsyncRead + ?Sized,
+    B: BufMut + ?Sized,
+{
+    // SAFETY: a `ReadBuf` writes only initialised bytes, and its unsafe
+    // accessors forbid anything else to their callers.
+    let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
+    let mut window = ReadBuf::uninit(chunk);
+    let place: *const [_] = window.buf;
+    ready!(reader.poll_read(cx, &mut window))?;
+    assert!(
+        ptr::eq(place, window.buf),
+        "the reader exchanged its ReadBuf"
+    );
+    let filled = window.filled;
+    // SAFETY: the window is still the one over the first unwritten bytes of
+    // `buf`, and its first `filled` bytes are initialised.
+    unsafe { buf.advance_mut(filled) };
+    Poll::Ready(Ok(filled))
+}
+
+// SAFETY: `chunk_mut` is the whole of the unfilled bytes, which stay where
+// they are, and `remaining_mut` is their number.
+unsafe impl BufMut for ReadBuf<'_> {
+    #[inline]
+    fn remaining_mut(&self) -> usize {
+        self.remaining()
+    }
+
+    #[inline]
+    unsafe fn advance_mut(&mut self, n: usize) {
+        assert!(n <= self.remaining(), "n is larger than remaining()");
+        // SAFETY: the caller has initialised them.
+        unsafe { self.assume_init(n) };
+        self.advance(n);
+    }
+
+    #[inline]
+    fn chunk_mut(&mut self) -> &mut UninitSlice {
+        UninitSlice::uninit(&mut self.buf[self.filled..])
+    }
+}
+
+impl fmt::Debug for ReadBuf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadBuf")
+            .field("filled", &self.filled)
+            .field("initialized", &self.initialized)
+            .field("capacity", &self.capacity())
+            .finish()
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

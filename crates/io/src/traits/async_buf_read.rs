@@ -1,0 +1,89 @@
+//! Reading from a buffer that the source itself has.
+
+use std::io::{self, Cursor};
+use std::ops::DerefMut;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::AsyncRead;
+
+/// A source of bytes with a buffer that can be looked at before it is read.
+///
+/// The methods to call are those of
+/// [`AsyncBufReadExt`](crate::AsyncBufReadExt).
+pub trait AsyncBufRead: AsyncRead {
+    /// The buffered bytes, which are read from the source if there are none.
+    ///
+    /// An empty slice means that the source has come to its end. As long as
+    /// there are bytes that have not been [consumed](Self::consume), the
+    /// method is ready and gives them again.
+    ///
+    /// When it is `Pending`, the waker of `cx` is woken when trying again
+    /// makes sense. Only the waker of the last call is kept.
+    ///
+    /// # Errors
+    ///
+    /// As the source has them.
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>>;
+
+    /// Takes the first `amt` bytes out of the buffer.
+    ///
+    /// They are among those that [`poll_fill_buf`](Self::poll_fill_buf) gave
+    /// last; more than that may panic.
+    fn consume(self: Pin<&mut Self>, amt: usize);
+}
+
+impl<T: ?Sized + AsyncBufRead + Unpin> AsyncBufRead for &mut T {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        Pin::new(&mut **self.get_mut()).poll_fill_buf(cx)
+    }
+
+    fn consume(mut self: Pin<&mut Self>, amt: usize) {
+        Pin::new(&mut **self).consume(amt);
+    }
+}
+
+impl<T: ?Sized + AsyncBufRead + Unpin> AsyncBufRead for Box<T> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        Pin::new(&mut **self.get_mut()).poll_fill_buf(cx)
+    }
+
+    fn consume(mut self: Pin<&mut Self>, amt: usize) {
+        Pin::new(&mut **self).consume(amt);
+    }
+}
+
+impl<P> AsyncBufRead for Pin<P>
+where
+    P: DerefMut,
+    P::Target: AsyncBufRead,
+{
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        self.as_deref_mut().poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, amt: usize) {
+        self.as_deref_mut().consume(amt);
+    }
+}
+
+/// The slice is its own buffer.
+impl AsyncBufRead for &[u8] {
+    fn poll_fill_buf(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        Poll::Ready(Ok(*self))
+    }
+
+    fn consume(mut self: Pin<&mut Self>, amt: usize) {
+        *self = &self[amt..];
+    }
+}
+
+impl<T: AsRef<[u8]> + Unpin> AsyncBufRead for Cursor<T> {
+    fn poll_fill_buf(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        Poll::Ready(io::BufRead::fill_buf(self.get_mut()))
+    }
+
+    fn consume(self: Pin<&mut Self>, amt: usize) {
+        io::BufRead::consume(self.get_mut(), amt);
+    }
+}

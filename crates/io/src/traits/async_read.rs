@@ -1,0 +1,94 @@
+//! Reading bytes.
+
+use std::io::{self, Cursor};
+use std::ops::DerefMut;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::ReadBuf;
+
+/// A source of bytes that are read without blocking.
+///
+/// The methods to call are those of [`AsyncReadExt`](crate::AsyncReadExt).
+pub trait AsyncRead {
+    /// Tries to read bytes into the unfilled part of `buf`.
+    ///
+    /// - `Ready(Ok(()))`: what was read is filled in. If nothing was, though
+    ///   there was room, the source has come to its end.
+    /// - `Ready(Err(_))`: nothing was read.
+    /// - `Pending`: nothing was read, and the waker of `cx` is woken when
+    ///   trying again makes sense. Only the waker of the last call is kept.
+    ///
+    /// # Errors
+    ///
+    /// As the source has them; `WouldBlock` is never among them, as it would
+    /// be `Pending`.
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>>;
+}
+
+impl<T: ?Sized + AsyncRead + Unpin> AsyncRead for &mut T {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut **self).poll_read(cx, buf)
+    }
+}
+
+impl<T: ?Sized + AsyncRead + Unpin> AsyncRead for Box<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut **self).poll_read(cx, buf)
+    }
+}
+
+impl<P> AsyncRead for Pin<P>
+where
+    P: DerefMut,
+    P::Target: AsyncRead,
+{
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.as_deref_mut().poll_read(cx, buf)
+    }
+}
+
+/// Reads from the front of the slice, which becomes shorter.
+impl AsyncRead for &[u8] {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let n = self.len().min(buf.remaining());
+        let (read, rest) = self.split_at(n);
+        buf.put_slice(read);
+        *self = rest;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsRef<[u8]> + Unpin> AsyncRead for Cursor<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let rest = io::BufRead::fill_buf(&mut *self)?;
+        let n = rest.len().min(buf.remaining());
+        buf.put_slice(&rest[..n]);
+        io::BufRead::consume(&mut *self, n);
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,201 @@
+//! Writing bytes.
+
+use std::io::{self, Cursor, IoSlice};
+use std::ops::DerefMut;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A sink for bytes that are written without blocking.
+///
+/// The methods to call are those of [`AsyncWriteExt`](crate::AsyncWriteExt).
+///
+/// Where a method is `Pending`, the waker of `cx` is woken when trying again
+/// makes sense. Only the waker of the last call is kept.
+pub trait AsyncWrite {
+    /// Tries to write `buf`, and says how many of its first bytes were.
+    ///
+    /// `Ready(Ok(0))` for a `buf` that is not empty means that the sink takes
+    /// no more bytes, now or later. `Pending` means that nothing was written.
+    ///
+    /// # Errors
+    ///
+    /// As the sink has them; nothing was written then.
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>>;
+
+    /// Tries to bring everything that was written to where it is going.
+    ///
+    /// # Errors
+    ///
+    /// As the sink has them.
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Tries to flush, and to say that nothing more will be written.
+    ///
+    /// A socket closes its writing side, so that the peer reads the end. To
+    /// call it again once it was ready is allowed, and to write then is not
+    /// expected to succeed.
+    ///
+    /// # Errors
+    ///
+    /// As the sink has them.
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// As [`poll_write`](Self::poll_write), from several buffers in turn.
+    ///
+    /// The default writes from the first buffer that is not empty.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll_write`](Self::poll_write).
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let first = bufs.iter().find(|buf| !buf.is_empty());
+        self.poll_write(cx, first.map_or(&[], |buf| buf))
+    }
+
+    /// Whether [`poll_write_vectored`](Self::poll_write_vectored) writes more
+    /// than the first buffer at once. Where it does not, a caller does better
+    /// to gather small buffers into one.
+    fn is_write_vectored(&self) -> bool {
+        false
+    }
+}
+
+macro_rules! forward {
+    () => {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut **self).poll_write(cx, buf)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut **self).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut **self).poll_shutdown(cx)
+        }
+
+        fn poll_write_vectored(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bufs: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut **self).poll_write_vectored(cx, bufs)
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            (**self).is_write_vectored()
+        }
+    };
+}
+
+impl<T: ?Sized + AsyncWrite + Unpin> AsyncWrite for &mut T {
+    forward!();
+}
+
+impl<T: ?Sized + AsyncWrite + Unpin> AsyncWrite for Box<T> {
+    forward!();
+}
+
+impl<P> AsyncWrite for Pin<P>
+where
+    P: DerefMut,
+    P::Target: AsyncWrite,
+{
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.as_deref_mut().poll_write(cx, buf)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.as_deref_mut().poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.as_deref_mut().poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.as_deref_mut().poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        (**self).is_write_vectored()
+    }
+}
+
+/// Writes in memory as `std::io::Write` does; there is nothing to flush.
+macro_rules! as_std_writes {
+    () => {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Poll::Ready(io::Write::write(self.get_mut(), buf))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_write_vectored(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bufs: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            Poll::Ready(io::Write::write_vectored(self.get_mut(), bufs))
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            true
+        }
+    };
+}
+
+/// Appends.
+impl AsyncWrite for Vec<u8> {
+    as_std_writes!();
+}
+
+/// Writes at the cursor's position, up to the end of the slice.
+impl AsyncWrite for Cursor<&mut [u8]> {
+    as_std_writes!();
+}
+
+/// Writes at the cursor's position, up to the end of the box.
+impl AsyncWrite for Cursor<Box<[u8]>> {
+    as_std_writes!();
+}
+
+/// Writes at the cursor's position; the vector grows as needed.
+impl AsyncWrite for Cursor<Vec<u8>> {
+    as_std_writes!();
+}
+
+/// Writes at the cursor's position; the vector grows as needed.
+impl AsyncWrite for Cursor<&mut Vec<u8>> {
+    as_std_writes!();
+}

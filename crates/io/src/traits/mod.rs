@@ -1,0 +1,9 @@
+//! The traits, and their implementations for what only passes them on.
+
+mod async_buf_read;
+mod async_read;
+mod async_write;
+
+pub use async_buf_read::AsyncBufRead;
+pub use async_read::AsyncRead;
+pub use async_write::AsyncWrite;

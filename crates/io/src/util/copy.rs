@@ -1,0 +1,135 @@
+//! From a reader to a writer.
+
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use crate::ext::write_zero;
+use crate::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Bytes moved at once.
+const CAPACITY: usize = 8 * 1024;
+
+/// Copies everything that `reader` has to `writer`, flushes it, and says how
+/// many bytes it were.
+///
+/// The writer is flushed also whenever the reader has nothing for now. It is
+/// not shut down. Interrupted reads and writes are tried again. Takes part in
+/// the poll's budget.
+///
+/// # Errors
+///
+/// As reader and writer have them; `WriteZero` if the writer takes no more
+/// bytes. What was copied before stays copied.
+///
+/// # Cancel safety
+///
+/// Not cancel safe: dropped before completion, up to 8 KiB that were read and
+/// not yet written are lost.
+pub async fn copy<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
+where
+    R: AsyncRead + Unpin + ?Sized,
+    W: AsyncWrite + Unpin + ?Sized,
+{
+    let mut buffer = CopyBuffer::new();
+    poll_fn(|cx| buffer.poll_copy(cx, Pin::new(&mut *reader), Pin::new(&mut *writer))).await
+}
+
+/// The bytes under way from a reader to a writer.
+#[derive(Debug)]
+pub(super) struct CopyBuffer {
+    bytes: Box<[u8]>,
+    /// The bytes read and not yet written are those from `pos` to `end`.
+    pos: usize,
+    end: usize,
+    /// Bytes written by now.
+    copied: u64,
+    /// Whether the reader has come to its end.
+    read_done: bool,
+    /// Whether bytes were written since the last flush.
+    need_flush: bool,
+}
+
+impl CopyBuffer {
+    pub(super) fn new() -> Self {
+        Self {
+            bytes: vec![0; CAPACITY].into_boxed_slice(),
+            pos: 0,
+            end: 0,
+            copied: 0,
+            read_done: false,
+            need_flush: false,
+        }
+    }
+
+    /// Moves bytes until the reader's end, and says how many it were.
+    pub(super) fn poll_copy<R, W>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut reader: Pin<&mut R>,
+        mut writer: Pin<&mut W>,
+    ) -> Poll<io::Result<u64>>
+    where
+        R: AsyncRead + ?Sized,
+        W: AsyncWrite + ?Sized,
+    {
+        loop {
+            // Reader and writer may both be ready for ever without counting it.
+            let coop = ready!(raddle_coop::poll_proceed(cx));
+            if self.pos < self.end {
+                ready!(self.poll_write(cx, writer.as_mut()))?;
+            } else if self.read_done {
+                ready!(writer.poll_flush(cx))?;
+                return Poll::Ready(Ok(self.copied));
+            } else if let Poll::Ready(result) = self.poll_read(cx, reader.as_mut()) {
+                result?;
+            } else {
+                // What the reader waits for may be the answer to what is
+                // still unflushed.
+                if self.need_flush {
+                    ready!(writer.as_mut().poll_flush(cx))?;
+                    self.need_flush = false;
+                }
+                return Poll::Pending;
+            }
+            coop.made_progress();
+        }
+    }
+
+    fn poll_read<R: AsyncRead + ?Sized>(
+        &mut self,
+        cx: &mut Context<'_>,
+        reader: Pin<&mut R>,
+    ) -> Poll<io::Result<()>> {
+        let mut buf = ReadBuf::new(&mut self.bytes);
+        match ready!(reader.poll_read(cx, &mut buf)) {
+            Ok(()) => {
+                self.pos = 0;
+                self.end = buf.filled().len();
+                self.read_done = self.end == 0;
+                Poll::Ready(Ok(()))
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    fn poll_write<W: AsyncWrite + ?Sized>(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: Pin<&mut W>,
+    ) -> Poll<io::Result<()>> {
+        match ready!(writer.poll_write(cx, &self.bytes[self.pos..self.end])) {
+            Ok(0) => Poll::Ready(Err(write_zero())),
+            Ok(n) => {
+                self.pos += n;
+                self.copied += n as u64;
+                self.need_flush = true;
+                Poll::Ready(Ok(()))
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+}

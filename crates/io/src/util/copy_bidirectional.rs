@@ -1,0 +1,91 @@
+//! Between two streams, both ways at once.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::copy::CopyBuffer;
+use crate::{AsyncRead, AsyncWrite};
+
+/// Copies between `a` and `b` in both directions, until both have come to
+/// their end; says how many bytes went from `a` to `b`, and from `b` to `a`.
+///
+/// When one direction is at its end, the stream it went to is flushed and
+/// shut down, and the other direction goes on. Interrupted reads and writes
+/// are tried again. Takes part in the poll's budget; neither direction starves
+/// the other.
+///
+/// # Errors
+///
+/// The first error of either direction, as the streams have them, or
+/// `WriteZero` if a stream takes no more bytes. The other direction is then
+/// left where it is.
+///
+/// # Cancel safety
+///
+/// Not cancel safe: dropped before completion, up to 8 KiB in each direction
+/// that were read and not yet written are lost.
+pub async fn copy_bidirectional<A, B>(a: &mut A, b: &mut B) -> io::Result<(u64, u64)>
+where
+    A: AsyncRead + AsyncWrite + Unpin + ?Sized,
+    B: AsyncRead + AsyncWrite + Unpin + ?Sized,
+{
+    let mut a_to_b = Transfer::new();
+    let mut b_to_a = Transfer::new();
+    let mut b_first = false;
+    poll_fn(|cx| {
+        // A direction that is always ready uses up the budget, so they take
+        // turns at being the first.
+        b_first = !b_first;
+        let (to_b, to_a) = if b_first {
+            let to_a = b_to_a.poll(cx, &mut *b, &mut *a)?;
+            (a_to_b.poll(cx, &mut *a, &mut *b)?, to_a)
+        } else {
+            let to_b = a_to_b.poll(cx, &mut *a, &mut *b)?;
+            (to_b, b_to_a.poll(cx, &mut *b, &mut *a)?)
+        };
+        Poll::Ready(Ok((ready!(to_b), ready!(to_a))))
+    })
+    .await
+}
+
+/// How far one direction has come.
+enum Transfer {
+    Copying(CopyBuffer),
+    /// All is copied; the target is being shut down.
+    ShuttingDown(u64),
+    Done(u64),
+}
+
+impl Transfer {
+    fn new() -> Self {
+        Self::Copying(CopyBuffer::new())
+    }
+
+    fn poll<R, W>(
+        &mut self,
+        cx: &mut Context<'_>,
+        reader: &mut R,
+        writer: &mut W,
+    ) -> Poll<io::Result<u64>>
+    where
+        R: AsyncRead + Unpin + ?Sized,
+        W: AsyncWrite + Unpin + ?Sized,
+    {
+        loop {
+            *self = match self {
+                Self::Copying(buffer) => Self::ShuttingDown(ready!(buffer.poll_copy(
+                    cx,
+                    Pin::new(&mut *reader),
+                    Pin::new(&mut *writer)
+                ))?),
+                Self::ShuttingDown(copied) => {
+                    ready!(Pin::new(&mut *writer).poll_shutdown(cx))?;
+                    Self::Done(*copied)
+                }
+                Self::Done(copied) => return Poll::Ready(Ok(*copied)),
+            };
+        }
+    }
+}

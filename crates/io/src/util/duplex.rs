@@ -1,0 +1,111 @@
+//! A pair of connected streams in memory.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use raddle_std::sync::Arc;
+
+use super::pipe::Pipe;
+use crate::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// One of two connected streams in memory.
+///
+/// Comes from [`duplex`]. Takes part in the poll's budget.
+#[derive(Debug)]
+pub struct DuplexStream {
+    incoming: Arc<Pipe>,
+    outgoing: Arc<Pipe>,
+}
+
+/// Makes two streams in memory, of which each reads what the other writes.
+///
+/// Each direction holds `max_buf_size` bytes at most; a write waits while
+/// there is no room, so with a size of zero it waits for ever. Shutting one
+/// stream down, or dropping it, is the end of what the other reads, once that
+/// has read the bytes written before. Once one is dropped, writing to the
+/// other fails with `BrokenPipe`, as does writing after a shutdown.
+///
+/// # Cancel safety
+///
+/// Reads and writes have no state of their own: dropped while they wait, they
+/// have moved nothing.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_io::{AsyncReadExt, AsyncWriteExt, duplex};
+///
+/// # let future = async {
+/// let (mut client, mut server) = duplex(64);
+/// client.write_all(b"ping").await?;
+///
+/// let mut request = [0; 4];
+/// server.read_exact(&mut request).await?;
+/// assert_eq!(&request, b"ping");
+/// # std::io::Result::Ok(())
+/// # };
+/// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
+/// ```
+pub fn duplex(max_buf_size: usize) -> (DuplexStream, DuplexStream) {
+    let there = Arc::new(Pipe::new(max_buf_size));
+    let back = Arc::new(Pipe::new(max_buf_size));
+    let one = DuplexStream {
+        incoming: back.clone(),
+        outgoing: there.clone(),
+    };
+    let other = DuplexStream {
+        incoming: there,
+        outgoing: back,
+    };
+    (one, other)
+}
+
+impl AsyncRead for DuplexStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.incoming.poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for DuplexStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.outgoing.poll_write(cx, &[IoSlice::new(buf)])
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.outgoing.close();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.outgoing.poll_write(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for DuplexStream {
+    fn drop(&mut self) {
+        self.outgoing.close();
+        self.incoming.close();
+    }
+}

@@ -1,0 +1,41 @@
+//! A stream without bytes.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::poll_spend;
+use crate::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+
+/// Is always at its end, and swallows what is written to it.
+///
+/// Comes from [`empty`]. Takes part in the poll's budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Empty(());
+
+/// Makes a stream that is at its end, and swallows what is written to it.
+pub const fn empty() -> Empty {
+    Empty(())
+}
+
+impl AsyncRead for Empty {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        _: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(poll_spend(cx));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncBufRead for Empty {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        ready!(poll_spend(cx));
+        Poll::Ready(Ok(&[]))
+    }
+
+    fn consume(self: Pin<&mut Self>, _: usize) {}
+}
+
+super::sink::swallow!(Empty);

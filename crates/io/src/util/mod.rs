@@ -1,0 +1,27 @@
+//! What a program puts around streams, and streams in memory.
+
+mod copy;
+mod copy_bidirectional;
+mod duplex;
+mod empty;
+mod pipe;
+mod repeat;
+mod sink;
+mod split;
+
+pub use copy::copy;
+pub use copy_bidirectional::copy_bidirectional;
+pub use duplex::{DuplexStream, duplex};
+pub use empty::{Empty, empty};
+pub use repeat::{Repeat, repeat};
+pub use sink::{Sink, sink};
+pub use split::{ReadHalf, WriteHalf, split};
+
+use std::task::{Context, Poll, ready};
+
+/// Spends a unit of the poll's budget, for what is ready whenever it is asked.
+fn poll_spend(cx: &mut Context<'_>) -> Poll<()> {
+    let coop = ready!(raddle_coop::poll_proceed(cx));
+    coop.made_progress();
+    Poll::Ready(())
+}

@@ -1,0 +1,170 @@
+//! One direction of a pipe in memory.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, ErrorKind, IoSlice};
+use std::task::{Context, Poll, Waker, ready};
+
+use raddle_std::sync::Mutex;
+
+use crate::ReadBuf;
+
+/// A bounded queue of bytes with one reader and one writer.
+///
+/// Wakers are cloned, dropped and woken while its lock is free.
+pub(super) struct Pipe {
+    state: Mutex<State>,
+    /// Bytes it holds at most.
+    capacity: usize,
+}
+
+struct State {
+    bytes: VecDeque<u8>,
+    /// Set by either side: no more bytes come, and those there are can be read.
+    closed: bool,
+    /// Waits for bytes, or for the end.
+    reader: Option<Waker>,
+    /// Waits for room, or for the end.
+    writer: Option<Waker>,
+}
+
+impl Pipe {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            state: Mutex::new(State {
+                bytes: VecDeque::new(),
+                closed: false,
+                reader: None,
+                writer: None,
+            }),
+            capacity,
+        }
+    }
+
+    /// Reads what there is; nothing at the end.
+    pub(super) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.poll(
+            cx,
+            |state| state.read(buf),
+            |state| &mut state.reader,
+            |state| &mut state.writer,
+        )
+    }
+
+    /// Writes as much of `bufs` as there is room for.
+    pub(super) fn poll_write(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll(
+            cx,
+            |state| state.write(bufs, self.capacity),
+            |state| &mut state.writer,
+            |state| &mut state.reader,
+        )
+    }
+
+    /// Ends it, from either side.
+    pub(super) fn close(&self) {
+        let (reader, writer) = {
+            let mut state = self.state.lock();
+            state.closed = true;
+            (state.reader.take(), state.writer.take())
+        };
+        for waker in [reader, writer].into_iter().flatten() {
+            waker.wake();
+        }
+    }
+
+    /// Tries `operation`; wakes the peer if it is ready, and waits in
+    /// `own_waker` if not.
+    fn poll<T>(
+        &self,
+        cx: &mut Context<'_>,
+        mut operation: impl FnMut(&mut State) -> Poll<io::Result<T>>,
+        own_waker: impl Fn(&mut State) -> &mut Option<Waker>,
+        peer_waker: impl Fn(&mut State) -> &mut Option<Waker>,
+    ) -> Poll<io::Result<T>> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let mut waker = None;
+        loop {
+            let mut state = self.state.lock();
+            if let Poll::Ready(result) = operation(&mut state) {
+                let peer = peer_waker(&mut state).take();
+                drop(state);
+                coop.made_progress();
+                if let Some(peer) = peer {
+                    peer.wake();
+                }
+                return Poll::Ready(result);
+            }
+            let place = own_waker(&mut state);
+            if place.as_ref().is_some_and(|it| it.will_wake(cx.waker())) {
+                return Poll::Pending;
+            }
+            if waker.is_some() {
+                let former = std::mem::replace(place, waker);
+                drop(state);
+                drop(former);
+                return Poll::Pending;
+            }
+            // A waker is not cloned under the lock, and what it waits for may
+            // have happened since: so once more.
+            drop(state);
+            waker = Some(cx.waker().clone());
+        }
+    }
+}
+
+impl State {
+    fn read(&mut self, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let n = self.bytes.len().min(buf.remaining());
+        if n == 0 && !self.closed && buf.remaining() > 0 {
+            return Poll::Pending;
+        }
+        let (front, back) = self.bytes.as_slices();
+        let from_front = n.min(front.len());
+        buf.put_slice(&front[..from_front]);
+        buf.put_slice(&back[..n - from_front]);
+        self.bytes.drain(..n);
+        Poll::Ready(Ok(()))
+    }
+
+    fn write(&mut self, bufs: &[IoSlice<'_>], capacity: usize) -> Poll<io::Result<usize>> {
+        if self.closed {
+            return Poll::Ready(Err(io::Error::new(
+                ErrorKind::BrokenPipe,
+                "the pipe is closed",
+            )));
+        }
+        let before = self.bytes.len();
+        for buf in bufs {
+            let room = capacity - self.bytes.len();
+            self.bytes.extend(&buf[..buf.len().min(room)]);
+        }
+        let written = self.bytes.len() - before;
+        if written == 0 && bufs.iter().any(|buf| !buf.is_empty()) {
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(written))
+    }
+}
+
+impl fmt::Debug for Pipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (buffered, closed) = {
+            let state = self.state.lock();
+            (state.bytes.len(), state.closed)
+        };
+        f.debug_struct("Pipe")
+            .field("buffered", &buffered)
+            .field("capacity", &self.capacity)
+            .field("closed", &closed)
+            .finish()
+    }
+}

@@ -1,0 +1,33 @@
+//! A reader without end.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::poll_spend;
+use crate::{AsyncRead, ReadBuf};
+
+/// Reads one byte over and over.
+///
+/// Comes from [`repeat`]. Takes part in the poll's budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeat(u8);
+
+/// Makes a reader of `byte` over and over, without end.
+pub const fn repeat(byte: u8) -> Repeat {
+    Repeat(byte)
+}
+
+impl AsyncRead for Repeat {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(poll_spend(cx));
+        let n = buf.remaining();
+        buf.initialize_unfilled().fill(self.0);
+        buf.advance(n);
+        Poll::Ready(Ok(()))
+    }
+}

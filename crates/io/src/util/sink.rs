@@ -1,0 +1,61 @@
+//! A writer to nowhere.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::poll_spend;
+use crate::AsyncWrite;
+
+/// Swallows what is written to it.
+///
+/// Comes from [`sink`]. Takes part in the poll's budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sink(());
+
+/// Makes a writer that swallows what is written to it.
+pub const fn sink() -> Sink {
+    Sink(())
+}
+
+/// Implements `AsyncWrite` for what swallows everything.
+macro_rules! swallow {
+    ($name:ty) => {
+        impl AsyncWrite for $name {
+            fn poll_write(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                ready!(poll_spend(cx));
+                Poll::Ready(Ok(buf.len()))
+            }
+
+            fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                ready!(poll_spend(cx));
+                Poll::Ready(Ok(()))
+            }
+
+            fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                ready!(poll_spend(cx));
+                Poll::Ready(Ok(()))
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                bufs: &[IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                ready!(poll_spend(cx));
+                Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()))
+            }
+
+            fn is_write_vectored(&self) -> bool {
+                true
+            }
+        }
+    };
+}
+pub(super) use swallow;
+
+swallow!(Sink);

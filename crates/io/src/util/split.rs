@@ -1,0 +1,140 @@
+//! One stream as a reader and a writer.
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use raddle_std::sync::{Arc, Mutex};
+
+use crate::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A stream that two halves share.
+///
+/// Its lock is held while the stream is polled, and no longer. The stream is
+/// the user's, so this is the one place where user code runs under a lock: a
+/// stream that polled one of its own halves from inside would wait for itself.
+type Shared<T> = Arc<Mutex<Pin<Box<T>>>>;
+
+/// The reading half of a stream; comes from [`split`].
+pub struct ReadHalf<T> {
+    stream: Shared<T>,
+}
+
+/// The writing half of a stream; comes from [`split`].
+///
+/// Dropping it does not shut the stream down; the reading half keeps the
+/// stream.
+pub struct WriteHalf<T> {
+    stream: Shared<T>,
+    is_write_vectored: bool,
+}
+
+/// Makes a reader and a writer of one stream, which can go to two tasks.
+///
+/// The halves share a lock, which each holds during a poll. Where a stream
+/// has its own way of being split, as a socket has, that is cheaper.
+///
+/// # Cancel safety
+///
+/// The halves have no state of their own: what is cancel safe on the stream
+/// is so on a half.
+pub fn split<T: AsyncRead + AsyncWrite>(stream: T) -> (ReadHalf<T>, WriteHalf<T>) {
+    let is_write_vectored = stream.is_write_vectored();
+    let stream = Arc::new(Mutex::new(Box::pin(stream)));
+    let reader = ReadHalf {
+        stream: stream.clone(),
+    };
+    let writer = WriteHalf {
+        stream,
+        is_write_vectored,
+    };
+    (reader, writer)
+}
+
+impl<T> ReadHalf<T> {
+    /// Whether `other` is the writing half of the same stream.
+    pub fn is_pair_of(&self, other: &WriteHalf<T>) -> bool {
+        other.is_pair_of(self)
+    }
+
+    /// Makes one stream of both halves again.
+    ///
+    /// # Panics
+    ///
+    /// If the halves are of two streams, see [`is_pair_of`](Self::is_pair_of).
+    #[track_caller]
+    pub fn unsplit(self, writer: WriteHalf<T>) -> T
+    where
+        T: Unpin,
+    {
+        assert!(
+            self.is_pair_of(&writer),
+            "the halves are of two streams; ask is_pair_of first"
+        );
+        drop(writer);
+        let stream = Arc::try_unwrap(self.stream)
+            .ok()
+            .expect("a stream has two halves only");
+        *Pin::into_inner(stream.into_inner())
+    }
+}
+
+impl<T> WriteHalf<T> {
+    /// Whether `other` is the reading half of the same stream.
+    pub fn is_pair_of(&self, other: &ReadHalf<T>) -> bool {
+        Arc::ptr_eq(&self.stream, &other.stream)
+    }
+}
+
+impl<T: AsyncRead> AsyncRead for ReadHalf<T> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.stream.lock().as_mut().poll_read(cx, buf)
+    }
+}
+
+impl<T: AsyncWrite> AsyncWrite for WriteHalf<T> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.stream.lock().as_mut().poll_write(cx, buf)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.lock().as_mut().poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.lock().as_mut().poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.stream.lock().as_mut().poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.is_write_vectored
+    }
+}
+
+impl<T> fmt::Debug for ReadHalf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadHalf").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for WriteHalf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteHalf").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,186 @@
+//! What is always ready takes part in the poll's budget.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use common::CountWakes;
+use raddle_io::{
+    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf, copy,
+    copy_bidirectional, duplex, empty, repeat, sink,
+};
+
+/// Checks that a future that never ends by itself lets others run.
+#[track_caller]
+fn yields(endless: impl Future) {
+    let wakes = Arc::new(CountWakes::default());
+    let waker = Waker::from(wakes.clone());
+    let mut cx = Context::from_waker(&waker);
+    let mut endless = pin!(endless);
+    for round in 1..=3 {
+        assert!(raddle_coop::budget(|| endless.as_mut().poll(&mut cx)).is_pending());
+        assert!(wakes.get() >= round, "pending, and woken to go on");
+    }
+}
+
+#[test]
+fn empty_yields() {
+    yields(async {
+        loop {
+            empty().read(&mut [0]).await.unwrap();
+        }
+    });
+    yields(async {
+        loop {
+            empty().fill_buf().await.unwrap();
+        }
+    });
+    yields(async {
+        loop {
+            empty().write(&[0]).await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn sink_yields() {
+    yields(async {
+        loop {
+            sink().write_all(&[0]).await.unwrap();
+        }
+    });
+    yields(async {
+        loop {
+            sink().flush().await.unwrap();
+        }
+    });
+    yields(async {
+        loop {
+            sink().shutdown().await.unwrap();
+        }
+    });
+    yields(async {
+        loop {
+            sink().write_vectored(&[]).await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn repeat_yields() {
+    yields(async {
+        let mut buf = [0; 3];
+        loop {
+            repeat(7).read_exact(&mut buf).await.unwrap();
+            assert_eq!(buf, [7; 3]);
+        }
+    });
+}
+
+#[test]
+fn duplex_yields() {
+    let (mut a, mut b) = duplex(8);
+    yields(async {
+        let mut buf = [0; 1];
+        loop {
+            a.write_all(&[1]).await.unwrap();
+            b.read_exact(&mut buf).await.unwrap();
+        }
+    });
+    let (mut a, b) = duplex(8);
+    drop(b);
+    yields(async {
+        loop {
+            assert_eq!(a.read(&mut [0]).await.unwrap(), 0);
+        }
+    });
+    yields(async {
+        loop {
+            a.write(&[0]).await.unwrap_err();
+        }
+    });
+}
+
+#[test]
+fn waiting_for_a_pipe_costs_nothing() {
+    let (mut a, _b) = duplex(8);
+    let mut cx = Context::from_waker(Waker::noop());
+    raddle_coop::budget(|| {
+        let mut buf = [0; 1];
+        for _ in 0..1000 {
+            let mut buf = ReadBuf::new(&mut buf);
+            assert!(Pin::new(&mut a).poll_read(&mut cx, &mut buf).is_pending());
+        }
+        assert!(raddle_coop::has_budget_remaining());
+    });
+}
+
+/// Always ready for both, and knows nothing of a budget.
+#[derive(Default)]
+struct Uncounted {
+    written: u64,
+}
+
+impl AsyncRead for Uncounted {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        buf.put_slice(&[0]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Uncounted {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.written += buf.len() as u64;
+        Poll::Ready(Ok(buf.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+fn copy_yields_whatever_it_copies() {
+    yields(async { copy(&mut repeat(0), &mut sink()).await });
+    let mut target = Uncounted::default();
+    yields(async { copy(&mut Uncounted::default(), &mut target).await });
+    assert!(target.written > 100, "it copies in between");
+}
+
+#[test]
+fn neither_direction_starves_the_other() {
+    let mut a = Uncounted::default();
+    let mut b = Uncounted::default();
+    yields(async { copy_bidirectional(&mut a, &mut b).await });
+    assert!(a.written > 0 && b.written > 0);
+}
+
+#[test]
+fn empty_ends_and_swallows() {
+    common::block_on(async {
+        let mut all = Vec::new();
+        assert_eq!(empty().read_to_end(&mut all).await.unwrap(), 0);
+        assert_eq!(empty().fill_buf().await.unwrap(), b"");
+        assert_eq!(empty().write(b"abc").await.unwrap(), 3);
+        assert_eq!(sink().write(b"abc").await.unwrap(), 3);
+        let mut limited = AsyncReadExt::take(repeat(b'x'), 1000);
+        assert_eq!(limited.read_to_end(&mut all).await.unwrap(), 1000);
+        assert!(all.iter().all(|&byte| byte == b'x'));
+    });
+}

@@ -1,0 +1,107 @@
+//! Copying from stream to stream.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::io::ErrorKind;
+use std::pin::pin;
+
+use common::{Script, block_on, poll_once};
+use raddle_io::{AsyncReadExt, AsyncWriteExt, copy, copy_bidirectional, duplex};
+use raddle_std::thread;
+
+#[test]
+fn copy_moves_everything_and_flushes() {
+    let content: Vec<u8> = (0..20_000_u32).map(|n| n as u8).collect();
+    let mut reader = Script::new();
+    let mut writer = Script::new();
+    for (n, piece) in content.chunks(3_333).enumerate() {
+        reader = reader.give(piece);
+        writer = writer.accept(1_000 + n);
+        if n % 2 == 0 {
+            reader = reader.read_error(ErrorKind::Interrupted).read_pending();
+            writer = writer.write_error(ErrorKind::Interrupted).write_pending();
+        }
+    }
+    assert_eq!(block_on(copy(&mut reader, &mut writer)).unwrap(), 20_000);
+    assert!(writer.written == content);
+    assert!(writer.flushes >= 1);
+    assert_eq!(writer.shutdowns, 0);
+}
+
+#[test]
+fn copy_flushes_at_the_end() {
+    let mut writer = Script::new();
+    assert_eq!(block_on(copy(&mut &b"abc"[..], &mut writer)).unwrap(), 3);
+    assert_eq!((writer.flushes, writer.shutdowns), (1, 0));
+}
+
+#[test]
+fn copy_flushes_before_it_waits_for_more() {
+    let mut reader = Script::new().give("request").read_pending().read_pending();
+    let mut writer = Script::new();
+    assert!(poll_once(&mut pin!(copy(&mut reader, &mut writer))).is_pending());
+    assert_eq!(
+        (writer.written.as_slice(), writer.flushes),
+        (&b"request"[..], 1)
+    );
+}
+
+#[test]
+fn copy_ends_with_the_first_error() {
+    let mut reader = Script::new()
+        .give("ab")
+        .read_error(ErrorKind::ConnectionReset);
+    let mut writer = Script::new();
+    let error = block_on(copy(&mut reader, &mut writer)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    assert_eq!(writer.written, b"ab");
+
+    let mut writer = Script::new().accept(1).accept(0);
+    let error = block_on(copy(&mut &b"ab"[..], &mut writer)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WriteZero);
+
+    let mut writer = Script::new().write_error(ErrorKind::BrokenPipe);
+    let error = block_on(copy(&mut &b"ab"[..], &mut writer)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn both_directions_are_copied_and_shut_down() {
+    let (mut client, mut a) = duplex(64);
+    let (mut b, mut server) = duplex(64);
+    let proxy = thread::spawn(move || block_on(copy_bidirectional(&mut a, &mut b)).unwrap());
+    block_on(async {
+        client.write_all(b"request").await.unwrap();
+        let mut buf = [0; 7];
+        server.read_exact(&mut buf).await.unwrap();
+        assert_eq!(&buf, b"request");
+
+        // One direction ends, and the other goes on.
+        client.shutdown().await.unwrap();
+        assert_eq!(server.read(&mut buf).await.unwrap(), 0);
+        server.write_all(b"the answer").await.unwrap();
+        server.shutdown().await.unwrap();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).await.unwrap();
+        assert_eq!(answer, b"the answer");
+    });
+    assert_eq!(proxy.join().unwrap(), (7, 10));
+}
+
+#[test]
+fn both_directions_end_with_the_first_error() {
+    let mut a = Script::new()
+        .give("ab")
+        .read_error(ErrorKind::ConnectionReset);
+    let (mut b, mut peer) = duplex(64);
+    let error = block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    let mut buf = [0; 4];
+    assert_eq!(block_on(peer.read(&mut buf)).unwrap(), 2);
+
+    let mut a = Script::new().write_error(ErrorKind::BrokenPipe);
+    let mut b = Script::new().give("ab");
+    let error = block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+}

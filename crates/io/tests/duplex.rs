@@ -1,0 +1,214 @@
+//! The pipe in memory.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::io::{ErrorKind, IoSlice};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use common::{CountWakes, block_on, poll_once};
+use raddle_io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf, duplex};
+use raddle_std::thread;
+
+#[test]
+fn each_reads_what_the_other_writes() {
+    let (mut a, mut b) = duplex(16);
+    block_on(async {
+        a.write_all(b"ping").await.unwrap();
+        b.write_all(b"pong!").await.unwrap();
+        let mut buf = [0; 16];
+        assert_eq!(b.read(&mut buf).await.unwrap(), 4);
+        assert_eq!(&buf[..4], b"ping");
+        assert_eq!(a.read(&mut buf).await.unwrap(), 5);
+        assert_eq!(&buf[..5], b"pong!");
+    });
+}
+
+#[test]
+fn a_full_pipe_waits_for_its_reader() {
+    let (mut a, mut b) = duplex(4);
+    let wakes = Arc::new(CountWakes::default());
+    let waker = Waker::from(wakes.clone());
+    let mut cx = Context::from_waker(&waker);
+
+    assert_eq!(block_on(a.write(b"abcdef")).unwrap(), 4);
+    let mut write = pin!(a.write(b"ef"));
+    assert!(write.as_mut().poll(&mut cx).is_pending());
+    assert_eq!(wakes.get(), 0);
+    let mut buf = [0; 3];
+    assert_eq!(block_on(b.read(&mut buf)).unwrap(), 3);
+    assert_eq!(wakes.get(), 1);
+    assert!(write.as_mut().poll(&mut cx).is_ready());
+    // The bytes wrap round in the queue.
+    assert_eq!(block_on(b.read(&mut buf)).unwrap(), 3);
+    assert_eq!(&buf, b"def");
+}
+
+#[test]
+fn an_empty_pipe_waits_for_its_writer_and_wakes_the_last_waker() {
+    let (mut a, mut b) = duplex(4);
+    let wakes = [(); 2].map(|()| Arc::new(CountWakes::default()));
+    let mut buf = [0; 4];
+    let mut read = pin!(b.read(&mut buf));
+    for wakes in &wakes {
+        let waker = Waker::from(wakes.clone());
+        assert!(
+            read.as_mut()
+                .poll(&mut Context::from_waker(&waker))
+                .is_pending()
+        );
+    }
+    block_on(a.write_all(b"ab")).unwrap();
+    assert_eq!(wakes.each_ref().map(|wakes| wakes.get()), [0, 1]);
+    // Neither waker is kept.
+    assert_eq!(wakes.each_ref().map(Arc::strong_count), [1, 1]);
+    assert_eq!(block_on(read).unwrap(), 2);
+}
+
+#[test]
+fn nothing_to_read_or_write_is_done_at_once() {
+    let (mut a, mut b) = duplex(1);
+    block_on(async {
+        assert_eq!(b.read(&mut []).await.unwrap(), 0);
+        a.write_all(b"x").await.unwrap();
+        assert_eq!(a.write(&[]).await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn vectored_writes_fill_the_room_there_is() {
+    let (mut a, mut b) = duplex(5);
+    let slices = [b"ab".as_slice(), b"", b"cde", b"f"].map(IoSlice::new);
+    block_on(async {
+        assert_eq!(a.write_vectored(&slices).await.unwrap(), 5);
+        let mut buf = [0; 8];
+        assert_eq!(b.read(&mut buf).await.unwrap(), 5);
+        assert_eq!(&buf[..5], b"abcde");
+    });
+}
+
+#[test]
+fn shutdown_ends_one_direction() {
+    let (mut a, mut b) = duplex(16);
+    block_on(async {
+        a.write_all(b"last").await.unwrap();
+        a.shutdown().await.unwrap();
+        let error = a.write(b"more").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+
+        let mut all = Vec::new();
+        b.read_to_end(&mut all).await.unwrap();
+        assert_eq!(all, b"last");
+
+        b.write_all(b"answer").await.unwrap();
+        b.shutdown().await.unwrap();
+        all.clear();
+        a.read_to_end(&mut all).await.unwrap();
+        assert_eq!(all, b"answer");
+    });
+}
+
+#[test]
+fn drop_is_the_end_for_the_reader_and_breaks_the_pipe_for_the_writer() {
+    let (mut a, mut b) = duplex(16);
+    block_on(async {
+        a.write_all(b"last").await.unwrap();
+        drop(a);
+        let error = b.write(b"more").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        let mut all = Vec::new();
+        b.read_to_end(&mut all).await.unwrap();
+        assert_eq!(all, b"last");
+    });
+}
+
+#[test]
+fn drop_wakes_who_waits() {
+    let (a, mut b) = duplex(1);
+    let wakes = Arc::new(CountWakes::default());
+    let waker = Waker::from(wakes.clone());
+    let mut cx = Context::from_waker(&waker);
+    let mut buf = [0; 1];
+    let mut read = pin!(b.read(&mut buf));
+    assert!(read.as_mut().poll(&mut cx).is_pending());
+    drop(a);
+    assert_eq!(wakes.get(), 1);
+    assert_eq!(block_on(read).unwrap(), 0);
+
+    let (a, mut b) = duplex(1);
+    block_on(b.write_all(b"x")).unwrap();
+    let mut write = pin!(b.write_all(b"y"));
+    assert!(write.as_mut().poll(&mut cx).is_pending());
+    drop(a);
+    assert_eq!(wakes.get(), 2);
+    let error = block_on(write).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn dropped_operations_move_nothing() {
+    let (mut a, mut b) = duplex(2);
+    let mut buf = [0; 4];
+    assert!(poll_once(&mut b.read(&mut buf)).is_pending());
+    block_on(a.write_all(b"ab")).unwrap();
+    assert!(poll_once(&mut a.write(b"lost")).is_pending());
+    drop(a);
+    let mut all = Vec::new();
+    block_on(b.read_to_end(&mut all)).unwrap();
+    assert_eq!(all, b"ab");
+}
+
+/// A waker that uses the stream it is woken by.
+struct Reenter(raddle_std::sync::Mutex<Option<raddle_io::DuplexStream>>);
+
+impl std::task::Wake for Reenter {
+    fn wake(self: Arc<Self>) {
+        let stream = self.0.lock().take();
+        let Some(mut stream) = stream else { return };
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut buf = [0; 4];
+        let mut buf = ReadBuf::new(&mut buf);
+        assert!(
+            Pin::new(&mut stream)
+                .poll_read(&mut cx, &mut buf)
+                .is_ready()
+        );
+        assert_eq!(buf.filled(), b"ab");
+    }
+}
+
+#[test]
+fn a_waker_may_use_the_pipe() {
+    let (mut a, mut b) = duplex(2);
+    let reenter = Arc::new(Reenter(raddle_std::sync::Mutex::new(None)));
+    let waker = Waker::from(reenter.clone());
+    let mut buf = [0; 4];
+    assert!(
+        pin!(b.read(&mut buf))
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    *reenter.0.lock() = Some(b);
+    block_on(a.write_all(b"ab")).unwrap();
+    assert!(reenter.0.lock().is_none(), "the waker has run");
+}
+
+#[test]
+fn bytes_cross_threads_in_order() {
+    const TOTAL: usize = if cfg!(miri) { 500 } else { 100_000 };
+    let (mut a, mut b) = duplex(13);
+    let writer = thread::spawn(move || {
+        let bytes: Vec<u8> = (0..TOTAL).map(|n| n as u8).collect();
+        block_on(async {
+            for piece in bytes.chunks(17) {
+                a.write_all(piece).await.unwrap();
+            }
+        });
+    });
+    let mut all = Vec::new();
+    block_on(b.read_to_end(&mut all)).unwrap();
+    assert!(all.iter().copied().eq((0..TOTAL).map(|n| n as u8)));
+    writer.join().unwrap();
+}

@@ -1,0 +1,70 @@
+//! Numbers as bytes, in both orders.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::io::{Cursor, ErrorKind};
+
+use common::{Script, block_on};
+use raddle_io::{AsyncReadExt, AsyncWriteExt};
+
+#[test]
+fn each_number_is_written_and_read_in_its_order() {
+    block_on(async {
+        let mut bytes = Vec::new();
+        bytes.write_u8(0x01).await.unwrap();
+        bytes.write_i8(-2).await.unwrap();
+        bytes.write_u16(0x0102).await.unwrap();
+        bytes.write_u16_le(0x0102).await.unwrap();
+        bytes.write_i32(-2).await.unwrap();
+        bytes.write_i32_le(-2).await.unwrap();
+        bytes.write_u64(0x0102_0304_0506_0708).await.unwrap();
+        bytes.write_i128_le(-2).await.unwrap();
+        bytes.write_f32(1.0).await.unwrap();
+        bytes.write_f64_le(1.0).await.unwrap();
+        assert_eq!(
+            bytes[..14],
+            [
+                1, 0xFE, 1, 2, 2, 1, 0xFF, 0xFF, 0xFF, 0xFE, 0xFE, 0xFF, 0xFF, 0xFF
+            ]
+        );
+
+        let mut reader = Cursor::new(bytes);
+        assert_eq!(reader.read_u8().await.unwrap(), 0x01);
+        assert_eq!(reader.read_i8().await.unwrap(), -2);
+        assert_eq!(reader.read_u16().await.unwrap(), 0x0102);
+        assert_eq!(reader.read_u16_le().await.unwrap(), 0x0102);
+        assert_eq!(reader.read_i32().await.unwrap(), -2);
+        assert_eq!(reader.read_i32_le().await.unwrap(), -2);
+        assert_eq!(reader.read_u64().await.unwrap(), 0x0102_0304_0506_0708);
+        assert_eq!(reader.read_i128_le().await.unwrap(), -2);
+        assert_eq!(reader.read_f32().await.unwrap(), 1.0);
+        assert_eq!(reader.read_f64_le().await.unwrap(), 1.0);
+        let error = reader.read_u8().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+    });
+}
+
+#[test]
+fn numbers_come_in_pieces() {
+    block_on(async {
+        let mut stream = Script::new()
+            .give([1, 2])
+            .read_pending()
+            .read_error(ErrorKind::Interrupted)
+            .give([3, 4, 5])
+            .accept(1)
+            .write_pending()
+            .write_error(ErrorKind::Interrupted)
+            .accept(2);
+        assert_eq!(stream.read_u32().await.unwrap(), 0x0102_0304);
+        let error = stream.read_u16().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+        stream.write_u32(0x0102_0304).await.unwrap();
+        assert_eq!(stream.written, [1, 2, 3, 4]);
+
+        let mut full = Script::new().accept(0);
+        let error = full.write_u8(1).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WriteZero);
+    });
+}

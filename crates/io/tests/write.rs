@@ -1,0 +1,173 @@
+//! The methods of every writer.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::io::{Cursor, ErrorKind, IoSlice};
+
+use bytes::{Buf, Bytes};
+use common::{Script, block_on, poll_once};
+use raddle_io::{AsyncWrite, AsyncWriteExt};
+
+#[test]
+fn write_writes_what_is_taken() {
+    let mut stream = Script::new()
+        .accept(2)
+        .write_pending()
+        .accept(9)
+        .write_error(ErrorKind::ConnectionReset);
+    block_on(async {
+        assert_eq!(stream.write(b"abc").await.unwrap(), 2);
+        assert!(poll_once(&mut stream.write(b"lost")).is_pending());
+        assert_eq!(stream.write(b"c").await.unwrap(), 1);
+        let error = stream.write(b"d").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    });
+    assert_eq!(stream.written, b"abc");
+}
+
+#[test]
+fn write_vectored_writes_the_first_slice_or_all() {
+    let slices = [b"".as_slice(), b"ab", b"cd"].map(IoSlice::new);
+    let mut one = Script::new();
+    assert_eq!(block_on(one.write_vectored(&slices)).unwrap(), 2);
+    assert_eq!(one.written, b"ab");
+    let mut all = Script::new().vectored();
+    assert_eq!(block_on(all.write_vectored(&slices)).unwrap(), 4);
+    assert_eq!(all.written, b"abcd");
+}
+
+#[test]
+fn write_buf_advances_by_what_is_written() {
+    let mut stream = Script::new().write_pending().accept(2);
+    let mut buf = Bytes::from_static(b"abcd");
+    assert!(poll_once(&mut stream.write_buf(&mut buf)).is_pending());
+    assert_eq!(buf.remaining(), 4);
+    assert_eq!(block_on(stream.write_buf(&mut buf)).unwrap(), 2);
+    assert_eq!(buf, "cd");
+    assert_eq!(block_on(stream.write_buf(&mut buf)).unwrap(), 2);
+    // Nothing left, and the writer is not even asked.
+    assert_eq!(block_on(stream.write_buf(&mut buf)).unwrap(), 0);
+    assert_eq!(stream.lengths, [2, 2]);
+}
+
+#[test]
+fn write_all_goes_on_until_all_is_written() {
+    let mut stream = Script::new()
+        .accept(1)
+        .write_pending()
+        .write_error(ErrorKind::Interrupted)
+        .accept(2);
+    block_on(stream.write_all(b"abcdef")).unwrap();
+    assert_eq!(stream.written, b"abcdef");
+    assert_eq!(stream.lengths, [1, 2, 3]);
+    block_on(stream.write_all(b"")).unwrap();
+    assert_eq!(stream.lengths, [1, 2, 3]);
+}
+
+#[test]
+fn write_all_fails_when_nothing_more_is_taken() {
+    let mut stream = Script::new().accept(1).accept(0);
+    let error = block_on(stream.write_all(b"abc")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WriteZero);
+
+    let mut stream = Script::new().accept(1).write_error(ErrorKind::BrokenPipe);
+    let error = block_on(stream.write_all(b"abc")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+
+    let mut storage = [0; 2];
+    let error = block_on(Cursor::new(&mut storage[..]).write_all(b"abc")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WriteZero);
+    assert_eq!(&storage, b"ab");
+}
+
+#[test]
+fn write_all_buf_knows_what_is_left() {
+    let mut stream = Script::new()
+        .accept(1)
+        .write_pending()
+        .write_error(ErrorKind::Interrupted)
+        .accept(1)
+        .write_error(ErrorKind::ConnectionReset)
+        .accept(0);
+    let mut buf = Bytes::from_static(b"abcd");
+    assert!(poll_once(&mut stream.write_all_buf(&mut buf)).is_pending());
+    assert_eq!(buf, "bcd");
+    let error = block_on(stream.write_all_buf(&mut buf)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    assert_eq!(buf, "cd");
+    let error = block_on(stream.write_all_buf(&mut buf)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WriteZero);
+    block_on(stream.write_all_buf(&mut buf)).unwrap();
+    assert_eq!(stream.written, b"abcd");
+    assert!(buf.is_empty());
+}
+
+#[test]
+fn write_all_buf_writes_chunks_at_once_where_that_helps() {
+    let chunks = || Bytes::from_static(b"ab").chain(Bytes::from_static(b"cd"));
+    let mut one = Script::new();
+    block_on(one.write_all_buf(&mut chunks())).unwrap();
+    assert_eq!(
+        (one.written.as_slice(), one.lengths.as_slice()),
+        (&b"abcd"[..], &[2, 2][..])
+    );
+    let mut all = Script::new().vectored();
+    block_on(all.write_all_buf(&mut chunks())).unwrap();
+    assert_eq!(
+        (all.written.as_slice(), all.lengths.as_slice()),
+        (&b"abcd"[..], &[4][..])
+    );
+}
+
+#[test]
+fn flush_and_shutdown_reach_the_writer() {
+    let mut stream = Script::new();
+    block_on(async {
+        stream.flush().await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut boxed: Box<dyn AsyncWrite + Unpin> = Box::new(&mut stream);
+        boxed.flush().await.unwrap();
+        Box::into_pin(boxed).shutdown().await.unwrap();
+    });
+    assert_eq!((stream.flushes, stream.shutdowns), (2, 2));
+}
+
+#[test]
+fn memory_is_written_at_the_position_of_the_cursor() {
+    block_on(async {
+        let mut vec = Vec::from(b"ab");
+        vec.write_all(b"cd").await.unwrap();
+        assert_eq!(vec, b"abcd");
+        assert!(vec.is_write_vectored());
+
+        let mut cursor = Cursor::new(&mut vec);
+        cursor.set_position(3);
+        cursor.write_all(b"xyz").await.unwrap();
+        assert_eq!(vec, b"abcxyz");
+
+        let mut cursor = Cursor::new(vec);
+        cursor.write_all(b"1").await.unwrap();
+        assert_eq!(cursor.into_inner(), b"1bcxyz");
+
+        let mut cursor = Cursor::new(Box::from(&b"abc"[..]));
+        cursor.set_position(2);
+        assert_eq!(cursor.write(b"xy").await.unwrap(), 1);
+        assert_eq!(&*cursor.into_inner(), b"abx");
+    });
+}
+
+#[test]
+fn pointers_to_writers_keep_vectored_writes() {
+    let slices = [b"ab".as_slice(), b"cd"].map(IoSlice::new);
+    let mut stream = Script::new().vectored();
+    block_on(async {
+        let mut pointer: Box<dyn AsyncWrite + Unpin> = Box::new(&mut stream);
+        assert!(pointer.is_write_vectored());
+        assert_eq!(pointer.write_vectored(&slices).await.unwrap(), 4);
+        let mut pointer = Box::into_pin(pointer);
+        assert!(pointer.is_write_vectored());
+        assert_eq!(pointer.write_vectored(&slices).await.unwrap(), 4);
+    });
+    assert_eq!(stream.lengths, [4, 4]);
+}
