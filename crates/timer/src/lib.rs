@@ -1,1 +1,31 @@
-//! A hierarchical timer wheel with a real or virtual clock, and the futures over it.
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+mod batch;
+mod clock;
+#[allow(
+    unsafe_code,
+    reason = "timers live in their futures and are linked by pointer"
+)]
+mod entry;
+pub mod error;
+mod handle;
+mod instant;
+mod interval;
+mod shared;
+mod sleep;
+mod state;
+mod timeout;
+mod timers;
+#[allow(
+    unsafe_code,
+    reason = "timers live in their futures and are linked by pointer"
+)]
+mod wheel;
+
+pub use handle::{EnterGuard, Handle};
+pub use instant::Instant;
+pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
+pub use sleep::{Sleep, sleep, sleep_until};
+pub use timeout::{Timeout, timeout, timeout_at};
+pub use timers::Timers;

@@ -1,0 +1,125 @@
+//! Time: the system's, or a virtual one that stands still but for `advance`.
+
+use std::time::Duration;
+
+use raddle_std::sync::Mutex;
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::instant::Instant;
+
+/// The length of a tick.
+const TICK_NANOS: u32 = 1_000_000;
+
+/// A clock that runs with the system's until it is first paused.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    /// The instant of tick 0.
+    start: Instant,
+    /// Set for good by the first `pause`: from then on time is what `course`
+    /// says.
+    diverted: AtomicBool,
+    course: Mutex<Course>,
+}
+
+/// The course of time: `base`, and what the system's clock has counted since
+/// `running_since`.
+#[derive(Debug)]
+struct Course {
+    base: Instant,
+    /// The system's time at `base`; none while the clock is paused.
+    running_since: Option<Instant>,
+}
+
+impl Course {
+    fn now(&self) -> Instant {
+        match self.running_since {
+            None => self.base,
+            Some(since) => self.base + Instant::system().saturating_duration_since(since),
+        }
+    }
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        let now = Instant::system();
+        Self {
+            start: now,
+            diverted: AtomicBool::new(false),
+            course: Mutex::new(Course {
+                base: now,
+                running_since: Some(now),
+            }),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn start(&self) -> Instant {
+        self.start
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Instant {
+        // ORDERING: the lock orders what the flag leads to; a thread that has
+        // not heard of a pause reads the time as before it.
+        if self.diverted.load(Ordering::Relaxed) {
+            self.course_now()
+        } else {
+            Instant::system()
+        }
+    }
+
+    #[cold]
+    fn course_now(&self) -> Instant {
+        self.course.lock().now()
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        // ORDERING: as in `now`.
+        self.diverted.load(Ordering::Relaxed) && self.course.lock().running_since.is_none()
+    }
+
+    #[track_caller]
+    pub(crate) fn pause(&self) {
+        let mut course = self.course.lock();
+        if course.running_since.is_none() {
+            drop(course);
+            panic!("the clock is paused already; call resume first");
+        }
+        // At a whole tick, so that a timer of as many milliseconds as the clock
+        // is then advanced by is due.
+        let now = course.now();
+        let part = (now - self.start).subsec_nanos() % TICK_NANOS;
+        let rest = (TICK_NANOS - part) % TICK_NANOS;
+        course.base = now + Duration::from_nanos(u64::from(rest));
+        course.running_since = None;
+        // ORDERING: as in `now`.
+        self.diverted.store(true, Ordering::Relaxed);
+    }
+
+    #[track_caller]
+    pub(crate) fn resume(&self) {
+        let mut course = self.course.lock();
+        if course.running_since.is_some() {
+            drop(course);
+            panic!("the clock is not paused; call pause first");
+        }
+        course.running_since = Some(Instant::system());
+    }
+
+    #[track_caller]
+    pub(crate) fn advance(&self, duration: Duration) {
+        let mut course = self.course.lock();
+        let advanced = course.base.checked_add(duration);
+        match (course.running_since, advanced) {
+            (None, Some(advanced)) => course.base = advanced,
+            (Some(_), _) => {
+                drop(course);
+                panic!("the clock is not paused; call pause first");
+            }
+            (None, None) => {
+                drop(course);
+                panic!("the clock cannot be advanced that far; advance by less");
+            }
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! A timer: what its owner may do with it, and the node the wheel links.
+//!
+//! The states and the numbered access rules that this file cites are in
+//! `docs/timers.md`.
+
+use std::fmt;
+use std::marker::PhantomPinned;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, RawWakerVTable, Waker};
+
+use raddle_std::cell::UnsafeCell;
+
+use crate::handle::Handle;
+use crate::instant::Instant;
+use crate::shared::Core;
+use crate::state::{Postpone, State};
+use crate::wheel::Insert;
+
+/// The part of an entry that the wheel and the firer see.
+pub(crate) struct Node {
+    /// Phase and tick (rule 1).
+    pub(crate) state: State,
+    /// Place in the wheel (rule 2).
+    pub(crate) links: UnsafeCell<Links>,
+    /// Whom to wake (rule 3); filled while the entry is armed.
+    waker: UnsafeCell<Option<Parked>>,
+}
+
+/// Place of a linked node. Dangling in one that was never linked.
+#[derive(Clone, Copy)]
+pub(crate) struct Links {
+    pub(crate) prev: NonNull<Node>,
+    pub(crate) next: NonNull<Node>,
+    /// Level and slot in one number.
+    pub(crate) position: u16,
+}
+
+/// The two words of a waker, so that comparing it with another is not a use of
+/// a waker that the firer may have taken meanwhile (rule 3).
+#[derive(Clone, Copy)]
+pub(crate) struct Parked {
+    data: *const (),
+    vtable: &'static RawWakerVTable,
+}
+
+/// A timer, as its owner holds it.
+pub(crate) struct Entry {
+    node: Node,
+    handle: Handle,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: rules 1 to 3 say for each field of the node who may touch it; what
+// the raw words of the waker stand for is `Send` and `Sync`, as is the handle.
+unsafe impl Send for Entry {}
+// SAFETY: as above; a shared reference gives access to the word only.
+unsafe impl Sync for Entry {}
+
+/// What became of an attempt to arm an entry.
+#[must_use]
+enum Arm {
+    Armed,
+    /// As `Armed`; once the lock is released, the driver must be unparked.
+    ArmedEarlier,
+    /// The tick has passed. The node is not linked.
+    Elapsed,
+    /// The timers have shut down. The node is not linked.
+    ShutDown,
+}
+
+/// The timers have shut down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShutDown;
+
+impl Parked {
+    fn new(waker: Waker) -> Self {
+        let waker = ManuallyDrop::new(waker);
+        Self {
+            data: waker.data(),
+            vtable: waker.vtable(),
+        }
+    }
+
+    fn is(self, waker: &Waker) -> bool {
+        self.data == waker.data() && std::ptr::eq(self.vtable, waker.vtable())
+    }
+
+    /// The waker that this was made of.
+    ///
+    /// # Safety
+    ///
+    /// Called once for each `new`, however often the words were copied.
+    pub(crate) unsafe fn into_waker(self) -> Waker {
+        // SAFETY: both words come from a waker that was not dropped.
+        unsafe { Waker::new(self.data, self.vtable) }
+    }
+}
+
+impl Node {
+    pub(crate) fn new(state: State) -> Self {
+        Self {
+            state,
+            links: UnsafeCell::new(Links {
+                prev: NonNull::dangling(),
+                next: NonNull::dangling(),
+                position: 0,
+            }),
+            waker: UnsafeCell::new(None),
+        }
+    }
+
+    /// The words of an armed entry's waker.
+    ///
+    /// # Safety
+    ///
+    /// The entry is armed, or was until the caller, who holds the lock, ended
+    /// that; or the caller is its owner.
+    pub(crate) unsafe fn copy_waker(&self) -> Parked {
+        // SAFETY: rule 3: the owner writes with the lock, or it is the caller.
+        let parked = unsafe { self.waker.with(|parked| *parked) };
+        parked.expect("an armed timer has a waker")
+    }
+
+    /// Fills the waker's cell.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner, and the entry is not armed or it holds the lock.
+    pub(crate) unsafe fn set_waker(&self, waker: Waker) {
+        let parked = Parked::new(waker);
+        // SAFETY: rule 3.
+        unsafe { self.waker.with_mut(|cell| *cell = Some(parked)) };
+    }
+}
+
+impl Entry {
+    pub(crate) fn new(handle: Handle) -> Self {
+        Self::with_state(handle, State::idle())
+    }
+
+    /// An entry whose time has come already.
+    pub(crate) fn fired(handle: Handle) -> Self {
+        Self::with_state(handle, State::fired())
+    }
+
+    fn with_state(handle: Handle, state: State) -> Self {
+        Self {
+            node: Node::new(state),
+            handle,
+            _pinned: PhantomPinned,
+        }
+    }
+
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    pub(crate) fn is_fired(&self) -> bool {
+        self.node.state.load().is_fired()
+    }
+
+    /// Whether the timer has fired; if not, sees to it that `cx` is woken when
+    /// it does. The first poll arms the timer for `deadline`.
+    #[inline]
+    pub(crate) fn poll(
+        self: Pin<&mut Self>,
+        deadline: Instant,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), ShutDown>> {
+        let this = self.into_ref().get_ref();
+        let state = this.node.state.load();
+        if state.is_fired() {
+            Poll::Ready(Ok(()))
+        } else if state.is_shut_down() {
+            Poll::Ready(Err(ShutDown))
+        } else if !state.is_armed() {
+            this.arm(deadline, cx.waker().clone())
+        } else {
+            // SAFETY: the caller is the owner (rule 3).
+            let parked = unsafe { this.node.copy_waker() };
+            if parked.is(cx.waker()) {
+                // Should the timer fire from now on, it wakes this waker.
+                Poll::Pending
+            } else {
+                this.replace_waker(cx.waker().clone())
+            }
+        }
+    }
+
+    /// Arms an idle entry. Called by the owner; so are the functions below.
+    fn arm(&self, deadline: Instant, waker: Waker) -> Poll<Result<(), ShutDown>> {
+        let shared = self.handle.shared();
+        let tick = shared.tick_of_deadline(deadline);
+        // SAFETY: the caller is the owner, and the entry is idle.
+        unsafe { self.node.set_waker(waker) };
+        // SAFETY: an idle node is not linked; its waker is set.
+        let result = match unsafe { self.insert(&mut shared.core(), tick) } {
+            Arm::Armed => return Poll::Pending,
+            Arm::ArmedEarlier => {
+                shared.unpark();
+                return Poll::Pending;
+            }
+            Arm::Elapsed => {
+                self.node.state.transition_to_fired_by_owner();
+                Ok(())
+            }
+            Arm::ShutDown => Err(ShutDown),
+        };
+        // SAFETY: the entry was not armed, so nobody else takes the waker that
+        // was set above.
+        drop(unsafe { self.node.copy_waker().into_waker() });
+        Poll::Ready(result)
+    }
+
+    /// Links the node, if the wheel takes it.
+    ///
+    /// # Safety
+    ///
+    /// The node is not linked, its waker is set, and `core` is its handle's.
+    unsafe fn insert(&self, core: &mut Core, tick: u64) -> Arm {
+        if core.is_shut_down() {
+            return Arm::ShutDown;
+        }
+        // SAFETY: as the caller says; the entry is pinned, and `Drop` keeps
+        // rule 4.
+        match unsafe { core.wheel.insert(NonNull::from(&self.node), tick) } {
+            Insert::Elapsed => Arm::Elapsed,
+            Insert::Armed if core.is_earlier_than_park(tick) => Arm::ArmedEarlier,
+            Insert::Armed => Arm::Armed,
+        }
+    }
+
+    #[cold]
+    fn replace_waker(&self, waker: Waker) -> Poll<Result<(), ShutDown>> {
+        let core = self.handle.shared().core();
+        let state = self.node.state.load();
+        if !state.is_armed() {
+            drop(core);
+            return Poll::Ready(if state.is_fired() {
+                Ok(())
+            } else {
+                Err(ShutDown)
+            });
+        }
+        // SAFETY: the caller is the owner and holds the lock, and the entry is
+        // armed with the waker that is taken out, once, and replaced.
+        let former = unsafe {
+            let former = self.node.copy_waker().into_waker();
+            self.node.set_waker(waker);
+            former
+        };
+        drop(core);
+        drop(former);
+        Poll::Pending
+    }
+
+    /// Moves the deadline. An armed entry stays armed, with its waker; any other
+    /// becomes idle.
+    pub(crate) fn reset(self: Pin<&mut Self>, deadline: Instant) {
+        let this = self.into_ref().get_ref();
+        let tick = this.handle.shared().tick_of_deadline(deadline);
+        if this.node.state.transition_to_later(tick) == Postpone::Sooner {
+            this.reset_sooner(tick);
+        }
+    }
+
+    fn reset_sooner(&self, tick: u64) {
+        let node = &self.node;
+        let shared = self.handle.shared();
+        let mut core = shared.core();
+        if !node.state.load().is_armed() {
+            node.state.transition_to_idle();
+            return;
+        }
+        // SAFETY: the caller is the owner and holds the lock, and the entry is
+        // armed. Unlinked, it keeps its waker. That its phase still says armed
+        // until the end of this block is seen by nobody without the lock.
+        let arm = unsafe {
+            core.wheel.remove(NonNull::from(node));
+            self.insert(&mut core, tick)
+        };
+        match arm {
+            Arm::Armed => return,
+            Arm::ArmedEarlier => {
+                drop(core);
+                shared.unpark();
+                return;
+            }
+            Arm::Elapsed => node.state.transition_to_fired_by_owner(),
+            Arm::ShutDown => node.state.transition_to_shut_down(),
+        }
+        drop(core);
+        // SAFETY: the caller has just ended the phase armed and therefore takes
+        // the waker (rule 3).
+        unsafe { node.copy_waker().into_waker() }.wake();
+    }
+
+    /// Out of line, so that dropping a timer that was never armed is one load.
+    #[inline(never)]
+    fn cancel(&self) {
+        let mut core = self.handle.shared().core();
+        if !self.node.state.load().is_armed() {
+            return;
+        }
+        // SAFETY: the caller is the owner and holds the lock, and the entry is
+        // armed.
+        unsafe { core.wheel.remove(NonNull::from(&self.node)) };
+        self.node.state.transition_to_idle();
+        drop(core);
+        // SAFETY: as in `reset_sooner`.
+        drop(unsafe { self.node.copy_waker().into_waker() });
+    }
+}
+
+impl Drop for Entry {
+    #[inline]
+    fn drop(&mut self) {
+        if self.node.state.load().is_armed() {
+            self.cancel();
+        }
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.node.state.fmt(f)
+    }
+}

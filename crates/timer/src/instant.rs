@@ -1,0 +1,152 @@
+//! A point in time, as the current timers' clock counts it.
+
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::time::Duration;
+
+use crate::handle::{self, Handle};
+
+/// What counts as "never": thirty years.
+const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+
+/// A point in time, opaque and only useful with [`Duration`].
+///
+/// It is [`std::time::Instant`], but for [`now`](Instant::now), which asks the
+/// clock of the timers this thread runs in. That makes a difference once that
+/// clock has been paused: see [`Handle::pause`](crate::Handle::pause).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(std::time::Instant);
+
+impl Instant {
+    /// The present, by the clock of the timers whose handle this thread has
+    /// entered, and otherwise by the system's.
+    ///
+    /// ```
+    /// let now = raddle_timer::Instant::now();
+    /// assert!(now.elapsed() >= std::time::Duration::ZERO);
+    /// ```
+    #[inline]
+    pub fn now() -> Self {
+        handle::with_current(Handle::now).unwrap_or_else(Self::system)
+    }
+
+    /// The present by the system's clock.
+    #[inline]
+    pub(crate) fn system() -> Self {
+        Self(std::time::Instant::now())
+    }
+
+    /// An instant so long after `now` that nobody waits for it.
+    pub(crate) fn far_after(now: Self) -> Self {
+        // Thirty years fit on every platform; a clock that was advanced to the
+        // end of what can be counted stays there.
+        now.checked_add(FAR).unwrap_or(now)
+    }
+
+    /// The same instant, of std's type.
+    pub fn from_std(std: std::time::Instant) -> Self {
+        Self(std)
+    }
+
+    /// The same instant, as std's type.
+    pub fn into_std(self) -> std::time::Instant {
+        self.0
+    }
+
+    /// The time from `earlier` to this instant, or zero if `earlier` is later.
+    pub fn duration_since(&self, earlier: Self) -> Duration {
+        self.0.saturating_duration_since(earlier.0)
+    }
+
+    /// The time from `earlier` to this instant, or `None` if `earlier` is later.
+    pub fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
+        self.0.checked_duration_since(earlier.0)
+    }
+
+    /// The time from `earlier` to this instant, or zero if `earlier` is later.
+    pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
+        self.0.saturating_duration_since(earlier.0)
+    }
+
+    /// The time from this instant to the [present](Self::now), or zero if it is
+    /// in the future.
+    pub fn elapsed(&self) -> Duration {
+        Self::now().saturating_duration_since(*self)
+    }
+
+    /// This instant and `duration` more, or `None` if the platform cannot count
+    /// that far.
+    pub fn checked_add(&self, duration: Duration) -> Option<Self> {
+        self.0.checked_add(duration).map(Self)
+    }
+
+    /// This instant less `duration`, or `None` if the platform cannot count that
+    /// far.
+    pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
+        self.0.checked_sub(duration).map(Self)
+    }
+}
+
+impl From<std::time::Instant> for Instant {
+    fn from(std: std::time::Instant) -> Self {
+        Self::from_std(std)
+    }
+}
+
+impl From<Instant> for std::time::Instant {
+    fn from(instant: Instant) -> Self {
+        instant.into_std()
+    }
+}
+
+/// # Panics
+///
+/// If the platform cannot count that far; see [`Instant::checked_add`].
+impl Add<Duration> for Instant {
+    type Output = Self;
+
+    #[track_caller]
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0 + duration)
+    }
+}
+
+/// # Panics
+///
+/// If the platform cannot count that far; see [`Instant::checked_add`].
+impl AddAssign<Duration> for Instant {
+    #[track_caller]
+    fn add_assign(&mut self, duration: Duration) {
+        *self = *self + duration;
+    }
+}
+
+/// # Panics
+///
+/// If the platform cannot count that far; see [`Instant::checked_sub`].
+impl Sub<Duration> for Instant {
+    type Output = Self;
+
+    #[track_caller]
+    fn sub(self, duration: Duration) -> Self {
+        Self(self.0 - duration)
+    }
+}
+
+/// # Panics
+///
+/// If the platform cannot count that far; see [`Instant::checked_sub`].
+impl SubAssign<Duration> for Instant {
+    #[track_caller]
+    fn sub_assign(&mut self, duration: Duration) {
+        *self = *self - duration;
+    }
+}
+
+/// Zero if the right side is the later one.
+impl Sub for Instant {
+    type Output = Duration;
+
+    fn sub(self, earlier: Self) -> Duration {
+        self.saturating_duration_since(earlier)
+    }
+}

@@ -1,0 +1,165 @@
+//! Ticks at a fixed distance.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use crate::handle::Handle;
+use crate::instant::Instant;
+use crate::sleep::Sleep;
+
+/// A tick that is observed no later than this was not missed: timers and
+/// schedulers are never exact.
+const TOLERANCE: Duration = Duration::from_millis(5);
+
+/// Ticks at once and then every `period`.
+///
+/// # Panics
+///
+/// If `period` is zero, or as [`sleep`](crate::sleep).
+///
+/// ```no_run
+/// # use std::time::Duration;
+/// # async fn example() {
+/// let mut interval = raddle_timer::interval(Duration::from_secs(1));
+/// loop {
+///     interval.tick().await;
+///     println!("still here");
+/// }
+/// # }
+/// ```
+#[track_caller]
+pub fn interval(period: Duration) -> Interval {
+    assert!(!period.is_zero(), "period must be non-zero");
+    let handle = Handle::current();
+    let start = handle.now();
+    Interval::new(handle, start, period)
+}
+
+/// Ticks at `start` and then every `period`.
+///
+/// # Panics
+///
+/// As [`interval`].
+#[track_caller]
+pub fn interval_at(start: Instant, period: Duration) -> Interval {
+    assert!(!period.is_zero(), "period must be non-zero");
+    Interval::new(Handle::current(), start, period)
+}
+
+/// What an [`Interval`] does about ticks that came and went before anyone looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissedTickBehavior {
+    /// Ticks at once for each missed tick until it has caught up: the number of
+    /// ticks stays right.
+    #[default]
+    Burst,
+    /// Ticks one period after the late tick was observed: ticks stay at least a
+    /// period apart.
+    Delay,
+    /// Leaves the missed ticks out: ticks stay at multiples of the period from
+    /// the start.
+    Skip,
+}
+
+impl MissedTickBehavior {
+    /// The tick after one that was due at `due` and is observed at `now`, more
+    /// than the tolerance later.
+    fn next_after(self, due: Instant, now: Instant, period: Duration) -> Option<Instant> {
+        match self {
+            Self::Burst => due.checked_add(period),
+            Self::Delay => now.checked_add(period),
+            Self::Skip => {
+                let into_period = (now - due).as_nanos() % period.as_nanos();
+                // What does not fit 64 bits of nanoseconds is centuries away.
+                let rest = u64::try_from(period.as_nanos() - into_period).unwrap_or(u64::MAX);
+                now.checked_add(Duration::from_nanos(rest))
+            }
+        }
+    }
+}
+
+/// A stream of ticks, made by [`interval`] and [`interval_at`].
+#[derive(Debug)]
+pub struct Interval {
+    /// Waits for the next tick.
+    delay: Pin<Box<Sleep>>,
+    period: Duration,
+    missed_tick_behavior: MissedTickBehavior,
+}
+
+impl Interval {
+    fn new(handle: Handle, start: Instant, period: Duration) -> Self {
+        Self {
+            delay: Box::pin(Sleep::at(handle, start)),
+            period,
+            missed_tick_behavior: MissedTickBehavior::default(),
+        }
+    }
+
+    /// Waits for the next tick, and gives the instant at which it was due.
+    ///
+    /// # Cancel safety
+    ///
+    /// A tick is consumed only when the future is ready; dropping it before that
+    /// loses none.
+    pub async fn tick(&mut self) -> Instant {
+        poll_fn(|cx| self.poll_tick(cx)).await
+    }
+
+    /// Polls for the next tick. While it is pending, the task of the last call
+    /// will be woken.
+    pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
+        ready!(self.delay.as_mut().poll(cx));
+        let due = self.delay.deadline();
+        let now = self.delay.now();
+        let next = if now.saturating_duration_since(due) > TOLERANCE {
+            self.missed_tick_behavior.next_after(due, now, self.period)
+        } else {
+            due.checked_add(self.period)
+        };
+        let next = next.unwrap_or_else(|| Instant::far_after(now));
+        self.delay.as_mut().reset(next);
+        Poll::Ready(due)
+    }
+
+    /// Makes the next tick due one period from now.
+    pub fn reset(&mut self) {
+        self.reset_after(self.period);
+    }
+
+    /// Makes the next tick due now.
+    pub fn reset_immediately(&mut self) {
+        self.reset_at(self.delay.now());
+    }
+
+    /// Makes the next tick due `after` from now.
+    pub fn reset_after(&mut self, after: Duration) {
+        let now = self.delay.now();
+        let deadline = now
+            .checked_add(after)
+            .unwrap_or_else(|| Instant::far_after(now));
+        self.reset_at(deadline);
+    }
+
+    /// Makes the next tick due at `deadline`.
+    pub fn reset_at(&mut self, deadline: Instant) {
+        self.delay.as_mut().reset(deadline);
+    }
+
+    /// What is done about missed ticks.
+    pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
+        self.missed_tick_behavior
+    }
+
+    /// Chooses what is done about missed ticks.
+    pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
+        self.missed_tick_behavior = behavior;
+    }
+
+    /// The time between ticks.
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+}

@@ -1,0 +1,149 @@
+//! Waiting for a point in time.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use pin_project_lite::pin_project;
+
+use crate::entry::Entry;
+use crate::handle::Handle;
+use crate::instant::Instant;
+
+/// Waits until `duration` has passed.
+///
+/// The resolution is a millisecond; the future is never ready early. A duration
+/// of zero is ready at once; one too long to be counted ends in thirty years.
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels the timer, at any time and at a constant cost.
+///
+/// # Panics
+///
+/// If no timers are current on this thread. Polling it panics if the timers have
+/// shut down before the deadline.
+#[track_caller]
+#[inline]
+pub fn sleep(duration: Duration) -> Sleep {
+    Sleep::after(Handle::current(), duration)
+}
+
+/// Waits until `deadline`. One that has passed is ready as soon as the timers
+/// know.
+///
+/// As [`sleep`] in everything else.
+///
+/// # Panics
+///
+/// As [`sleep`].
+#[track_caller]
+#[inline]
+pub fn sleep_until(deadline: Instant) -> Sleep {
+    Sleep::at(Handle::current(), deadline)
+}
+
+pin_project! {
+    /// The future of [`sleep`] and [`sleep_until`].
+    ///
+    /// It holds the timer itself, so it is neither small to move nor [`Unpin`]:
+    /// pin it, on the stack or in a box, to poll it more than once or to
+    /// [`reset`](Sleep::reset) it.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    #[project(!Unpin)]
+    pub struct Sleep {
+        deadline: Instant,
+        #[pin]
+        entry: Entry,
+    }
+}
+
+impl Sleep {
+    #[inline]
+    pub(crate) fn after(handle: Handle, duration: Duration) -> Self {
+        let now = handle.now();
+        let deadline = now
+            .checked_add(duration)
+            .unwrap_or_else(|| Instant::far_after(now));
+        if duration.is_zero() {
+            Self {
+                deadline,
+                entry: Entry::fired(handle),
+            }
+        } else {
+            Self::at(handle, deadline)
+        }
+    }
+
+    #[inline]
+    pub(crate) fn at(handle: Handle, deadline: Instant) -> Self {
+        Self {
+            deadline,
+            entry: Entry::new(handle),
+        }
+    }
+
+    /// The instant it waits for.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Whether the timer has fired. One that nobody has polled does not fire.
+    pub fn is_elapsed(&self) -> bool {
+        self.entry.is_fired()
+    }
+
+    /// Waits for another instant instead, also after it has fired.
+    ///
+    /// A task that was waiting will be woken at the new deadline without polling
+    /// again, unless the timer had fired. To move the deadline to a later instant
+    /// costs no lock.
+    ///
+    /// ```no_run
+    /// # use std::{pin::pin, time::Duration};
+    /// # use raddle_timer::{sleep, Instant};
+    /// # async fn example() {
+    /// let mut idle = pin!(sleep(Duration::from_secs(30)));
+    /// // At each request:
+    /// idle.as_mut().reset(Instant::now() + Duration::from_secs(30));
+    /// # }
+    /// ```
+    pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
+        let this = self.project();
+        *this.deadline = deadline;
+        this.entry.reset(deadline);
+    }
+
+    /// The present, by the clock of this timer.
+    pub(crate) fn now(&self) -> Instant {
+        self.entry.handle().now()
+    }
+
+    /// As `poll`, without taking part in the budget of the task's poll.
+    #[inline]
+    pub(crate) fn poll_unconstrained(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        match this.entry.poll(*this.deadline, cx) {
+            Poll::Ready(Ok(())) => Poll::Ready(()),
+            Poll::Ready(Err(_)) => shut_down(),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        ready!(self.poll_unconstrained(cx));
+        coop.made_progress();
+        Poll::Ready(())
+    }
+}
+
+#[cold]
+fn shut_down() -> ! {
+    panic!("the timers have shut down; a sleep must not outlive the runtime it was made in")
+}

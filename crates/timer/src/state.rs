@@ -1,0 +1,209 @@
+//! The atomic word of an entry: its phase and its tick.
+//!
+//! `docs/timers.md` draws the phases. Nothing outside this file touches the
+//! word.
+
+use std::fmt;
+
+use raddle_std::sync::atomic::{AtomicU64, Ordering};
+
+/// Set while the entry is linked in the wheel and holds a waker; never with
+/// another phase. Cleared by whoever takes the entry out of the wheel.
+const ARMED: u64 = 1;
+
+/// Set once the deadline was reached; never with another phase. Cleared by a
+/// reset.
+const FIRED: u64 = ARMED << 1;
+
+/// Set once the timers shut down under the entry; never with another phase.
+/// Cleared by a reset.
+const SHUT_DOWN: u64 = FIRED << 1;
+
+/// The low bits that are kept for the phase. None of them set is the phase
+/// idle.
+const PHASE_BITS: u32 = 16;
+
+const PHASE_MASK: u64 = (1 << PHASE_BITS) - 1;
+
+/// The number of bits of a tick.
+pub(crate) const TICK_BITS: u32 = u64::BITS - PHASE_BITS;
+
+/// The last tick that the word can hold: 8,900 years of milliseconds.
+pub(crate) const MAX_TICK: u64 = (1 << TICK_BITS) - 1;
+
+/// The word itself.
+pub(crate) struct State(AtomicU64);
+
+/// A copy of the word at one moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Snapshot(u64);
+
+/// What became of the firer's attempt to fire an armed entry.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fire {
+    /// The entry fired, and the caller has the waker it copied before. The
+    /// node must not be touched again.
+    Fired,
+    /// The owner has pushed the deadline back to this tick: link it there.
+    Postponed(u64),
+}
+
+/// What became of the owner's attempt to move a deadline without the lock.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Postpone {
+    /// The entry is armed for the new tick, or is now idle and will be armed
+    /// by its next poll.
+    Done,
+    /// The new tick is sooner than the one it is armed for: take the lock.
+    Sooner,
+}
+
+impl State {
+    /// The word of an entry that nobody has polled.
+    pub(crate) fn idle() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// The word of an entry whose time had come when it was made.
+    pub(crate) fn fired() -> Self {
+        Self(AtomicU64::new(FIRED))
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> Snapshot {
+        // ORDERING: pairs with the release in `transition_to_fired` and
+        // `transition_to_shut_down`: an owner that sees either may free the
+        // node, after everything the firer did to it.
+        Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// The tick that the entry is armed for, read by the holder of the lock.
+    pub(crate) fn tick(&self) -> u64 {
+        // ORDERING: the only concurrent writer is an owner postponing, which
+        // publishes nothing but the tick.
+        Snapshot(self.0.load(Ordering::Relaxed)).tick()
+    }
+
+    /// Arms the entry; the caller holds the lock and has linked the node.
+    pub(crate) fn transition_to_armed(&self, tick: u64) {
+        debug_assert!(tick <= MAX_TICK);
+        // ORDERING: other threads come to the node through the lock.
+        self.0.store(tick << PHASE_BITS | ARMED, Ordering::Relaxed);
+    }
+
+    /// Fires an armed entry whose tick is `now`. The caller holds the lock, has
+    /// unlinked the node and copied its waker.
+    pub(crate) fn transition_to_fired(&self, now: u64) -> Fire {
+        // ORDERING: release pairs with the acquire in `load`; it is the firer's
+        // last access to the node. A failure learns the tick only.
+        match self.0.compare_exchange(
+            now << PHASE_BITS | ARMED,
+            FIRED,
+            Ordering::Release,
+            Ordering::Relaxed,
+        ) {
+            Ok(_) => Fire::Fired,
+            Err(actual) => {
+                let tick = Snapshot(actual).tick();
+                debug_assert!(Snapshot(actual).is_armed() && tick > now);
+                Fire::Postponed(tick)
+            }
+        }
+    }
+
+    /// Ends an armed entry because the timers shut down, under the same duties
+    /// as [`transition_to_fired`](Self::transition_to_fired).
+    pub(crate) fn transition_to_shut_down(&self) {
+        // ORDERING: release pairs with the acquire in `load`; it is the firer's
+        // last access to the node. An exchange, because loom would let a plain
+        // store come before the owner's compare-exchange that it follows.
+        self.0.swap(SHUT_DOWN, Ordering::Release);
+    }
+
+    /// Pushes the deadline back to `tick` if that needs no lock. Called by the
+    /// owner.
+    pub(crate) fn transition_to_later(&self, tick: u64) -> Postpone {
+        let mut snapshot = self.load();
+        loop {
+            if !snapshot.is_armed() {
+                self.transition_to_idle();
+                return Postpone::Done;
+            }
+            if tick < snapshot.tick() {
+                return Postpone::Sooner;
+            }
+            // ORDERING: success publishes nothing but the tick; failure is as
+            // `load`, since the firer may have been faster.
+            match self.0.compare_exchange_weak(
+                snapshot.0,
+                tick << PHASE_BITS | ARMED,
+                Ordering::Relaxed,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return Postpone::Done,
+                Err(actual) => snapshot = Snapshot(actual),
+            }
+        }
+    }
+
+    /// Makes the entry idle. Called by the owner, of an entry that is not
+    /// armed or, with the lock held, that it has just unlinked.
+    pub(crate) fn transition_to_idle(&self) {
+        // ORDERING: nobody but the owner looks at an entry that is not linked.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Marks an entry that never got into the wheel, or that its owner has just
+    /// unlinked with the lock held, as fired.
+    pub(crate) fn transition_to_fired_by_owner(&self) {
+        // ORDERING: as in `transition_to_idle`.
+        self.0.store(FIRED, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.load().fmt(f)
+    }
+}
+
+impl Snapshot {
+    #[inline]
+    pub(crate) fn is_armed(self) -> bool {
+        self.0 & ARMED != 0
+    }
+
+    #[inline]
+    pub(crate) fn is_fired(self) -> bool {
+        self.0 & FIRED != 0
+    }
+
+    #[inline]
+    pub(crate) fn is_shut_down(self) -> bool {
+        self.0 & SHUT_DOWN != 0
+    }
+
+    /// The tick of an armed entry; of no meaning in another phase.
+    pub(crate) fn tick(self) -> u64 {
+        (self.0 & !PHASE_MASK) >> PHASE_BITS
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_armed() {
+            write!(f, "Armed({})", self.tick())
+        } else if self.is_fired() {
+            f.write_str("Fired")
+        } else if self.is_shut_down() {
+            f.write_str("ShutDown")
+        } else {
+            f.write_str("Idle")
+        }
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,0 +1,118 @@
+//! A future with a deadline.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pin_project_lite::pin_project;
+
+use crate::error::Elapsed;
+use crate::handle::Handle;
+use crate::instant::Instant;
+use crate::sleep::Sleep;
+
+/// Awaits `future` for at most `duration`.
+///
+/// The future is polled before the clock counts, so one that is ready wins over a
+/// deadline that has passed. It is dropped along with the `Timeout`, not when the
+/// deadline comes.
+///
+/// # Errors
+///
+/// [`Elapsed`] if the time ran out.
+///
+/// # Cancel safety
+///
+/// As that of `future`: dropping the `Timeout` drops it.
+///
+/// # Panics
+///
+/// As [`sleep`](crate::sleep).
+///
+/// ```no_run
+/// # use std::time::Duration;
+/// # async fn example(answer: impl Future<Output = u32>) {
+/// match raddle_timer::timeout(Duration::from_secs(1), answer).await {
+///     Ok(answer) => println!("{answer}"),
+///     Err(_) => println!("no answer within a second"),
+/// }
+/// # }
+/// ```
+#[track_caller]
+#[inline]
+pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
+    Timeout {
+        future: future.into_future(),
+        delay: Sleep::after(Handle::current(), duration),
+    }
+}
+
+/// Awaits `future` until `deadline` at the latest.
+///
+/// As [`timeout`] in everything else.
+///
+/// # Errors
+///
+/// [`Elapsed`] if the deadline came.
+///
+/// # Panics
+///
+/// As [`sleep`](crate::sleep).
+#[track_caller]
+#[inline]
+pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
+    Timeout {
+        future: future.into_future(),
+        delay: Sleep::at(Handle::current(), deadline),
+    }
+}
+
+pin_project! {
+    /// The future of [`timeout`] and [`timeout_at`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Timeout<F> {
+        #[pin]
+        future: F,
+        #[pin]
+        delay: Sleep,
+    }
+}
+
+impl<F> Timeout<F> {
+    /// The future within.
+    pub fn get_ref(&self) -> &F {
+        &self.future
+    }
+
+    /// The future within.
+    pub fn get_mut(&mut self) -> &mut F {
+        &mut self.future
+    }
+
+    /// The future within, without its deadline.
+    pub fn into_inner(self) -> F {
+        self.future
+    }
+}
+
+impl<F: Future> Future for Timeout<F> {
+    type Output = Result<F::Output, Elapsed>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let had_budget = raddle_coop::has_budget_remaining();
+        if let Poll::Ready(output) = this.future.poll(cx) {
+            return Poll::Ready(Ok(output));
+        }
+        // A future that uses up the budget at each poll must not keep the
+        // deadline from being noticed.
+        let delay = if had_budget && !raddle_coop::has_budget_remaining() {
+            this.delay.poll_unconstrained(cx)
+        } else {
+            this.delay.poll(cx)
+        };
+        delay.map(|()| Err(Elapsed(())))
+    }
+}

@@ -1,0 +1,315 @@
+//! The hierarchical wheel: which timers come next, in what order.
+//!
+//! The algorithm is scheme 7 of Varghese and Lauck, *Hashed and Hierarchical
+//! Timing Wheels* (1987), with as many levels as a tick has digits, so that no
+//! level ever turns round. `docs/timers.md` has the argument and the access
+//! rules that are cited here by number.
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use crate::batch::Batch;
+use crate::entry::{Links, Node};
+use crate::state::{Fire, MAX_TICK, TICK_BITS};
+
+/// The bits of a tick that one level is responsible for.
+const DIGIT_BITS: u32 = 6;
+
+/// The slots of a level: one for each value of its digit.
+const SLOTS: usize = 1 << DIGIT_BITS;
+
+/// The levels: one for each digit of a tick.
+const LEVELS: usize = (TICK_BITS / DIGIT_BITS) as usize;
+
+// A tick that has no level would be lost.
+const _: () = assert!(LEVELS as u32 * DIGIT_BITS == TICK_BITS);
+
+/// The timers of one level. The digit of each is greater than that of the
+/// wheel's `elapsed`, in level 0 greater or equal.
+struct Level {
+    /// Bit `i` is set while slot `i` is not empty.
+    occupied: u64,
+    /// The first node of each slot's circular list.
+    slots: [Option<NonNull<Node>>; SLOTS],
+}
+
+/// All timers that are armed. Protected by the lock of its `Core`.
+pub(crate) struct Wheel {
+    /// Every timer of an earlier tick has fired, and this tick is being fired.
+    elapsed: u64,
+    levels: [Level; LEVELS],
+}
+
+// SAFETY: the pointers lead to nodes of which the wheel touches what rules 1 to
+// 3 allow the holder of the lock; nothing in them belongs to a thread.
+unsafe impl Send for Wheel {}
+
+/// The earliest slot that is not empty.
+#[derive(Clone, Copy, Debug)]
+struct NextSlot {
+    level: usize,
+    slot: usize,
+    /// The first tick of the slot: no timer in the wheel is earlier.
+    start: u64,
+}
+
+/// What became of an insertion.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Insert {
+    /// The node is linked and armed.
+    Armed,
+    /// The tick has been fired already; the node is as it was.
+    Elapsed,
+}
+
+/// Whether the wheel has more to hand out.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// The batch is full: wake it and come again.
+    BatchFull,
+    /// Nothing more is due.
+    Done,
+}
+
+impl Wheel {
+    pub(crate) fn new() -> Self {
+        Self {
+            elapsed: 0,
+            levels: [const {
+                Level {
+                    occupied: 0,
+                    slots: [None; SLOTS],
+                }
+            }; LEVELS],
+        }
+    }
+
+    /// Links a node and arms it for `tick`.
+    ///
+    /// # Safety
+    ///
+    /// `node` is alive, it is not linked, its waker's cell is filled, and its
+    /// owner keeps rule 4 from here on.
+    pub(crate) unsafe fn insert(&mut self, node: NonNull<Node>, tick: u64) -> Insert {
+        if tick <= self.elapsed {
+            return Insert::Elapsed;
+        }
+        // SAFETY: the caller vouches for the node.
+        unsafe {
+            self.link(node, tick);
+            node.as_ref().state.transition_to_armed(tick);
+        }
+        Insert::Armed
+    }
+
+    /// Unlinks a node. Its phase is the caller's to change.
+    ///
+    /// # Safety
+    ///
+    /// `node` is armed in this wheel.
+    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) {
+        // SAFETY: an armed node is linked and alive (rule 4); the borrow of the
+        // wheel is the lock of rule 2.
+        let Links {
+            prev,
+            next,
+            position,
+        } = unsafe { node.as_ref().links.with(|links| *links) };
+        let level = &mut self.levels[usize::from(position) / SLOTS];
+        let slot = usize::from(position) % SLOTS;
+        if next == node {
+            level.slots[slot] = None;
+            level.occupied &= !(1 << slot);
+            return;
+        }
+        // SAFETY: the neighbours of a linked node are linked (rules 2 and 4),
+        // and they are not `node` itself.
+        unsafe {
+            prev.as_ref().links.with_mut(|links| (*links).next = next);
+            next.as_ref().links.with_mut(|links| (*links).prev = prev);
+        }
+        if level.slots[slot] == Some(node) {
+            level.slots[slot] = Some(next);
+        }
+    }
+
+    /// The tick before which nothing is due: that of the earliest timer, or an
+    /// earlier one at which timers change their level.
+    pub(crate) fn next_tick(&self) -> Option<u64> {
+        self.next_slot().map(|next| next.start)
+    }
+
+    /// Moves on to `now` if nothing is due until then, and says whether it did.
+    pub(crate) fn skip_to(&mut self, now: u64) -> bool {
+        let free = self.next_tick().is_none_or(|next| next > now);
+        if free {
+            self.elapsed = self.elapsed.max(now);
+        }
+        free
+    }
+
+    /// Takes out what is due at `now` and puts the wakers into `batch`, until
+    /// that is full.
+    pub(crate) fn fire(&mut self, now: u64, batch: &mut Batch) -> Progress {
+        debug_assert!(now <= MAX_TICK);
+        while let Some(next) = self.next_slot()
+            && next.start <= now
+        {
+            debug_assert!(next.start >= self.elapsed);
+            self.elapsed = next.start;
+            if next.level > 0 {
+                self.cascade(next);
+            } else if self.fire_slot(next, batch) == Progress::BatchFull {
+                return Progress::BatchFull;
+            }
+        }
+        self.elapsed = self.elapsed.max(now);
+        Progress::Done
+    }
+
+    /// Takes out everything, because the timers shut down.
+    pub(crate) fn shut_down(&mut self, batch: &mut Batch) -> Progress {
+        while let Some(next) = self.next_slot() {
+            if batch.is_full() {
+                return Progress::BatchFull;
+            }
+            if let Some(node) = self.pop(next) {
+                // SAFETY: the node was linked until now, so it is alive and
+                // armed, and this is its firer (rules 3 and 5).
+                unsafe {
+                    let waker = node.as_ref().copy_waker();
+                    node.as_ref().state.transition_to_shut_down();
+                    batch.push(waker.into_waker());
+                }
+            }
+        }
+        Progress::Done
+    }
+
+    /// Fires the timers of a slot of level 0, in which all share one tick.
+    fn fire_slot(&mut self, slot: NextSlot, batch: &mut Batch) -> Progress {
+        while !batch.is_full() {
+            let Some(node) = self.pop(slot) else {
+                return Progress::Done;
+            };
+            // SAFETY: the node was linked until now, so it is alive and armed,
+            // and this is its firer (rules 3 and 5). `Postponed` says that it
+            // still is, so it may be linked again.
+            unsafe {
+                let waker = node.as_ref().copy_waker();
+                match node.as_ref().state.transition_to_fired(self.elapsed) {
+                    Fire::Fired => batch.push(waker.into_waker()),
+                    Fire::Postponed(tick) => self.link(node, tick),
+                }
+            }
+        }
+        Progress::BatchFull
+    }
+
+    /// Moves the timers of a slot to the levels below, now that `elapsed` has
+    /// reached its start.
+    fn cascade(&mut self, slot: NextSlot) {
+        while let Some(node) = self.pop(slot) {
+            // SAFETY: the node was linked until now, so it is alive and armed,
+            // and its tick only ever grows without the lock: it is not before
+            // the start of its slot.
+            unsafe {
+                let tick = node.as_ref().state.tick();
+                debug_assert!(tick >= self.elapsed);
+                self.link(node, tick);
+            }
+        }
+    }
+
+    #[inline]
+    fn next_slot(&self) -> Option<NextSlot> {
+        let (index, level) = self
+            .levels
+            .iter()
+            .enumerate()
+            .find(|(_, level)| level.occupied != 0)?;
+        let slot = level.occupied.trailing_zeros() as usize;
+        let shift = index as u32 * DIGIT_BITS;
+        let above = self.elapsed >> (shift + DIGIT_BITS) << (shift + DIGIT_BITS);
+        Some(NextSlot {
+            level: index,
+            slot,
+            start: above | (slot as u64) << shift,
+        })
+    }
+
+    /// Puts a node at the end of the slot that its tick belongs to, as seen from
+    /// `elapsed`.
+    ///
+    /// # Safety
+    ///
+    /// `node` is alive and not linked, and stays alive while it is (rule 4).
+    unsafe fn link(&mut self, node: NonNull<Node>, tick: u64) {
+        debug_assert!(tick >= self.elapsed);
+        let (index, slot) = place(self.elapsed, tick);
+        let level = &mut self.levels[index];
+        level.occupied |= 1 << slot;
+        let position = (index * SLOTS + slot) as u16;
+        let (prev, next) = match level.slots[slot] {
+            None => {
+                level.slots[slot] = Some(node);
+                (node, node)
+            }
+            // SAFETY: what a slot names is linked and alive (rule 4); the borrow
+            // of the wheel is the lock of rule 2.
+            Some(first) => unsafe {
+                let last = first.as_ref().links.with_mut(|links| {
+                    let last = (*links).prev;
+                    (*links).prev = node;
+                    last
+                });
+                last.as_ref().links.with_mut(|links| (*links).next = node);
+                (last, first)
+            },
+        };
+        // SAFETY: the caller vouches for the node; rule 2.
+        unsafe {
+            node.as_ref().links.with_mut(|links| {
+                *links = Links {
+                    prev,
+                    next,
+                    position,
+                };
+            });
+        }
+    }
+
+    /// Unlinks the first node of a slot. It stays armed, and the caller, who
+    /// holds the lock, must end that or link it again.
+    fn pop(&mut self, slot: NextSlot) -> Option<NonNull<Node>> {
+        let node = self.levels[slot.level].slots[slot.slot]?;
+        // SAFETY: what a slot names is linked and therefore armed (rule 4).
+        unsafe { self.remove(node) };
+        Some(node)
+    }
+}
+
+/// The level and slot of `tick` in a wheel that has come to `elapsed`: the
+/// highest digit in which they differ, and the value of it.
+fn place(elapsed: u64, tick: u64) -> (usize, usize) {
+    // The last digit is never of interest as a place, so that equal ticks have
+    // one too: level 0.
+    let highest = u64::BITS - 1 - ((elapsed ^ tick) | 1).leading_zeros();
+    let level = highest / DIGIT_BITS;
+    let slot = tick >> (level * DIGIT_BITS) & (SLOTS as u64 - 1);
+    (level as usize, slot as usize)
+}
+
+impl fmt::Debug for Wheel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wheel")
+            .field("elapsed", &self.elapsed)
+            .field("next", &self.next_tick())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

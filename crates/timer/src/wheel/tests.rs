@@ -1,0 +1,339 @@
+//! The wheel against a sorted map of what ought to happen.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+use raddle_std::sync::Mutex;
+
+use super::*;
+use crate::state::{Postpone, State};
+
+const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
+
+/// Marsaglia's xorshift, so that a failure repeats.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// A distance of any order of magnitude, often at a level's boundary. The
+    /// greater ones are rarer, so that time is not used up at once.
+    fn distance(&mut self) -> u64 {
+        let levels = 1 + self.below(LEVELS as u64);
+        let unit = 1 << (DIGIT_BITS as u64 * self.below(levels));
+        match self.below(4) {
+            0 => unit - 1,
+            1 => unit,
+            2 => unit + 1,
+            _ => self.below(unit * SLOTS as u64),
+        }
+    }
+}
+
+struct Recorder {
+    id: usize,
+    fired: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Wake for Recorder {
+    fn wake(self: Arc<Self>) {
+        self.fired.lock().push(self.id);
+    }
+}
+
+/// A wheel, its nodes, and the ticks that each armed one ought to fire at.
+struct Fixture {
+    wheel: Wheel,
+    nodes: Box<[Node]>,
+    expected: BTreeSet<(u64, usize)>,
+    fired: Arc<Mutex<Vec<usize>>>,
+    now: u64,
+}
+
+impl Fixture {
+    fn new(nodes: usize) -> Self {
+        Self {
+            wheel: Wheel::new(),
+            nodes: (0..nodes).map(|_| Node::new(State::idle())).collect(),
+            expected: BTreeSet::new(),
+            fired: Arc::default(),
+            now: 0,
+        }
+    }
+
+    fn is_armed(&self, id: usize) -> bool {
+        self.nodes[id].state.load().is_armed()
+    }
+
+    fn insert(&mut self, id: usize, tick: u64) {
+        let waker = Waker::from(Arc::new(Recorder {
+            id,
+            fired: Arc::clone(&self.fired),
+        }));
+        let node = &self.nodes[id];
+        // SAFETY: the node is not armed, and the fixture owns it.
+        unsafe { node.set_waker(waker) };
+        // SAFETY: the node stays where it is, is not linked, and outlives its place in the
+        // wheel.
+        match unsafe { self.wheel.insert(NonNull::from(node), tick) } {
+            Insert::Armed => {
+                assert!(tick > self.now);
+                self.expected.insert((tick, id));
+            }
+            Insert::Elapsed => {
+                assert!(tick <= self.now);
+                // SAFETY: the node was not armed.
+                drop(unsafe { node.copy_waker().into_waker() });
+            }
+        }
+    }
+
+    fn cancel(&mut self, id: usize) {
+        let node = &self.nodes[id];
+        assert!(self.expected.remove(&(node.state.tick(), id)));
+        // SAFETY: the node is armed, and its phase ends here.
+        unsafe {
+            self.wheel.remove(NonNull::from(node));
+            drop(node.copy_waker().into_waker());
+        }
+        node.state.transition_to_idle();
+    }
+
+    fn reset(&mut self, id: usize, tick: u64) {
+        let former = self.nodes[id].state.tick();
+        match self.nodes[id].state.transition_to_later(tick) {
+            Postpone::Done => {
+                assert!(self.expected.remove(&(former, id)));
+                self.expected.insert((tick, id));
+            }
+            Postpone::Sooner => {
+                self.cancel(id);
+                self.insert(id, tick);
+            }
+        }
+    }
+
+    fn advance(&mut self, now: u64) {
+        assert!(now >= self.now);
+        self.now = now;
+        loop {
+            let mut batch = Batch::new();
+            let progress = self.wheel.fire(now, &mut batch);
+            batch.wake_all();
+            if progress == Progress::Done {
+                break;
+            }
+        }
+        let later = self.expected.split_off(&(now + 1, 0));
+        let due = std::mem::replace(&mut self.expected, later);
+        let fired = std::mem::take(&mut *self.fired.lock());
+        let mut ticks = due
+            .iter()
+            .map(|&(tick, id)| (id, tick))
+            .collect::<std::collections::HashMap<_, _>>();
+        let order: Vec<u64> = fired
+            .iter()
+            .map(|id| ticks.remove(id).expect("fired once, and only if due"))
+            .collect();
+        assert!(ticks.is_empty(), "lost by tick {now}: {ticks:?}");
+        assert!(order.is_sorted(), "out of order: {order:?}");
+        for (_, id) in due {
+            assert!(self.nodes[id].state.load().is_fired());
+        }
+        self.check_next();
+    }
+
+    fn check_next(&self) {
+        match (self.wheel.next_tick(), self.expected.first()) {
+            (None, None) => {}
+            (Some(next), Some(&(tick, _))) => {
+                assert!(
+                    self.now < next && next <= tick,
+                    "{next} is not in {}..={tick}",
+                    self.now
+                );
+            }
+            (next, tick) => panic!("next slot {next:?}, earliest timer {tick:?}"),
+        }
+    }
+
+    fn random_step(&mut self, random: &mut Random) {
+        let id = random.below(self.nodes.len() as u64) as usize;
+        let tick = (self.now + random.distance()).min(MAX_TICK);
+        match random.below(8) {
+            0..=2 if !self.is_armed(id) => self.insert(id, tick),
+            3 if self.is_armed(id) => self.cancel(id),
+            4 if self.is_armed(id) => self.reset(id, tick),
+            5 => {
+                let step = random.below(tick - self.now + 1) >> random.below(24);
+                self.advance(self.now + step);
+            }
+            6 => {
+                if let Some(next) = self.wheel.next_tick() {
+                    self.advance((next - random.below(2)).max(self.now));
+                    self.advance(next);
+                }
+            }
+            _ => {}
+        }
+        self.check_next();
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        for id in 0..self.nodes.len() {
+            if self.is_armed(id) && !std::thread::panicking() {
+                self.cancel(id);
+            }
+        }
+    }
+}
+
+#[test]
+fn agrees_with_a_sorted_map() {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut crossed = 0;
+    for _ in 0..200 {
+        let mut fixture = Fixture::new(50);
+        for _ in 0..1_000 {
+            fixture.random_step(&mut random);
+        }
+        crossed += u32::from(fixture.now > 1 << 30) * u32::from(fixture.now < MAX_TICK);
+        let last = fixture.expected.last().map_or(0, |&(tick, _)| tick);
+        fixture.advance(last.max(fixture.now));
+        assert_eq!(fixture.wheel.next_tick(), None);
+    }
+    assert!(crossed > 150, "most rounds end in the middle of the range");
+}
+
+#[test]
+fn agrees_over_years_of_short_steps() {
+    let mut random = Random(0xD1B5_4A32_D192_ED03);
+    let mut fixture = Fixture::new(64);
+    while fixture.now < 100 * YEAR {
+        for id in 0..fixture.nodes.len() {
+            if !fixture.is_armed(id) {
+                let tick = fixture.now + 1 + random.below(YEAR / 4);
+                fixture.insert(id, tick);
+            }
+        }
+        let step = random.below(YEAR / 20);
+        fixture.advance(fixture.now + step);
+    }
+}
+
+#[test]
+fn every_boundary_of_every_level_is_crossed() {
+    for level in 1..LEVELS as u32 {
+        let unit = 1_u64 << (DIGIT_BITS * level);
+        for turn in [1, 2, 63, 64, 65] {
+            let Some(boundary) = unit.checked_mul(turn).filter(|&at| at < MAX_TICK) else {
+                continue;
+            };
+            let mut fixture = Fixture::new(4);
+            fixture.advance(boundary - 2);
+            fixture.insert(0, boundary - 1);
+            fixture.insert(1, boundary);
+            fixture.insert(2, boundary + 1);
+            fixture.insert(3, (boundary + unit).min(MAX_TICK));
+            for tick in boundary - 1..=boundary + 1 {
+                fixture.advance(tick);
+            }
+            assert_eq!(fixture.expected.len(), 1);
+            fixture.advance((boundary + unit).min(MAX_TICK));
+            assert!(fixture.expected.is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_end_of_the_range_fires() {
+    let mut fixture = Fixture::new(3);
+    fixture.insert(0, MAX_TICK);
+    fixture.insert(1, MAX_TICK - 1);
+    fixture.advance(MAX_TICK - 1);
+    assert_eq!(fixture.expected.len(), 1);
+    fixture.advance(MAX_TICK);
+    assert!(fixture.expected.is_empty());
+    fixture.insert(2, MAX_TICK);
+    assert!(!fixture.is_armed(2));
+}
+
+#[test]
+fn timers_of_one_tick_fire_in_the_order_of_their_insertion() {
+    let mut fixture = Fixture::new(100);
+    for id in 0..100 {
+        fixture.insert(id, 5_000);
+    }
+    let mut order = Vec::new();
+    loop {
+        let mut batch = Batch::new();
+        let progress = fixture.wheel.fire(5_000, &mut batch);
+        batch.wake_all();
+        order.append(&mut fixture.fired.lock());
+        if progress == Progress::Done {
+            break;
+        }
+    }
+    assert_eq!(order, (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_slot_cut_short_by_a_full_batch_can_be_changed() {
+    let mut fixture = Fixture::new(40);
+    for id in 0..40 {
+        fixture.insert(id, 70);
+    }
+    let mut batch = Batch::new();
+    assert_eq!(fixture.wheel.fire(100, &mut batch), Progress::BatchFull);
+    let rest: Vec<usize> = (0..40).filter(|&id| fixture.is_armed(id)).collect();
+    assert_eq!(batch.len() + rest.len(), 40);
+    batch.wake_all();
+    fixture.now = 70;
+    fixture.cancel(rest[0]);
+    fixture.reset(rest[1], 71);
+    fixture.reset(rest[2], 3_000);
+    let before: Vec<usize> = fixture.fired.lock().drain(..).collect();
+    fixture.expected.retain(|(_, id)| !before.contains(id));
+    fixture.insert(before[0], 80);
+    fixture.advance(100);
+    assert_eq!(fixture.expected.len(), 1);
+}
+
+#[test]
+fn shutting_down_takes_out_every_timer_once() {
+    let mut fixture = Fixture::new(100);
+    let mut random = Random(7);
+    for id in 0..100 {
+        let tick = 1 + random.distance();
+        fixture.insert(id, tick);
+    }
+    loop {
+        let mut batch = Batch::new();
+        let progress = fixture.wheel.shut_down(&mut batch);
+        batch.wake_all();
+        if progress == Progress::Done {
+            break;
+        }
+    }
+    let mut woken = std::mem::take(&mut *fixture.fired.lock());
+    woken.sort_unstable();
+    assert_eq!(woken, (0..100).collect::<Vec<_>>());
+    assert!(
+        fixture
+            .nodes
+            .iter()
+            .all(|node| node.state.load().is_shut_down())
+    );
+}

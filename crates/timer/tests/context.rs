@@ -1,0 +1,145 @@
+//! Handles: which one is current, whose clock counts, what may cross threads.
+#![cfg(not(raddle_loom))]
+
+mod support;
+
+use std::future::Ready;
+use std::panic::catch_unwind;
+use std::pin::pin;
+use std::task::Waker;
+use std::time::Duration;
+
+use raddle_timer::{
+    Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until, timeout,
+};
+use support::{Driver, ms, poll};
+
+#[test]
+fn without_timers_making_one_panics_and_says_what_to_do() {
+    let makes: [fn(); 4] = [
+        || drop(sleep(ms(1))),
+        || drop(sleep_until(Instant::now())),
+        || drop(timeout(ms(1), std::future::pending::<()>())),
+        || drop(interval(ms(1))),
+    ];
+    for make in makes {
+        let panic = catch_unwind(make).expect_err("there are no timers");
+        let message = panic.downcast_ref::<&str>().expect("a plain message");
+        assert_eq!(
+            *message,
+            "no timers on this thread; run inside a Raddle runtime built with enable_time"
+        );
+    }
+    assert!(Handle::try_current().is_none());
+}
+
+#[test]
+fn guards_nest() {
+    let (first, second) = (Driver::paused(), Driver::paused());
+    second.handle.advance(Duration::from_secs(1_000));
+    let outer = first.handle.enter();
+    assert_eq!(Instant::now(), first.handle.now());
+    {
+        let _inner = second.handle.enter();
+        assert_eq!(Instant::now(), second.handle.now());
+        assert_eq!(Handle::current().now(), second.handle.now());
+    }
+    assert_eq!(Instant::now(), first.handle.now());
+    drop(outer);
+    assert!(Handle::try_current().is_none());
+}
+
+#[test]
+fn a_stopped_clock_moves_only_by_advance() {
+    let driver = Driver::running();
+    assert!(!driver.handle.is_paused());
+    let _entered = driver.handle.enter();
+    let before = Instant::now();
+    driver.handle.pause();
+    assert!(driver.handle.is_paused());
+    let stopped = Instant::now();
+    assert!(stopped >= before);
+    std::thread::sleep(ms(2));
+    assert_eq!(Instant::now(), stopped);
+    driver.handle.advance(Duration::from_secs(3_600));
+    assert_eq!(Instant::now(), stopped + Duration::from_secs(3_600));
+    assert_eq!(stopped.elapsed(), Duration::from_secs(3_600));
+    driver.handle.resume();
+    assert!(!driver.handle.is_paused());
+    assert!(Instant::now() >= stopped + Duration::from_secs(3_600));
+    driver.handle.pause();
+    assert!(Instant::now() >= stopped + Duration::from_secs(3_600));
+}
+
+#[test]
+#[should_panic(expected = "the clock is not paused")]
+fn a_running_clock_cannot_be_advanced() {
+    Driver::running().handle.advance(ms(1));
+}
+
+#[test]
+#[should_panic(expected = "the clock is paused already")]
+fn a_stopped_clock_cannot_be_stopped() {
+    Driver::paused().handle.pause();
+}
+
+#[test]
+#[should_panic(expected = "the clock is not paused")]
+fn a_running_clock_cannot_be_resumed() {
+    Driver::running().handle.resume();
+}
+
+#[test]
+#[should_panic(expected = "cannot be advanced that far")]
+fn a_clock_has_an_end() {
+    Driver::paused().handle.advance(Duration::MAX);
+}
+
+#[test]
+fn instants_saturate_or_say_so() {
+    let now = Instant::now();
+    let later = now + ms(5);
+    assert_eq!(now - later, Duration::ZERO);
+    assert_eq!(later - now, ms(5));
+    assert_eq!(now.duration_since(later), Duration::ZERO);
+    assert_eq!(now.checked_duration_since(later), None);
+    assert_eq!(later.saturating_duration_since(now), ms(5));
+    assert_eq!(now.checked_add(Duration::MAX), None);
+    assert_eq!(now.checked_sub(Duration::MAX), None);
+    let mut moved = now;
+    moved += ms(7);
+    moved -= ms(2);
+    assert_eq!(moved, later);
+    assert_eq!(later - ms(5), now);
+    assert_eq!(Instant::from_std(now.into_std()), now);
+    assert_eq!(Instant::from(std::time::Instant::from(now)), now);
+}
+
+#[test]
+fn threads_may_share_what_tokio_lets_them_share() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Sleep>();
+    shared::<Timeout<Ready<()>>>();
+    shared::<Interval>();
+    shared::<Handle>();
+    shared::<Timers>();
+    fn unpin<T: Unpin>() {}
+    unpin::<Interval>();
+}
+
+#[test]
+fn a_sleep_moves_between_threads() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut sleep = Box::pin(sleep(ms(1)));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    let mut sleep = std::thread::spawn(move || {
+        assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+        sleep
+    })
+    .join()
+    .expect("the other thread polls");
+    driver.advance(ms(1));
+    assert!(poll(pin!(sleep.as_mut()), Waker::noop()).is_ready());
+}

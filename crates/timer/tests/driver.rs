@@ -1,0 +1,149 @@
+//! The owner: what it may wait for, and when it is unparked.
+#![cfg(not(raddle_loom))]
+
+mod support;
+
+use std::pin::{Pin, pin};
+use std::task::Waker;
+
+use raddle_timer::{Instant, Sleep, sleep, sleep_until};
+use support::{Count, Driver, ms, poll};
+
+fn armed(millis: u64) -> Pin<Box<Sleep>> {
+    let mut sleep = Box::pin(sleep(ms(millis)));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    sleep
+}
+
+#[test]
+fn only_an_earlier_timer_unparks() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+
+    // Nobody is parked yet.
+    let _first = armed(50);
+    assert_eq!(driver.unparks(), 0);
+
+    assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(50)));
+    let _later = armed(51);
+    let _same = armed(50);
+    assert_eq!(driver.unparks(), 0);
+    let _earlier = armed(20);
+    assert_eq!(driver.unparks(), 1);
+    let _not_earlier_still = armed(20);
+    assert_eq!(driver.unparks(), 0);
+    let _earlier_still = armed(10);
+    assert_eq!(driver.unparks(), 1);
+
+    // Awake, the driver will look before it parks.
+    driver.timers.fire_due();
+    let _while_awake = armed(1);
+    assert_eq!(driver.unparks(), 0);
+    assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(1)));
+}
+
+#[test]
+fn any_timer_unparks_an_owner_that_waits_for_ever() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    assert_eq!(driver.timers.next_deadline(), None);
+    let _sleep = armed(1_000_000);
+    assert_eq!(driver.unparks(), 1);
+}
+
+#[test]
+fn a_reset_to_sooner_unparks_and_one_to_later_does_not() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let mut sleep = armed(50);
+    assert!(driver.timers.next_deadline().is_some());
+    sleep.as_mut().reset(Instant::now() + ms(80));
+    assert_eq!(driver.unparks(), 0);
+    sleep.as_mut().reset(Instant::now() + ms(30));
+    assert_eq!(driver.unparks(), 1);
+}
+
+#[test]
+fn moving_the_clock_unparks() {
+    let driver = Driver::paused();
+    driver.handle.advance(ms(1));
+    assert_eq!(driver.unparks(), 1);
+    driver.handle.resume();
+    assert_eq!(driver.unparks(), 1);
+}
+
+#[test]
+fn a_cancelled_timer_is_not_waited_for() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let first = armed(10);
+    let _second = armed(20);
+    assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(10)));
+    drop(first);
+    assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(20)));
+}
+
+#[test]
+fn short_sleeps_beside_a_long_one() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (long, long_waker) = Count::new();
+    let mut long_sleep = pin!(sleep(ms(10_000)));
+    assert!(poll(long_sleep.as_mut(), &long_waker).is_pending());
+    let mut longs = 0;
+    for _ in 0..1_000_000 {
+        let mut short = pin!(sleep(ms(1)));
+        assert!(poll(short.as_mut(), Waker::noop()).is_pending());
+        while !short.is_elapsed() {
+            let next = driver.timers.next_deadline().expect("two timers are set");
+            let now = handle.now();
+            assert!(next <= now + ms(1), "parks past the short sleep");
+            driver.advance(next - now);
+        }
+        if long.get() > longs {
+            longs += 1;
+            assert!(long_sleep.is_elapsed());
+            let next = long_sleep.deadline() + ms(10_000);
+            long_sleep.as_mut().reset(next);
+            assert!(poll(long_sleep.as_mut(), &long_waker).is_pending());
+        }
+    }
+    assert_eq!(longs, 100);
+}
+
+#[test]
+fn pushing_a_deadline_back_costs_no_parks() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut sleep = armed(100);
+    let mut parks = 0;
+    let mut parked_until = driver.timers.next_deadline();
+    // A time-out of 100 ms that is pushed back every 10 us for ten seconds.
+    for _ in 0..1_000_000 {
+        sleep.as_mut().reset(Instant::now() + ms(100));
+        handle.advance(std::time::Duration::from_micros(10));
+        if parked_until <= Some(handle.now()) {
+            assert_eq!(driver.timers.fire_due(), 0);
+            parked_until = driver.timers.next_deadline();
+            parks += 1;
+        }
+    }
+    // About one a hundred milliseconds, and one more for each change of level.
+    assert!((90..=400).contains(&parks), "{parks} parks");
+}
+
+#[test]
+fn a_long_sleep_costs_a_park_a_level() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let deadline = Instant::now() + ms(0x0FFF_FFFF_FFFF);
+    let mut sleep = pin!(sleep_until(deadline));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    let parks = driver.advance_until_fired();
+    assert_eq!(handle.now(), deadline);
+    assert!(parks <= 8, "{parks} parks");
+}

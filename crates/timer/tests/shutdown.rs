@@ -1,0 +1,99 @@
+//! Timers that go away under their futures.
+#![cfg(not(raddle_loom))]
+
+mod support;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use raddle_timer::{Handle, Instant, sleep};
+use support::{Count, Driver, ms, poll};
+
+#[test]
+fn pending_sleeps_are_woken_once() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let mut sleeps: Vec<_> = (1..=100).map(|i| Box::pin(sleep(ms(i * i)))).collect();
+    for sleep in &mut sleeps {
+        assert!(poll(sleep.as_mut(), &waker).is_pending());
+    }
+    driver.timers.shutdown();
+    driver.timers.shutdown();
+    assert_eq!(count.get(), 100);
+    assert_eq!(Arc::strong_count(&count), 2);
+    assert_eq!(driver.timers.next_deadline(), None);
+    drop(sleeps);
+}
+
+#[test]
+#[should_panic(expected = "the timers have shut down")]
+fn polling_a_sleep_that_was_pending_panics() {
+    let driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut sleep = pin!(sleep(ms(10)));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    drop(driver);
+    let _ = poll(sleep, Waker::noop());
+}
+
+#[test]
+#[should_panic(expected = "the timers have shut down")]
+fn polling_a_new_sleep_panics() {
+    let driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    drop(driver);
+    let _ = poll(pin!(sleep(ms(10))), Waker::noop());
+}
+
+#[test]
+fn a_sleep_that_has_fired_is_ready() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut sleep = pin!(sleep(ms(10)));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    driver.advance(ms(10));
+    drop(driver);
+    assert!(poll(sleep, Waker::noop()).is_ready());
+}
+
+#[test]
+fn sleeps_may_be_reset_and_dropped_afterwards() {
+    let driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut armed = Box::pin(sleep(ms(10)));
+    assert!(poll(armed.as_mut(), Waker::noop()).is_pending());
+    let mut idle = Box::pin(sleep(ms(10)));
+    let zero = Box::pin(sleep(Duration::ZERO));
+    drop(driver);
+    armed.as_mut().reset(Instant::now() + ms(5));
+    idle.as_mut().reset(Instant::now());
+    assert!(!armed.is_elapsed());
+    drop((armed, idle, zero));
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let probe = Arc::new(());
+    for _ in 0..100 {
+        let held = Arc::clone(&probe);
+        let timers = raddle_timer::Timers::new(Arc::new(move || {
+            let _ = &held;
+        }));
+        let handle: Handle = timers.handle();
+        let _entered = handle.enter();
+        let mut sleeps: Vec<_> = (1..1_000).map(|i| Box::pin(sleep(ms(i)))).collect();
+        for sleep in &mut sleeps {
+            assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+        }
+        drop(timers);
+    }
+    assert_eq!(Arc::strong_count(&probe), 1);
+}

@@ -1,0 +1,265 @@
+//! Sleeps: their deadlines, their resets, and dropping them at any time.
+#![cfg(not(raddle_loom))]
+
+mod support;
+
+use std::pin::pin;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use raddle_timer::{Instant, Sleep, sleep, sleep_until};
+use support::{Count, Driver, ms, poll};
+
+#[test]
+fn fires_at_its_deadline_and_not_before() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    for millis in [1, 2, 63, 64, 65, 1_000, 4_096, 100_000, 300_000_000] {
+        let (count, waker) = Count::new();
+        let mut sleep = pin!(sleep(ms(millis)));
+        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        driver.advance(ms(millis - 1));
+        assert_eq!(count.get(), 0);
+        assert!(!sleep.is_elapsed());
+        assert_eq!(driver.advance(ms(1)), 1);
+        assert_eq!(count.get(), 1);
+        assert!(sleep.is_elapsed());
+        assert!(poll(sleep.as_mut(), &waker).is_ready());
+        assert!(poll(sleep.as_mut(), &waker).is_ready());
+    }
+}
+
+#[test]
+fn is_never_early_by_a_part_of_a_millisecond() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut sleep = pin!(sleep(Duration::from_micros(1_500)));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    assert_eq!(driver.advance(Duration::from_micros(1_499)), 0);
+    assert_eq!(driver.advance(Duration::from_micros(501)), 1);
+}
+
+#[test]
+fn zero_is_ready_at_once() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let mut sleep = pin!(sleep(Duration::ZERO));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_ready());
+    assert_eq!(driver.timers.next_deadline(), None);
+}
+
+#[test]
+fn the_past_is_ready_after_one_turn_at_the_latest() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    handle.advance(ms(100));
+    let past = Instant::now() - ms(50);
+    let mut first = pin!(sleep_until(past));
+    let _ = poll(first.as_mut(), Waker::noop());
+    driver.timers.fire_due();
+    assert!(poll(first, Waker::noop()).is_ready());
+    let mut second = pin!(sleep_until(past));
+    assert!(poll(second.as_mut(), Waker::noop()).is_ready());
+    let before_the_start = Instant::now() - ms(1_000);
+    assert!(poll(pin!(sleep_until(before_the_start)), Waker::noop()).is_ready());
+}
+
+#[test]
+fn the_longest_duration_waits_for_thirty_years() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let mut sleep = pin!(sleep(Duration::MAX));
+    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    let year = Duration::from_secs(365 * 24 * 60 * 60);
+    driver.advance(29 * year);
+    assert_eq!(count.get(), 0);
+    driver.advance(year);
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn a_reset_to_later_keeps_the_waker() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let mut sleep = pin!(sleep(ms(10)));
+    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    let later = Instant::now() + ms(500);
+    sleep.as_mut().reset(later);
+    assert_eq!(sleep.deadline(), later);
+    assert_eq!(driver.advance(ms(499)), 0);
+    assert_eq!(driver.advance(ms(1)), 1);
+    assert_eq!(count.get(), 1);
+    assert!(poll(sleep, &waker).is_ready());
+}
+
+#[test]
+fn a_reset_to_sooner_keeps_the_waker() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let mut sleep = pin!(sleep(ms(10_000)));
+    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    sleep.as_mut().reset(Instant::now() + ms(5));
+    assert_eq!(driver.advance(ms(5)), 1);
+    assert_eq!(count.get(), 1);
+    assert_eq!(driver.timers.next_deadline(), None);
+}
+
+#[test]
+fn a_reset_to_the_past_wakes() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    driver.advance(ms(50));
+    let (count, waker) = Count::new();
+    let mut sleep = pin!(sleep(ms(10)));
+    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    sleep.as_mut().reset(Instant::now() - ms(20));
+    assert_eq!(count.get(), 1);
+    assert!(poll(sleep, &waker).is_ready());
+}
+
+#[test]
+fn a_reset_after_firing_starts_anew() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let mut sleep = pin!(sleep(ms(1)));
+    for round in 1..=3 {
+        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        driver.advance(ms(1));
+        assert_eq!(count.get(), round);
+        assert!(poll(sleep.as_mut(), &waker).is_ready());
+        sleep.as_mut().reset(Instant::now() + ms(1));
+        assert!(!sleep.is_elapsed());
+    }
+}
+
+#[test]
+fn the_last_waker_is_woken() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (first, first_waker) = Count::new();
+    let (last, last_waker) = Count::new();
+    let mut sleep = pin!(sleep(ms(10)));
+    assert!(poll(sleep.as_mut(), &first_waker).is_pending());
+    assert!(poll(sleep.as_mut(), &last_waker).is_pending());
+    driver.advance(ms(10));
+    assert_eq!((first.get(), last.get()), (0, 1));
+}
+
+#[test]
+fn dropping_gives_the_waker_back() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let references = || std::sync::Arc::strong_count(&count);
+    let before = references();
+
+    let mut cancelled = Box::pin(sleep(ms(10)));
+    assert!(poll(cancelled.as_mut(), &waker).is_pending());
+    assert_eq!(references(), before + 1);
+    drop(cancelled);
+    assert_eq!(references(), before);
+    assert_eq!(driver.timers.next_deadline(), None);
+
+    let mut fired = Box::pin(sleep(ms(10)));
+    assert!(poll(fired.as_mut(), &waker).is_pending());
+    driver.advance(ms(10));
+    assert_eq!(references(), before);
+    drop(fired);
+    assert_eq!(references(), before);
+}
+
+#[test]
+fn dropping_in_the_firing_tick_is_harmless() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    for _ in 0..100 {
+        let mut sleeps: Vec<_> = (0..3).map(|millis| Box::pin(sleep(ms(millis)))).collect();
+        for sleep in &mut sleeps {
+            let _ = poll(sleep.as_mut(), Waker::noop());
+        }
+        handle.advance(ms(1));
+        sleeps.truncate(2);
+        driver.timers.fire_due();
+        drop(sleeps);
+        driver.timers.fire_due();
+        assert_eq!(driver.timers.next_deadline(), None);
+    }
+}
+
+#[test]
+fn ten_thousand_fire_in_order() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let mut sleeps: Vec<_> = (0..10_000_u64)
+        .map(|i| Box::pin(sleep(ms(1 + i * 7_919 % 10_000))))
+        .collect();
+    for sleep in &mut sleeps {
+        assert!(poll(sleep.as_mut(), &waker).is_pending());
+    }
+    for fired in 1..=10_000 {
+        assert_eq!(driver.advance(ms(1)), 1);
+        assert_eq!(count.get(), fired);
+    }
+    assert!(sleeps.iter().all(|sleep| sleep.is_elapsed()));
+}
+
+#[test]
+fn ten_thousand_of_one_tick_fire_at_once() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut sleeps: Vec<_> = (0..10_000).map(|_| Box::pin(sleep(ms(100)))).collect();
+    for sleep in &mut sleeps {
+        assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    }
+    assert_eq!(driver.advance(ms(100)), 10_000);
+}
+
+#[test]
+fn takes_part_in_the_budget() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let (count, waker) = Count::new();
+    let ready = raddle_coop::budget(|| {
+        (0..1_000)
+            .take_while(|_| poll(pin!(sleep(Duration::ZERO)), &waker).is_ready())
+            .count()
+    });
+    assert!((1..1_000).contains(&ready), "{ready} polls in one budget");
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn a_pending_poll_costs_no_budget() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let mut sleep = pin!(sleep(ms(1)));
+    raddle_coop::budget(|| {
+        for _ in 0..1_000 {
+            assert_eq!(poll(sleep.as_mut(), Waker::noop()), Poll::Pending);
+        }
+        assert!(raddle_coop::has_budget_remaining());
+    });
+}
+
+#[test]
+fn stays_small() {
+    assert!(size_of::<Sleep>() <= 72, "{} bytes", size_of::<Sleep>());
+}

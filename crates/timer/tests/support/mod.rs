@@ -1,0 +1,95 @@
+//! Timers with a stopped clock, driven by the test.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_timer::{Handle, Timers};
+
+/// Milliseconds.
+pub(crate) const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+pub(crate) struct Driver {
+    pub(crate) timers: Timers,
+    pub(crate) handle: Handle,
+    unparks: Arc<AtomicUsize>,
+}
+
+impl Driver {
+    /// Timers whose clock stands still.
+    pub(crate) fn paused() -> Self {
+        let driver = Self::running();
+        driver.handle.pause();
+        driver
+    }
+
+    /// Timers that run with the system's clock.
+    pub(crate) fn running() -> Self {
+        let unparks = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&unparks);
+        let timers = Timers::new(Arc::new(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }));
+        Self {
+            handle: timers.handle(),
+            timers,
+            unparks,
+        }
+    }
+
+    /// How often the owner was unparked since the last call.
+    pub(crate) fn unparks(&self) -> usize {
+        self.unparks.swap(0, Ordering::Relaxed)
+    }
+
+    /// Moves the clock and fires what is due.
+    pub(crate) fn advance(&mut self, duration: Duration) -> usize {
+        self.handle.advance(duration);
+        self.unparks();
+        self.timers.fire_due()
+    }
+
+    /// Moves the clock from deadline to deadline until something fires, and
+    /// says how often it had to park for that.
+    pub(crate) fn advance_until_fired(&mut self) -> usize {
+        for parks in 1..100 {
+            let next = self.timers.next_deadline().expect("a timer is set");
+            if self.advance(next - self.handle.now()) > 0 {
+                return parks;
+            }
+        }
+        panic!("nothing fires");
+    }
+}
+
+/// Counts its wake-ups.
+#[derive(Default)]
+pub(crate) struct Count(AtomicUsize);
+
+impl Count {
+    pub(crate) fn new() -> (Arc<Self>, Waker) {
+        let count = Arc::new(Self::default());
+        (Arc::clone(&count), Waker::from(count))
+    }
+
+    pub(crate) fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Polls once.
+pub(crate) fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(waker))
+}

@@ -1,0 +1,113 @@
+//! Real threads and the real clock: a driver, and others that use its timers.
+#![cfg(not(raddle_loom))]
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_timer::{Handle, Instant, Timers, sleep, sleep_until, timeout};
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// Runs `f` on four threads while a fifth drives the timers.
+fn with_driver(f: fn(u64)) {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (sender, receiver) = std::sync::mpsc::channel::<Handle>();
+    let stopped = Arc::clone(&stop);
+    let driver = thread::spawn(move || {
+        let thread = thread::current();
+        let mut timers = Timers::new(Arc::new(move || thread.unpark()));
+        let handle = timers.handle();
+        sender.send(handle.clone()).expect("the test waits for it");
+        while !stopped.load(Ordering::Acquire) {
+            match timers.next_deadline() {
+                Some(deadline) => thread::park_timeout(deadline - handle.now()),
+                None => thread::park(),
+            }
+            timers.fire_due();
+        }
+    });
+    let handle = receiver.recv().expect("the driver sends its handle");
+    let users: Vec<_> = (0..4)
+        .map(|seed| {
+            let handle = handle.clone();
+            thread::spawn(move || {
+                let _entered = handle.enter();
+                f(seed);
+            })
+        })
+        .collect();
+    for user in users {
+        user.join().expect("no user of the timers panics");
+    }
+    stop.store(true, Ordering::Release);
+    driver.thread().unpark();
+    driver.join().expect("the driver ends");
+}
+
+#[test]
+fn sleeps_of_several_threads_end() {
+    with_driver(|seed| {
+        for round in 0..50 {
+            let start = Instant::now();
+            let duration = Duration::from_micros((seed * 977 + round * 331) % 3_000);
+            block_on(sleep(duration));
+            assert!(start.elapsed() >= duration);
+        }
+    });
+}
+
+#[test]
+fn timers_are_dropped_and_reset_while_they_fire() {
+    with_driver(|seed| {
+        let mut random = seed * 2 + 1;
+        for _ in 0..300 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let choice = random >> 40;
+            let mut first = Box::pin(sleep(Duration::from_micros(choice % 2_000)));
+            let mut cx = Context::from_waker(Waker::noop());
+            let _ = first.as_mut().poll(&mut cx);
+            for _ in 0..choice % 300 {
+                std::hint::spin_loop();
+            }
+            match choice % 4 {
+                0 => drop(first),
+                1 => {
+                    first.as_mut().reset(Instant::now());
+                    block_on(first);
+                }
+                2 => {
+                    let later = first.deadline() + Duration::from_millis(1);
+                    first.as_mut().reset(later);
+                    block_on(first);
+                }
+                _ => {
+                    let sooner = sleep_until(first.deadline());
+                    let _ = block_on(timeout(Duration::from_secs(10), sooner));
+                }
+            }
+        }
+    });
+}

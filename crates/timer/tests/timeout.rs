@@ -1,0 +1,93 @@
+//! Time-outs.
+#![cfg(not(raddle_loom))]
+
+mod support;
+
+use std::future::{pending, poll_fn, ready};
+use std::io;
+use std::pin::pin;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use raddle_timer::{Instant, timeout, timeout_at};
+use support::{Count, Driver, ms, poll};
+
+#[test]
+fn a_ready_future_wins_and_touches_no_timer() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    for duration in [Duration::ZERO, ms(1), Duration::MAX] {
+        let mut timeout = pin!(timeout(duration, ready(7)));
+        assert_eq!(poll(timeout.as_mut(), Waker::noop()), Poll::Ready(Ok(7)));
+        assert_eq!(driver.timers.next_deadline(), None);
+    }
+}
+
+#[test]
+fn a_future_that_is_late_elapses() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let mut timeout = pin!(timeout_at(Instant::now() + ms(5), pending::<()>()));
+    assert!(poll(timeout.as_mut(), &waker).is_pending());
+    driver.advance(ms(5));
+    assert_eq!(count.get(), 1);
+    let Poll::Ready(Err(elapsed)) = poll(timeout, &waker) else {
+        panic!("the deadline has come");
+    };
+    assert_eq!(elapsed.to_string(), "deadline has elapsed");
+    assert_eq!(io::Error::from(elapsed).kind(), io::ErrorKind::TimedOut);
+}
+
+#[test]
+fn zero_polls_the_future_once() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let mut timeout = pin!(timeout(Duration::ZERO, pending::<()>()));
+    assert!(matches!(
+        poll(timeout.as_mut(), Waker::noop()),
+        Poll::Ready(Err(_))
+    ));
+}
+
+#[test]
+fn the_longest_duration_never_elapses() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut timeout = pin!(timeout(Duration::MAX, pending::<()>()));
+    assert!(poll(timeout.as_mut(), Waker::noop()).is_pending());
+    driver.advance(Duration::from_secs(1_000_000));
+    assert!(poll(timeout.as_mut(), Waker::noop()).is_pending());
+}
+
+#[test]
+fn a_future_that_uses_up_the_budget_does_not_keep_it_from_elapsing() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let greedy = poll_fn(|cx| {
+        loop {
+            match raddle_coop::poll_proceed(cx) {
+                Poll::Ready(coop) => coop.made_progress(),
+                Poll::Pending => return Poll::<()>::Pending,
+            }
+        }
+    });
+    let mut timeout = pin!(timeout(ms(1), greedy));
+    let mut turn = || raddle_coop::budget(|| poll(timeout.as_mut(), Waker::noop()));
+    assert!(turn().is_pending());
+    assert_eq!(driver.advance(ms(1)), 1);
+    assert!(matches!(turn(), Poll::Ready(Err(_))));
+}
+
+#[test]
+fn the_future_can_be_reached() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let mut timeout = timeout(ms(1), ready(1));
+    assert!(format!("{:?}", timeout.get_ref()).contains('1'));
+    *timeout.get_mut() = ready(2);
+    assert_eq!(timeout.into_inner().into_inner(), 2);
+}
