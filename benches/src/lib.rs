@@ -1,1 +1,6 @@
 //! Benchmarks of Raddle beside other runtimes.
+#![forbid(unsafe_code)]
+
+pub mod executors;
+pub mod stats;
+pub mod workloads;

@@ -1,1 +1,60 @@
-fn main() {}
+//! The project's own commands: `cargo xtask`.
+//!
+//! What is checked before a commit, how benchmarks are run and the layout rules
+//! live here and nowhere else; CI only calls it.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod ci;
+mod loom;
+mod steps;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Raddle's own commands"
+)]
+#[command(arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything a contributor needs before a commit; what CI runs
+    Test,
+    /// The loom models, of one crate or of all
+    Loom(loom::Args),
+    /// The benchmarks on Raddle and other runtimes: criterion, then side by side
+    Bench(bench::Args),
+    /// What CI does, on a fresh clone of HEAD that is removed afterwards
+    Ci,
+    /// Layout, file length, dependency direction and comment rules
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Test => test::run(),
+        Command::Loom(args) => loom::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Ci => ci::run(),
+        Command::Tidy => tidy::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -99,7 +99,7 @@ fn a_read_sees_what_came_before_the_write() {
 /// It has no pipe, as a pipe that is dropped by the panic would panic again.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_planted_race_is_caught() {
+fn canary_a_planted_race_is_caught() {
     model::check(|| {
         let shared = Shared::new();
         let writer = {

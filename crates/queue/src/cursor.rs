@@ -10,6 +10,9 @@ use raddle_std::sync::atomic::{AtomicU64, Ordering};
 const INDEX_BITS: u32 = if cfg!(raddle_loom) { 4 } else { 32 };
 const INDEX_MASK: u32 = ((1_u64 << INDEX_BITS) - 1) as u32;
 
+/// The largest ring: its indices are apart by more than its size.
+pub(crate) const MAX_CAPACITY: usize = if cfg!(raddle_loom) { 8 } else { 1 << 16 };
+
 /// A position in the sequence of all items, modulo 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Index(u32);

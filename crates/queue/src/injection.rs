@@ -57,6 +57,7 @@ impl<T> Node<T> {
     }
 
     /// Takes the value out.
+    #[expect(clippy::boxed_local, reason = "items are boxed nodes")]
     pub fn into_inner(self: Box<Self>) -> T {
         self.value
     }

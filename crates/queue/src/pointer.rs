@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// [`from_ptr`](Self::from_ptr) of what [`into_ptr`](Self::into_ptr) returned
 /// must be the same value, also when it is called on another thread (if `Self`
 /// is `Send`), and `into_ptr` must give up ownership without running code of
-/// the value.
+/// the value. Neither may use the queue that the value is moved into.
 pub unsafe trait Pointer: Sized {
     /// Gives the value up for its pointer.
     fn into_ptr(self) -> NonNull<()>;

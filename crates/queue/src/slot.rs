@@ -65,11 +65,21 @@ impl<T: Pointer> Slot<T> {
     /// Takes the item out.
     #[inline]
     pub fn take(&self) -> Option<T> {
-        if self.is_empty() {
-            return None;
+        // ORDERING: a guess for the exchange.
+        let mut current = self.item.load(Ordering::Relaxed);
+        while !current.is_null() {
+            // ORDERING: Acquire pairs with the Release of `put`.
+            match self.item.compare_exchange(
+                current,
+                ptr::null_mut(),
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(item) => return Self::own(item),
+                Err(actual) => current = actual,
+            }
         }
-        // ORDERING: Acquire pairs with the Release of `put`.
-        Self::own(self.item.swap(ptr::null_mut(), Ordering::Acquire))
+        None
     }
 
     /// Whether there is nothing in the slot.

@@ -153,18 +153,19 @@ fn the_length_publishes() {
     model::check(|| {
         let arena = Arena::new(2);
         let queue = Arc::new(Injection::<Item>::new());
-        let pusher = {
+        let watcher = {
             let (queue, arena) = (queue.clone(), arena.clone());
             thread::spawn(move || {
-                arena.unwritten(0).write();
-                queue.push(arena.item(1)).unwrap();
+                let seen = queue.len() == 1;
+                if seen {
+                    arena.unwritten(0).take();
+                }
+                seen
             })
         };
-        if queue.len() == 1 {
-            arena.unwritten(0).take();
-            pusher.join().unwrap();
-        } else {
-            pusher.join().unwrap();
+        arena.unwritten(0).write();
+        queue.push(arena.item(1)).unwrap();
+        if !watcher.join().unwrap() {
             arena.unwritten(0).take();
         }
         drain(&queue);

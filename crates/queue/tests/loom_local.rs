@@ -1,4 +1,9 @@
 //! Models of the local queue: its owner against stealers.
+//!
+//! The owner is always the first thread. loom looks for another interleaving of
+//! a store only against the last access before it, which is the owner's own
+//! load if a stealer that ran earlier only loaded; a stealer's load is explored
+//! against all of the owner's stores.
 #![cfg(raddle_loom)]
 
 mod arena;
@@ -111,12 +116,6 @@ fn a_stealer_of_single_items() {
     model::check(|| push_and_pop::<2>(0, &[pickpocket]));
 }
 
-/// Complete.
-#[test]
-fn a_stealer_of_single_items_over_the_wrap() {
-    model::check(|| push_and_pop::<4>(NEAR_WRAP, &[pickpocket]));
-}
-
 /// Bounded at three preemptions.
 #[test]
 fn two_stealers_of_a_queue_of_two() {
@@ -133,9 +132,39 @@ fn two_stealers_of_a_queue_of_four() {
     });
 }
 
+/// One item, pushed under the eyes of those that want it: only the queue can
+/// tell them that it was written, and that it is gone.
+fn one_item<const N: usize>(others: &[fn(&Owner<Item, N>) -> JoinHandle<()>]) {
+    let arena = Arena::new(1);
+    let (owner, _) = local::starting_at::<Item, N>(NEAR_WRAP + 1);
+    let others: Vec<_> = others.iter().map(|start| start(&owner)).collect();
+    owner.push(arena.item(0), &NoOverflow);
+    for other in others {
+        other.join().unwrap();
+    }
+    drain(&owner, None);
+    arena.check();
+}
+
+/// Complete.
+#[test]
+fn one_item_and_one_stealer() {
+    model::check(|| one_item::<2>(&[|owner| thief(owner, 0)]));
+    model::check(|| one_item::<2>(&[pickpocket]));
+}
+
+/// Complete.
+#[test]
+fn one_item_and_two_stealers() {
+    model::check(|| one_item::<2>(&[pickpocket, pickpocket]));
+    model::check(|| one_item::<2>(&[pickpocket, |owner| thief(owner, 0)]));
+    model::check(|| one_item::<4>(&[|owner| thief(owner, 0), |owner| thief(owner, 0)]));
+}
+
 /// Fills a queue under a thief and pushes one more. The batch is the older
-/// half and the item, or the item alone if the thief is at work.
-fn overflow<const N: usize>(index: u32) {
+/// half and the item, or the item alone if the thief is at work. Returns how long
+/// it was.
+fn overflow<const N: usize>(index: u32) -> usize {
     let arena = Arena::new(N + 1);
     let (owner, _) = local::starting_at::<Item, N>(index);
     for id in 0..N {
@@ -148,51 +177,38 @@ fn overflow<const N: usize>(index: u32) {
     thief.join().unwrap();
 
     let half_and_item: Vec<_> = (0..N / 2).chain([N]).collect();
-    match batches.as_slice() {
-        [] => {}
-        [batch] => assert!(*batch == [N] || *batch == half_and_item, "{batch:?}"),
+    let batch = match batches.as_slice() {
+        [] => &[][..],
+        [batch] => batch,
         more => panic!("{more:?}"),
-    }
+    };
+    assert!(batch.is_empty() || *batch == [N] || *batch == half_and_item);
     drain(&owner, None);
     arena.check();
+    batch.len()
 }
 
 /// Complete.
 #[test]
 fn overflow_of_a_queue_of_two_under_a_stealer() {
-    model::check(|| overflow::<2>(0));
+    model::check(|| {
+        overflow::<2>(0);
+    });
 }
 
-/// Complete.
+/// All three outcomes do occur: room, the item alone because a steal is in
+/// progress, half of the queue. Complete.
 #[test]
 fn overflow_of_a_queue_of_four_under_a_stealer() {
-    model::check(|| overflow::<4>(NEAR_WRAP));
-}
-
-/// All three outcomes of an overflow under a stealer do occur. Complete.
-#[test]
-fn overflow_while_a_steal_is_in_progress_gives_the_item_alone() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    // Tallies over all executions, so std's own.
+    // A tally over all executions, so std's own.
     let lengths = Arc::new([const { AtomicU32::new(0) }; 4]);
     let tally = lengths.clone();
     model::check(move || {
-        let arena = Arena::new(5);
-        let (owner, _) = local::new::<Item, 4>();
-        for id in 0..4 {
-            owner.push(arena.item(id), &NoOverflow);
-        }
-        let thief = thief(&owner, 0);
-        let sink = Sink::default();
-        owner.push(arena.item(4), &sink);
-        let length = sink.0.take().first().map_or(0, Vec::len);
         // ORDERING: read after the last execution.
-        tally[length].fetch_add(1, Ordering::Relaxed);
-        thief.join().unwrap();
-        drain(&owner, None);
-        arena.check();
+        tally[overflow::<4>(NEAR_WRAP)].fetch_add(1, Ordering::Relaxed);
     });
     // ORDERING: as above.
     let seen = lengths.each_ref().map(|n| n.load(Ordering::Relaxed) > 0);
@@ -209,7 +225,7 @@ fn the_owner_goes_round_while_a_stealer_is_held() {
         let sink = Sink::default();
         for id in 0..4 {
             owner.push(arena.item(id), &sink);
-            if id % 2 == 1 {
+            if id == 1 {
                 owner.pop().map(Item::take);
             }
         }
@@ -220,10 +236,10 @@ fn the_owner_goes_round_while_a_stealer_is_held() {
 }
 
 /// `c` steals from `b` while `b` steals from `a`, whose owner pushes on; each
-/// queue is as full as the steals allow. Bounded at two preemptions.
+/// queue is as full as the steals allow. Bounded at three preemptions.
 #[test]
 fn stealing_into_a_queue_that_is_stolen_from() {
-    Model::new().preemptions(2).check(|| {
+    Model::new().preemptions(3).check(|| {
         let arena = Arena::new(9);
         let (a, _) = local::starting_at::<Item, 4>(NEAR_WRAP);
         let (b, _) = local::starting_at::<Item, 4>(NEAR_WRAP - 1);
@@ -307,6 +323,17 @@ fn the_length_does_not_wrap() {
         watcher.join().unwrap();
         arena.check();
     });
+}
+
+/// A claim, too, is newer than the tail to nobody. Complete.
+#[test]
+fn the_length_does_not_wrap_under_a_stealer() {
+    fn watcher(owner: &Owner<Item, 4>) -> JoinHandle<()> {
+        let stealer = owner.stealer();
+        thread::spawn(move || assert!(stealer.len() <= 1, "more than one item of one"))
+    }
+    model::check(|| one_item::<4>(&[watcher, |owner| thief(owner, 0)]));
+    model::check(|| one_item::<4>(&[watcher, pickpocket]));
 }
 
 /// As above, with a thief between; the owner's own view is exact but for it.

@@ -16,6 +16,8 @@
 //!   in a model: they give up the processor and return, as if the time had
 //!   passed. Code under them must bear that anyway.
 //! - A model has at most four threads beside its own.
+#![cfg_attr(not(raddle_loom), doc = "\n# Example\n")]
+#![cfg_attr(not(raddle_loom), doc = include_str!("../README.md"))]
 
 #[cfg(raddle_loom)]
 mod loom;

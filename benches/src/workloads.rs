@@ -1,0 +1,180 @@
+//! What each runtime is given to do.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::sync::{Notify, oneshot};
+
+use crate::executors::{Executor, Spawn};
+
+const CHAINED: usize = 1_000;
+const PAIRS: usize = 1_000;
+const SPAWNED: usize = 10_000;
+const YIELDING: usize = 200;
+const YIELDS: usize = 1_000;
+
+/// One body of work, the same for every runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// 1,000 tasks, each spawning the next.
+    ChainedSpawn,
+    /// 1,000 pairs of tasks exchanging two oneshots.
+    PingPong,
+    /// 10,000 empty tasks spawned from the thread of `block_on`.
+    SpawnManyRemote,
+    /// 10,000 empty tasks spawned from a task.
+    SpawnManyLocal,
+    /// 200 tasks waking themselves 1,000 times each.
+    YieldMany,
+}
+
+impl Workload {
+    /// Every workload, in the order of tables.
+    pub const ALL: [Self; 5] = [
+        Self::ChainedSpawn,
+        Self::PingPong,
+        Self::SpawnManyRemote,
+        Self::SpawnManyLocal,
+        Self::YieldMany,
+    ];
+
+    /// The name in tables and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ChainedSpawn => "chained_spawn",
+            Self::PingPong => "ping_pong",
+            Self::SpawnManyRemote => "spawn_many_remote",
+            Self::SpawnManyLocal => "spawn_many_local",
+            Self::YieldMany => "yield_many",
+        }
+    }
+
+    /// Runs it once on `executor`, until all its tasks have done their work.
+    pub fn run(self, executor: &impl Executor) {
+        let spawner = executor.spawner();
+        executor.block_on(async move {
+            match self {
+                Self::ChainedSpawn => chained_spawn(spawner).await,
+                Self::PingPong => ping_pong(spawner).await,
+                Self::SpawnManyRemote => spawn_many_remote(spawner).await,
+                Self::SpawnManyLocal => spawn_many_local(spawner).await,
+                Self::YieldMany => yield_many(spawner).await,
+            }
+        });
+    }
+}
+
+async fn chained_spawn(spawner: impl Spawn) {
+    fn link(spawner: impl Spawn, countdown: Arc<Countdown>, left: usize) {
+        if left == 0 {
+            countdown.finish_one();
+        } else {
+            spawner.spawn(async move { link(spawner, countdown, left - 1) });
+        }
+    }
+
+    let countdown = Countdown::new(1);
+    link(spawner, Arc::clone(&countdown), CHAINED);
+    countdown.wait().await;
+}
+
+async fn ping_pong(spawner: impl Spawn) {
+    let countdown = Countdown::new(PAIRS);
+    let finished = Arc::clone(&countdown);
+    spawner.spawn(async move {
+        for _ in 0..PAIRS {
+            let countdown = Arc::clone(&countdown);
+            spawner.spawn(async move {
+                let (ping, pinged) = oneshot::channel();
+                let (pong, ponged) = oneshot::channel();
+                spawner.spawn(async move {
+                    pinged.await.expect("the other task pings");
+                    pong.send(()).expect("the other task waits");
+                });
+                ping.send(()).expect("the other task waits");
+                ponged.await.expect("the other task answers");
+                countdown.finish_one();
+            });
+        }
+    });
+    finished.wait().await;
+}
+
+async fn spawn_many_remote(spawner: impl Spawn) {
+    let countdown = Countdown::new(SPAWNED);
+    spawn_many(spawner, &countdown);
+    countdown.wait().await;
+}
+
+async fn spawn_many_local(spawner: impl Spawn) {
+    let countdown = Countdown::new(SPAWNED);
+    let finished = Arc::clone(&countdown);
+    spawner.spawn(async move { spawn_many(spawner, &countdown) });
+    finished.wait().await;
+}
+
+fn spawn_many(spawner: impl Spawn, countdown: &Arc<Countdown>) {
+    for _ in 0..SPAWNED {
+        let countdown = Arc::clone(countdown);
+        spawner.spawn(async move { countdown.finish_one() });
+    }
+}
+
+async fn yield_many(spawner: impl Spawn) {
+    let countdown = Countdown::new(YIELDING);
+    for _ in 0..YIELDING {
+        let countdown = Arc::clone(&countdown);
+        spawner.spawn(async move {
+            Yields(YIELDS).await;
+            countdown.finish_one();
+        });
+    }
+    countdown.wait().await;
+}
+
+/// Tells one waiting task when as many as planned have finished.
+struct Countdown {
+    left: AtomicUsize,
+    done: Notify,
+}
+
+impl Countdown {
+    fn new(count: usize) -> Arc<Self> {
+        Arc::new(Self {
+            left: AtomicUsize::new(count),
+            done: Notify::new(),
+        })
+    }
+
+    fn finish_one(&self) {
+        // ORDERING: only counts; `done` carries the news.
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.done.notify_one();
+        }
+    }
+
+    async fn wait(&self) {
+        self.done.notified().await;
+    }
+}
+
+/// Wakes itself and gives up the worker, so many times.
+struct Yields(usize);
+
+impl Future for Yields {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0 == 0 {
+            return Poll::Ready(());
+        }
+        self.0 -= 1;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! What the two ends of a local queue share.
+
+use std::ptr::{self, NonNull};
+
+use raddle_std::CachePadded;
+use raddle_std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use crate::Pointer;
+use crate::cursor::{Front, FrontCell, Index};
+
+/// What owner and stealers share.
+///
+/// Slots from `front.next` to `tail` hold items; those from `front.free` to
+/// `front.next` are being copied by one stealer; the rest are the owner's to
+/// write. A slot's word is taken as an item only by whoever moved `front.next`
+/// past it.
+pub(super) struct Ring<const N: usize> {
+    pub(super) front: CachePadded<FrontCell>,
+    /// One past the last item. Written by the owner alone.
+    pub(super) tail: CachePadded<AtomicU32>,
+    slots: [AtomicPtr<()>; N],
+}
+
+impl<const N: usize> Ring<N> {
+    /// An empty ring whose first item will have the index `start`.
+    pub(super) fn new(start: Index) -> Self {
+        Self {
+            front: CachePadded::new(FrontCell::new(Front::at(start))),
+            tail: CachePadded::new(AtomicU32::new(start.value())),
+            slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+        }
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, index: Index) -> &AtomicPtr<()> {
+        &self.slots[index.slot::<N>()]
+    }
+
+    /// Reads an item that the caller has claimed.
+    ///
+    /// # Safety
+    ///
+    /// The caller must be the one that moved `front.next` past `index`, and
+    /// must have acquired a tail that is past it.
+    #[inline]
+    pub(super) unsafe fn take<T: Pointer>(&self, index: Index) -> T {
+        // ORDERING: the push of this slot happened before, through the tail.
+        let ptr = self.slot(index).load(Ordering::Relaxed);
+        // SAFETY: a claimed slot holds what `Owner::write` stored, and no
+        // other thread claims it.
+        unsafe { T::from_ptr(NonNull::new_unchecked(ptr)) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        // ORDERING: Acquire of the front keeps the tail at least as new as it;
+        // see `FrontCell::advance`.
+        let front = self.front.load(Ordering::Acquire);
+        // ORDERING: pairs with `Owner::publish`.
+        let tail = Index::new(self.tail.load(Ordering::Acquire));
+        (tail.since(front.next) as usize).min(N)
+    }
+}

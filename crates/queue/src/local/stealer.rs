@@ -1,0 +1,154 @@
+//! The end of a local queue that takes items away from its owner.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use raddle_std::sync::Arc;
+use raddle_std::sync::atomic::Ordering;
+
+use super::ring::Ring;
+use super::{CAPACITY, Owner};
+use crate::Pointer;
+use crate::cursor::{Front, Index};
+
+/// The end of the queue that takes items away from its owner.
+pub struct Stealer<T: Pointer, const N: usize = CAPACITY> {
+    pub(super) ring: Arc<Ring<N>>,
+    pub(super) items: PhantomData<T>,
+}
+
+// SAFETY: a stealer moves items between threads, one thread an item.
+unsafe impl<T: Pointer + Send, const N: usize> Send for Stealer<T, N> {}
+// SAFETY: as above; all of its methods may be called at once.
+unsafe impl<T: Pointer + Send, const N: usize> Sync for Stealer<T, N> {}
+
+/// What a steal brought.
+#[derive(Debug)]
+pub struct Stolen<T> {
+    /// The oldest item, for the stealer to run at once.
+    pub first: T,
+    /// How many more were moved into its queue.
+    pub moved: usize,
+}
+
+impl<T: Pointer, const N: usize> Stealer<T, N> {
+    /// Takes half of the items, rounded up: the oldest is returned, the others
+    /// go to `into`. Nothing if the queue is empty, if another stealer is at
+    /// work on it, or if `into` is itself more than half full.
+    pub fn steal_into(&self, into: &Owner<T, N>) -> Option<Stolen<T>> {
+        if into.room() < N / 2 {
+            return None;
+        }
+        let (first, count) = self.claim()?;
+        // SAFETY: `claim` won these slots and acquired the tail past them.
+        let item = unsafe { self.ring.take(first) };
+        let tail = into.tail();
+        let moved = count - 1;
+        for offset in 0..moved {
+            // SAFETY: as above; each offset is read once.
+            let item = unsafe { self.ring.take(first.plus(1 + offset)) };
+            into.write(tail.plus(offset), item);
+        }
+        self.release_claim();
+        if moved > 0 {
+            into.publish(tail.plus(moved));
+        }
+        Some(Stolen {
+            first: item,
+            moved: moved as usize,
+        })
+    }
+
+    /// Takes the oldest item.
+    pub fn steal(&self) -> Option<T> {
+        loop {
+            // ORDERING: as in `claim`.
+            let front = self.ring.front.load(Ordering::Acquire);
+            // ORDERING: pairs with `Owner::publish`.
+            let tail = Index::new(self.ring.tail.load(Ordering::Acquire));
+            if front.is_stealing() || tail == front.next {
+                return None;
+            }
+            // ORDERING: the push happened before, through the tail. If the
+            // exchange below fails the word is forgotten, not taken.
+            let word = self.ring.slot(front.next).load(Ordering::Relaxed);
+            if self
+                .ring
+                .front
+                .advance(front, Front::at(front.next.plus(1)))
+                .is_ok()
+            {
+                // SAFETY: the exchange claimed the slot while it held `word`:
+                // the owner writes it again only after the front has moved.
+                return Some(unsafe { T::from_ptr(NonNull::new_unchecked(word)) });
+            }
+        }
+    }
+
+    /// How many items the queue holds.
+    pub fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// Whether the queue holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Claims half of the items: the first and how many.
+    fn claim(&self) -> Option<(Index, u32)> {
+        loop {
+            // ORDERING: pairs with `FrontCell::advance`, so that the tail
+            // loaded next is not behind this front.
+            let front = self.ring.front.load(Ordering::Acquire);
+            // ORDERING: pairs with `Owner::publish`: the slots before this
+            // tail are written.
+            let tail = Index::new(self.ring.tail.load(Ordering::Acquire));
+            if front.is_stealing() {
+                return None;
+            }
+            let available = tail.since(front.next);
+            if available == 0 {
+                return None;
+            }
+            // The owner may have popped and pushed between the two loads; the
+            // exchange fails then, and the length means nothing.
+            let count = (available - available / 2).min((N / 2) as u32);
+            let claimed = Front {
+                next: front.next.plus(count),
+                ..front
+            };
+            if self.ring.front.advance(front, claimed).is_ok() {
+                return Some((front.next, count));
+            }
+        }
+    }
+
+    /// Frees the slots of the claim, once they have been read.
+    fn release_claim(&self) {
+        // ORDERING: only a guess for the exchange below.
+        let mut front = self.ring.front.load(Ordering::Relaxed);
+        while let Err(actual) = self.ring.front.advance(front, Front::at(front.next)) {
+            front = actual;
+        }
+    }
+}
+
+impl<T: Pointer, const N: usize> Clone for Stealer<T, N> {
+    fn clone(&self) -> Self {
+        Self {
+            ring: self.ring.clone(),
+            items: PhantomData,
+        }
+    }
+}
+
+impl<T: Pointer, const N: usize> fmt::Debug for Stealer<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stealer")
+            .field("len", &self.len())
+            .field("capacity", &N)
+            .finish()
+    }
+}

@@ -1,0 +1,225 @@
+//! Items that nobody takes are dropped once, also while something panics.
+#![cfg(not(raddle_loom))]
+
+mod tally;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use raddle_queue::{Injection, Node, Overflow, Slot, local};
+use tally::{Counted, Tally};
+
+type Item = Box<Node<Counted>>;
+
+/// Takes `self.0` items of a batch, then leaves it, or panics.
+#[derive(Debug)]
+struct Sink {
+    takes: usize,
+    panics: bool,
+}
+
+impl Overflow<Item> for Sink {
+    fn push_batch(&self, items: impl Iterator<Item = Item>) {
+        items.take(self.takes).for_each(drop);
+        assert!(!self.panics, "the sink is full");
+    }
+}
+
+fn panics(f: impl FnOnce()) {
+    assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
+}
+
+#[test]
+fn with_their_owner() {
+    let tally = Tally::new(6);
+    // The wrap of the indices lies among the items.
+    let (owner, stealer) = local::starting_at::<Item, 8>(u32::MAX - 3);
+    for id in 0..6 {
+        owner.try_push(tally.item(id)).unwrap();
+    }
+    drop(owner.pop());
+    drop(stealer.steal());
+    drop(owner);
+    tally.check();
+    assert!(stealer.is_empty());
+    assert!(stealer.steal().is_none());
+    let (into, _) = local::new::<Item, 8>();
+    assert!(stealer.steal_into(&into).is_none());
+}
+
+#[test]
+fn with_the_owner_that_stole_them() {
+    let tally = Tally::new(8);
+    let (owner, stealer) = local::new::<Item, 8>();
+    for id in 0..8 {
+        owner.try_push(tally.item(id)).unwrap();
+    }
+    let (into, _) = local::new::<Item, 8>();
+    drop(stealer.steal_into(&into));
+    assert_eq!(tally.drops(), [1, 0, 0, 0, 0, 0, 0, 0]);
+    drop(owner);
+    assert_eq!(tally.drops(), [1, 0, 0, 0, 1, 1, 1, 1]);
+    drop(into);
+    tally.check();
+}
+
+#[test]
+fn with_their_slot() {
+    let tally = Tally::new(2);
+    let slot = Slot::new();
+    slot.put(tally.item(0));
+    drop(slot.put(tally.item(1)));
+    assert_eq!(tally.drops(), [1, 0]);
+    drop(slot);
+    tally.check();
+}
+
+#[test]
+fn with_their_injection() {
+    let tally = Tally::new(4);
+    let queue = Injection::new();
+    queue.push(tally.item(0)).unwrap();
+    queue.push_batch((1..4).map(|id| tally.item(id))).unwrap();
+    drop(queue.pop());
+    queue.close();
+    assert_eq!(tally.drops(), [1, 0, 0, 0]);
+    drop(queue);
+    tally.check();
+}
+
+#[test]
+fn with_a_batch() {
+    let tally = Tally::new(5);
+    let queue = Injection::new();
+    queue.push_batch((0..5).map(|id| tally.item(id))).unwrap();
+    let mut batch = queue.pop_batch(3);
+    drop(batch.next());
+    assert_eq!(tally.drops(), [1, 0, 0, 0, 0]);
+    drop(batch);
+    assert_eq!(tally.drops(), [1, 1, 1, 0, 0]);
+    drop(queue.pop_batch(3));
+    tally.check();
+}
+
+#[test]
+fn with_a_refused_batch() {
+    let tally = Tally::new(3);
+    let queue = Injection::new();
+    queue.close();
+    let refused = queue.push_batch((0..2).map(|id| tally.item(id)));
+    assert_eq!(tally.drops(), [0; 3]);
+    drop(refused);
+    drop(queue.push(tally.item(2)));
+    tally.check();
+}
+
+#[test]
+fn of_an_overflow_into_a_closed_injection() {
+    let tally = Tally::new(5);
+    let queue = Injection::new();
+    queue.close();
+    let (owner, _) = local::new::<Item, 4>();
+    for id in 0..5 {
+        owner.push(tally.item(id), &queue);
+    }
+    assert_eq!(tally.drops(), [1, 1, 0, 0, 1]);
+    drop(owner);
+    tally.check();
+}
+
+/// Overflows a queue of four into `sink` and checks what was left to drop.
+fn overflow(takes: usize, sink_panics: bool) {
+    let tally = Tally::new(5);
+    let sink = Sink {
+        takes,
+        panics: sink_panics,
+    };
+    let (owner, _) = local::new::<Item, 4>();
+    for id in 0..4 {
+        owner.try_push(tally.item(id)).unwrap();
+    }
+    if sink_panics {
+        panics(|| owner.push(tally.item(4), &sink));
+    } else {
+        owner.push(tally.item(4), &sink);
+    }
+    assert_eq!(tally.drops(), [1, 1, 0, 0, 1]);
+    assert_eq!((owner.len(), owner.room()), (2, 2));
+    drop(owner);
+    tally.check();
+}
+
+#[test]
+fn of_an_overflow_that_is_consumed_in_part() {
+    for takes in 0..=3 {
+        overflow(takes, false);
+    }
+}
+
+#[test]
+fn of_an_overflow_whose_sink_panics() {
+    for takes in 0..=3 {
+        overflow(takes, true);
+    }
+}
+
+#[test]
+fn of_a_batch_whose_source_panics() {
+    let tally = Tally::new(2);
+    let queue = Injection::new();
+    panics(|| {
+        let items = (0..3).map(|id| if id < 2 { tally.item(id) } else { panic!() });
+        drop(queue.push_batch(items));
+    });
+    tally.check();
+    assert!(queue.is_empty());
+    queue.push(tally.item(0)).unwrap();
+    assert_eq!(queue.pop().unwrap().into_inner().id, 0);
+}
+
+/// A panic in a drop ends the dropping: those after it leak, and none is
+/// dropped a second time.
+#[test]
+fn none_twice_when_a_drop_panics() {
+    let tally = Tally::new(4);
+    let four = || {
+        (0..4).map(|id| {
+            if id == 1 {
+                tally.bomb(id)
+            } else {
+                tally.item(id)
+            }
+        })
+    };
+    let check = |count: usize| {
+        let drops = tally.drops();
+        assert_eq!(drops[..2], [count; 2]);
+        assert!(drops[2..].iter().all(|&n| n <= count), "{drops:?}");
+    };
+
+    let (owner, _) = local::new::<Item, 4>();
+    four().for_each(|item| owner.try_push(item).unwrap());
+    panics(|| drop(owner));
+    check(1);
+
+    let queue = Injection::new();
+    queue.push_batch(four()).unwrap();
+    panics(|| drop(queue));
+    check(2);
+
+    let queue = Injection::new();
+    queue.push_batch(four()).unwrap();
+    let batch = queue.pop_batch(3);
+    panics(|| drop(batch));
+    check(3);
+    drop(queue);
+
+    let (owner, _) = local::new::<Item, 4>();
+    four().for_each(|item| owner.try_push(item).unwrap());
+    let sink = Sink {
+        takes: 0,
+        panics: false,
+    };
+    panics(|| owner.push(Tally::new(1).item(0), &sink));
+    check(4);
+    assert_eq!(owner.len(), 2);
+}

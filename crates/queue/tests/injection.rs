@@ -1,0 +1,116 @@
+//! The injection queue: order, batches, length, closing.
+#![cfg(not(raddle_loom))]
+
+use raddle_queue::{Batch, Injection, Node, Overflow};
+
+type Item = Box<Node<u32>>;
+
+fn filled(range: std::ops::Range<u32>) -> Injection<Item> {
+    let queue = Injection::new();
+    queue.push_batch(range.map(Node::new)).unwrap();
+    queue
+}
+
+fn values(batch: Batch<Item>) -> Vec<u32> {
+    batch.map(Node::into_inner).collect()
+}
+
+#[test]
+fn is_first_in_first_out() {
+    let queue = Injection::new();
+    assert!(queue.is_empty());
+    queue.push(Node::new(0)).unwrap();
+    queue.push_batch((1..4).map(Node::new)).unwrap();
+    queue.push(Node::new(4)).unwrap();
+    assert_eq!(queue.len(), 5);
+    for n in 0..5 {
+        assert_eq!(queue.pop().unwrap().into_inner(), n);
+        assert_eq!(queue.len(), 4 - n as usize);
+    }
+    assert!(queue.pop().is_none());
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn an_emptied_queue_can_be_filled_again() {
+    let queue = filled(0..2);
+    assert_eq!(values(queue.pop_batch(2)), [0, 1]);
+    queue.push(Node::new(2)).unwrap();
+    assert_eq!(values(queue.pop_batch(1)), [2]);
+    queue.push_batch((3..5).map(Node::new)).unwrap();
+    assert_eq!(values(queue.pop_batch(9)), [3, 4]);
+}
+
+#[test]
+fn pop_batch_takes_no_more_than_there_is() {
+    let queue = filled(0..3);
+    assert_eq!(values(queue.pop_batch(usize::MAX)), [0, 1, 2]);
+    assert_eq!(queue.len(), 0);
+    assert_eq!(values(queue.pop_batch(4)), []);
+}
+
+#[test]
+fn pop_batch_takes_no_more_than_its_limit() {
+    let queue = filled(0..7);
+    assert_eq!(values(queue.pop_batch(0)), []);
+    assert_eq!(queue.len(), 7);
+    assert_eq!(values(queue.pop_batch(1)), [0]);
+    assert_eq!(values(queue.pop_batch(3)), [1, 2, 3]);
+    assert_eq!(queue.len(), 3);
+    assert_eq!(values(queue.pop_batch(3)), [4, 5, 6]);
+}
+
+#[test]
+fn a_batch_knows_its_length() {
+    let queue = filled(0..4);
+    let mut batch = queue.pop_batch(3);
+    assert_eq!(batch.len(), 3);
+    assert_eq!(batch.next().unwrap().into_inner(), 0);
+    assert_eq!(batch.len(), 2);
+    assert_eq!(batch.by_ref().count(), 2);
+    assert_eq!(batch.len(), 0);
+    assert!(batch.next().is_none());
+}
+
+#[test]
+fn a_batch_can_be_queued_again() {
+    let (from, to) = (filled(0..5), filled(10..11));
+    to.push_batch(from.pop_batch(3)).unwrap();
+    from.push_batch(to.pop_batch(2)).unwrap();
+    assert_eq!(values(to.pop_batch(9)), [1, 2]);
+    assert_eq!(values(from.pop_batch(9)), [3, 4, 10, 0]);
+}
+
+#[test]
+fn a_batch_of_nothing_is_accepted() {
+    let queue = Injection::<Item>::new();
+    queue.push_batch(std::iter::empty()).unwrap();
+    assert_eq!(queue.len(), 0);
+    assert!(queue.pop().is_none());
+    let queue = filled(0..1);
+    queue.push_batch(std::iter::empty()).unwrap();
+    assert_eq!(values(queue.pop_batch(2)), [0]);
+}
+
+#[test]
+fn a_closed_queue_refuses_and_gives_back() {
+    let queue = filled(0..2);
+    assert!(!queue.is_closed());
+    assert!(queue.close());
+    assert!(queue.is_closed());
+    assert!(!queue.close());
+
+    assert_eq!(queue.push(Node::new(7)).unwrap_err().into_inner(), 7);
+    let refused = queue.push_batch((8..11).map(Node::new)).unwrap_err();
+    assert_eq!(refused.len(), 3);
+    assert_eq!(values(refused), [8, 9, 10]);
+    assert_eq!(queue.len(), 2);
+    assert_eq!(values(queue.pop_batch(9)), [0, 1]);
+}
+
+#[test]
+fn takes_an_overflow() {
+    let queue = filled(0..1);
+    Overflow::push_batch(&queue, (1..3).map(Node::new));
+    assert_eq!(values(queue.pop_batch(9)), [0, 1, 2]);
+}

@@ -1,0 +1,252 @@
+//! The local queue on one thread: order, room, overflow, what a steal takes.
+#![cfg(not(raddle_loom))]
+
+use std::cell::RefCell;
+
+use raddle_queue::{Overflow, Owner, Stealer, local};
+
+/// Where the indices begin: at rest, and before their wrap.
+const STARTS: [u32; 2] = [0, u32::MAX - 3];
+
+/// Keeps the batches that a full queue gave away.
+#[derive(Debug, Default)]
+struct Sink(RefCell<Vec<Vec<u32>>>);
+
+impl Overflow<Box<u32>> for Sink {
+    fn push_batch(&self, items: impl Iterator<Item = Box<u32>>) {
+        self.0.borrow_mut().push(items.map(|item| *item).collect());
+    }
+}
+
+type Ends<const N: usize> = (Owner<Box<u32>, N>, Stealer<Box<u32>, N>);
+
+/// A queue of the items of a range, which fit.
+fn filled<const N: usize>(start: u32, items: std::ops::Range<u32>) -> Ends<N> {
+    let (owner, stealer) = local::starting_at(start);
+    for n in items {
+        owner.try_push(Box::new(n)).unwrap();
+    }
+    (owner, stealer)
+}
+
+fn popped<const N: usize>(owner: &Owner<Box<u32>, N>) -> Vec<u32> {
+    std::iter::from_fn(|| owner.pop()).map(|n| *n).collect()
+}
+
+fn order_and_room<const N: usize>(start: u32) {
+    let (owner, stealer) = local::starting_at::<Box<u32>, N>(start);
+    let mut next = 0;
+    for fill in (0..=N).chain([N, 0, N / 2]) {
+        assert!(owner.is_empty() && stealer.is_empty());
+        assert!(owner.pop().is_none() && stealer.steal().is_none());
+        let first = next;
+        for len in 0..fill {
+            assert_eq!((owner.len(), owner.room()), (len, N - len));
+            owner.try_push(Box::new(next)).unwrap();
+            next += 1;
+            assert!(!owner.is_empty() && !stealer.is_empty());
+            assert_eq!(stealer.len(), len + 1);
+        }
+        if fill == N {
+            assert_eq!(owner.room(), 0);
+            assert_eq!(owner.try_push(Box::new(u32::MAX)), Err(Box::new(u32::MAX)));
+        }
+        assert!(popped(&owner).into_iter().eq(first..next));
+    }
+}
+
+#[test]
+fn is_first_in_first_out_and_knows_its_room() {
+    for start in STARTS {
+        order_and_room::<2>(start);
+        order_and_room::<4>(start);
+        order_and_room::<256>(start);
+    }
+}
+
+#[test]
+fn holds_256_unless_told_otherwise() {
+    assert_eq!(local::CAPACITY, 256);
+    let (owner, _): (Owner<Box<u32>>, _) = local::new();
+    assert_eq!(owner.room(), 256);
+}
+
+#[test]
+fn single_steals_take_the_oldest() {
+    for start in STARTS {
+        let (owner, stealer) = filled::<8>(start, 0..8);
+        let other = stealer.clone();
+        let third = owner.stealer();
+        assert_eq!(stealer.steal().as_deref(), Some(&0));
+        assert_eq!(owner.pop().as_deref(), Some(&1));
+        assert_eq!(other.steal().as_deref(), Some(&2));
+        assert_eq!(third.steal().as_deref(), Some(&3));
+        assert_eq!((owner.len(), owner.room()), (4, 4));
+        assert_eq!(popped(&owner), [4, 5, 6, 7]);
+    }
+}
+
+/// Steals from queues of every length.
+fn half<const N: usize>(start: u32) {
+    for len in 0..=N {
+        let (owner, stealer) = filled::<N>(start, 0..len as u32);
+        let (into, _) = local::starting_at::<Box<u32>, N>(start.wrapping_add(1));
+        let taken = len.div_ceil(2);
+        match stealer.steal_into(&into) {
+            None => assert_eq!(len, 0),
+            Some(stolen) => {
+                assert_eq!((*stolen.first, stolen.moved), (0, taken - 1));
+                assert_eq!((into.len(), into.room()), (taken - 1, N - (taken - 1)));
+            }
+        }
+        assert_eq!(
+            (owner.len(), owner.room()),
+            (len - taken, N - (len - taken))
+        );
+        assert!(popped(&into).into_iter().eq(1..taken as u32));
+        assert!(popped(&owner).into_iter().eq(taken as u32..len as u32));
+    }
+}
+
+#[test]
+fn a_steal_takes_half_rounded_up() {
+    for start in STARTS {
+        half::<2>(start);
+        half::<4>(start);
+        half::<16>(start);
+    }
+}
+
+/// Steals into queues of every length.
+fn fullness<const N: usize>(start: u32) {
+    for len in 0..=N {
+        let (owner, stealer) = filled::<N>(start, 0..N as u32);
+        let (into, _) = filled::<N>(start, 100..100 + len as u32);
+        let stolen = stealer.steal_into(&into);
+        if len > N / 2 {
+            assert!(stolen.is_none());
+            assert_eq!((owner.len(), into.len()), (N, len));
+        } else {
+            assert_eq!(stolen.map(|stolen| *stolen.first), Some(0));
+            assert_eq!((owner.len(), into.len()), (N / 2, len + N / 2 - 1));
+        }
+    }
+}
+
+#[test]
+fn a_steal_refuses_a_queue_that_is_more_than_half_full() {
+    for start in STARTS {
+        fullness::<2>(start);
+        fullness::<4>(start);
+        fullness::<16>(start);
+    }
+}
+
+#[test]
+fn a_queue_can_steal_from_itself() {
+    for start in STARTS {
+        let (owner, stealer) = filled::<8>(start, 0..4);
+        let stolen = stealer.steal_into(&owner).unwrap();
+        assert_eq!((*stolen.first, stolen.moved), (0, 1));
+        assert_eq!((owner.len(), owner.room()), (3, 5));
+        assert_eq!(popped(&owner), [2, 3, 1]);
+    }
+}
+
+/// Tokio 2387: `c` takes from `b` what `b` took from `a`, each of them full
+/// before and after.
+#[test]
+fn a_chain_of_steals_between_full_queues() {
+    for start in STARTS {
+        let (a, from_a) = filled::<4>(start, 0..4);
+        let (b, from_b) = filled::<4>(start, 10..14);
+        let (c, from_c) = filled::<4>(start, 20..24);
+        for _ in 0..2 {
+            assert!(from_a.steal_into(&b).is_none());
+            assert!(from_b.steal_into(&c).is_none());
+            assert!(from_c.steal_into(&a).is_none());
+        }
+        assert_eq!((*c.pop().unwrap(), *c.pop().unwrap()), (20, 21));
+        let stolen = from_b.steal_into(&c).unwrap();
+        assert_eq!((*stolen.first, stolen.moved), (10, 1));
+        let stolen = from_a.steal_into(&b).unwrap();
+        assert_eq!((*stolen.first, stolen.moved), (0, 1));
+        for (queue, next) in [(&a, 4), (&b, 14), (&c, 24)] {
+            while queue.room() > 0 {
+                queue.try_push(Box::new(next)).unwrap();
+            }
+        }
+        assert!(from_b.steal_into(&c).is_none());
+        assert_eq!(popped(&a), [2, 3, 4, 4]);
+        assert_eq!(popped(&b), [12, 13, 1, 14]);
+        assert_eq!(popped(&c), [22, 23, 11, 24]);
+    }
+}
+
+/// Overflows a full queue once.
+fn older_half_then_the_item<const N: usize>(start: u32) {
+    let n = N as u32;
+    let (owner, _) = filled::<N>(start, 0..n);
+    let sink = Sink::default();
+    owner.push(Box::new(n), &sink);
+    let batches = sink.0.take();
+    assert_eq!(batches.len(), 1);
+    assert!(batches[0].iter().copied().eq((0..n / 2).chain([n])));
+    assert_eq!((owner.len(), owner.room()), (N / 2, N / 2));
+    owner.push(Box::new(n + 1), &sink);
+    assert!(sink.0.take().is_empty());
+    assert!(popped(&owner).into_iter().eq((n / 2..n).chain([n + 1])));
+}
+
+#[test]
+fn a_full_queue_gives_away_its_older_half_and_the_item() {
+    for start in STARTS {
+        older_half_then_the_item::<2>(start);
+        older_half_then_the_item::<4>(start);
+        older_half_then_the_item::<256>(start);
+    }
+}
+
+/// The sink may use the queue: what it is given has left the ring.
+#[test]
+fn a_sink_may_push_to_the_queue_that_overflows() {
+    struct Back<'a>(&'a Owner<Box<u32>, 4>);
+    impl Overflow<Box<u32>> for Back<'_> {
+        fn push_batch(&self, items: impl Iterator<Item = Box<u32>>) {
+            let sink = Sink::default();
+            for item in items {
+                self.0.push(item, &sink);
+            }
+            assert_eq!(sink.0.take(), [[2, 3, 4]]);
+        }
+    }
+    let (owner, _) = filled::<4>(0, 0..4);
+    owner.push(Box::new(4), &Back(&owner));
+    assert_eq!(popped(&owner), [0, 1]);
+}
+
+#[test]
+fn items_can_be_any_single_pointer() {
+    use raddle_queue::Pointer;
+    use std::ptr::NonNull;
+    use std::sync::Arc;
+
+    fn through<T: Pointer>(item: T) -> T {
+        let (owner, stealer) = local::new::<T, 2>();
+        assert!(owner.try_push(item).is_ok());
+        stealer.steal().unwrap()
+    }
+    static STATIC: u32 = 3;
+    let mut place = 4;
+    let shared = Arc::new(2);
+    assert_eq!(*through(Box::new(1)), 1);
+    assert!(Arc::ptr_eq(&through(shared.clone()), &shared));
+    let same: &'static u32 = through(&STATIC);
+    assert!(std::ptr::eq(same, &raw const STATIC));
+    let pointer = NonNull::from(&mut place);
+    assert_eq!(through(pointer), pointer);
+    // Nothing to point to.
+    through(Box::new(()));
+    // Not a copy: the count is back to one owner.
+    assert_eq!(Arc::strong_count(&shared), 1);
+}

@@ -1,0 +1,142 @@
+//! Models of the slots of a ring: none is written before it has been read.
+//!
+//! A slot is an atomic word, in which a model sees no race, and loom does not
+//! let a load return a store of the future. So these items stand for their
+//! slot: a cell is written when the item goes in, just before the word, and
+//! read when it comes out, just after, and a model sees a race in that.
+#![cfg(raddle_loom)]
+
+use std::ptr::NonNull;
+
+use raddle_queue::{Owner, Pointer, Stealer, local};
+use raddle_std::cell::UnsafeCell;
+use raddle_std::model;
+use raddle_std::sync::Arc;
+use raddle_std::thread;
+
+/// The cells of some slots.
+#[derive(Debug)]
+struct Slots([UnsafeCell<u32>; 4]);
+
+// SAFETY: the queue orders the accesses; the model checks that it does.
+unsafe impl Send for Slots {}
+// SAFETY: as above.
+unsafe impl Sync for Slots {}
+
+impl Slots {
+    fn new() -> Arc<Self> {
+        Arc::new(Self([const { 0 }; 4].map(UnsafeCell::new)))
+    }
+
+    /// An item that goes into slot `index`. The slots must outlive it.
+    fn item(&self, index: usize) -> Item {
+        Item(NonNull::from(&self.0[index]))
+    }
+}
+
+/// An item on its way through a slot.
+#[derive(Debug)]
+struct Item(NonNull<UnsafeCell<u32>>);
+
+// SAFETY: as for the slots.
+unsafe impl Send for Item {}
+
+// SAFETY: a cast there and back; the cell is the model's.
+unsafe impl Pointer for Item {
+    fn into_ptr(self) -> NonNull<()> {
+        // SAFETY: the slots outlive their items; the model checks the access.
+        unsafe { self.0.as_ref().with_mut(|cell| *cell += 1) };
+        self.0.cast()
+    }
+
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        let cell = ptr.cast::<UnsafeCell<u32>>();
+        // SAFETY: as above.
+        unsafe { cell.as_ref().with(|cell| assert!(*cell > 0)) };
+        Self(cell)
+    }
+}
+
+/// Steals once into a queue that it returns: what came to lie there is not
+/// looked at before all threads are joined.
+fn steal_half<const N: usize>(stealer: &Stealer<Item, N>) -> Owner<Item, N> {
+    let (own, _) = local::new();
+    drop(stealer.steal_into(&own));
+    own
+}
+
+/// The owner of a full queue pushes to the slots that a stealer may be reading.
+fn push_to_stolen_slots<const N: usize>() {
+    let slots = Slots::new();
+    let (owner, stealer) = local::new::<Item, N>();
+    for index in 0..N {
+        owner.try_push(slots.item(index)).unwrap();
+    }
+    let items: Vec<_> = (0..N / 2).map(|index| slots.item(index)).collect();
+    let pusher = thread::spawn(move || {
+        for item in items {
+            // There is room if the stealer has finished; the order is kept.
+            if owner.try_push(item).is_err() {
+                break;
+            }
+        }
+        owner
+    });
+    let own = steal_half(&stealer);
+    drop(pusher.join().unwrap());
+    drop(own);
+}
+
+/// Complete.
+#[test]
+fn the_owner_pushes_to_a_slot_that_was_stolen() {
+    model::check(push_to_stolen_slots::<2>);
+}
+
+/// As above, with one of the slots moved to the stealer's queue. Complete.
+#[test]
+fn the_owner_pushes_to_slots_that_were_moved() {
+    model::check(push_to_stolen_slots::<4>);
+}
+
+/// A steal into `b` writes slots that a stealer of `b` may be reading.
+/// Complete.
+#[test]
+fn a_steal_writes_to_a_slot_that_was_stolen() {
+    model::check(|| {
+        let slots = Slots::new();
+        let other = Slots::new();
+        let (a, from_a) = local::new::<Item, 4>();
+        let (b, from_b) = local::new::<Item, 4>();
+        for index in 0..4 {
+            b.try_push(slots.item(index)).unwrap();
+        }
+        // The second of these is the one that is moved, to the slot of the
+        // first that was stolen.
+        for item in [other.item(0), slots.item(0), other.item(1)] {
+            a.try_push(item).unwrap();
+        }
+        let stealing = thread::spawn(move || {
+            // `b` has room if its stealer has finished.
+            drop(from_a.steal_into(&b));
+            b
+        });
+        let own = steal_half(&from_b);
+        drop(stealing.join().unwrap());
+        drop((own, a));
+    });
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_slot_written_while_it_is_read_is_caught() {
+    model::check(|| {
+        let slots = Slots::new();
+        let (owner, stealer) = local::new::<Item, 2>();
+        owner.try_push(slots.item(0)).unwrap();
+        let thief = thread::spawn(move || drop(steal_half(&stealer)));
+        // The item goes into slot 1, but says 0, which is stolen.
+        owner.try_push(slots.item(0)).unwrap();
+        thief.join().unwrap();
+    });
+}

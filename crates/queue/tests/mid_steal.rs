@@ -1,0 +1,174 @@
+//! What an owner and other stealers see while a steal is in progress.
+//!
+//! A stealer turns its first word into an item after it has claimed and before
+//! it has copied, so an item that runs a hook there stops the steal in the
+//! middle, without a second thread.
+#![cfg(not(raddle_loom))]
+
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use raddle_queue::{Overflow, Owner, Pointer, local};
+
+thread_local! {
+    static HOOK: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
+}
+
+/// A number that runs the hook, once, when it is taken out of a queue.
+#[derive(Debug)]
+struct Item(Box<u32>);
+
+// SAFETY: as for the box; the hook uses the queue that is stolen from, as any
+// other thread might, and not the one that is stolen into.
+unsafe impl Pointer for Item {
+    fn into_ptr(self) -> NonNull<()> {
+        self.0.into_ptr()
+    }
+
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        if let Some(hook) = HOOK.take() {
+            hook();
+        }
+        // SAFETY: the caller passes what `into_ptr` returned, once.
+        Self(unsafe { Box::from_ptr(ptr) })
+    }
+}
+
+/// Keeps the batches that a full queue gave away.
+#[derive(Debug, Default)]
+struct Sink(RefCell<Vec<Vec<u32>>>);
+
+impl Overflow<Item> for Sink {
+    fn push_batch(&self, items: impl Iterator<Item = Item>) {
+        self.0
+            .borrow_mut()
+            .push(items.map(|item| *item.0).collect());
+    }
+}
+
+const N: usize = 4;
+
+fn filled(items: std::ops::Range<u32>) -> Rc<Owner<Item, N>> {
+    let (owner, _) = local::starting_at(u32::MAX - 1);
+    for n in items {
+        owner.try_push(Item(Box::new(n))).unwrap();
+    }
+    Rc::new(owner)
+}
+
+fn popped(owner: &Owner<Item, N>) -> Vec<u32> {
+    std::iter::from_fn(|| owner.pop()).map(|n| *n.0).collect()
+}
+
+/// Steals from `owner`, running `hook` in the middle; returns what came.
+fn steal(owner: &Rc<Owner<Item, N>>, hook: impl FnOnce(&Owner<Item, N>) + 'static) -> Vec<u32> {
+    let (into, _) = local::new();
+    let ran = Rc::new(Cell::new(false));
+    HOOK.set(Some(Box::new({
+        let (owner, ran) = (owner.clone(), ran.clone());
+        move || {
+            ran.set(true);
+            hook(&owner);
+        }
+    })));
+    let stolen = owner.stealer().steal_into(&into).unwrap();
+    assert!(ran.get());
+    std::iter::once(*stolen.first.0)
+        .chain(popped(&into))
+        .collect()
+}
+
+#[test]
+fn claimed_slots_are_neither_items_nor_room() {
+    let owner = filled(0..4);
+    let stolen = steal(&owner, |owner| {
+        assert_eq!((owner.len(), owner.room()), (2, 0));
+        assert!(owner.try_push(Item(Box::new(9))).is_err());
+        assert_eq!(*owner.pop().unwrap().0, 2);
+        // A pop behind a claim frees nothing yet.
+        assert_eq!((owner.len(), owner.room()), (1, 0));
+        assert!(owner.try_push(Item(Box::new(9))).is_err());
+    });
+    assert_eq!(stolen, [0, 1]);
+    assert_eq!((owner.len(), owner.room()), (1, 3));
+    assert_eq!(popped(&owner), [3]);
+}
+
+#[test]
+fn the_owner_may_empty_the_queue() {
+    let owner = filled(0..3);
+    let stolen = steal(&owner, |owner| {
+        assert_eq!(popped(owner), [2]);
+        assert!(owner.is_empty());
+        assert_eq!((owner.len(), owner.room()), (0, 1));
+        owner.try_push(Item(Box::new(3))).unwrap();
+        assert_eq!((owner.len(), owner.room()), (1, 0));
+    });
+    assert_eq!(stolen, [0, 1]);
+    assert_eq!((owner.len(), owner.room()), (1, 3));
+    assert_eq!(popped(&owner), [3]);
+}
+
+#[test]
+fn other_stealers_are_refused() {
+    let owner = filled(0..4);
+    let stolen = steal(&owner, |owner| {
+        let (into, _) = local::new();
+        assert!(owner.stealer().steal_into(&into).is_none());
+        assert!(owner.stealer().steal().is_none());
+        assert_eq!(owner.stealer().len(), 2);
+    });
+    assert_eq!(stolen, [0, 1]);
+    assert_eq!(*owner.stealer().steal().unwrap().0, 2);
+    assert_eq!(popped(&owner), [3]);
+}
+
+#[test]
+fn an_overflow_gives_away_the_item_alone() {
+    let owner = filled(0..4);
+    let stolen = steal(&owner, |owner| {
+        let sink = Sink::default();
+        owner.push(Item(Box::new(4)), &sink);
+        // Also when the owner has popped in between.
+        assert_eq!(*owner.pop().unwrap().0, 2);
+        owner.push(Item(Box::new(5)), &sink);
+        assert_eq!(sink.0.take(), [[4], [5]]);
+    });
+    assert_eq!(stolen, [0, 1]);
+    assert_eq!(popped(&owner), [3]);
+}
+
+/// Tokio 2387: `b` is full, and `c` at work on it; what `c` has claimed is not
+/// room for a steal from `a` into `b`.
+#[test]
+fn nothing_is_stolen_into_slots_that_are_being_copied() {
+    let (a, b) = (filled(0..4), filled(10..14));
+    let from_a = a.stealer();
+    let stolen = steal(&b, move |b| {
+        assert!(from_a.steal_into(b).is_none());
+        assert_eq!((b.len(), b.room()), (2, 0));
+    });
+    assert_eq!(stolen, [10, 11]);
+
+    let from_a = a.stealer();
+    let stolen = from_a.steal_into(&b).unwrap();
+    assert_eq!((*stolen.first.0, stolen.moved), (0, 1));
+    assert_eq!(popped(&b), [12, 13, 1]);
+    assert_eq!(popped(&a), [2, 3]);
+}
+
+/// As above with room for a steal: it goes behind what is being copied.
+#[test]
+fn a_queue_that_is_stolen_from_can_steal() {
+    let (a, b) = (filled(0..4), filled(10..12));
+    let from_a = a.stealer();
+    let stolen = steal(&b, move |b| {
+        let stolen = from_a.steal_into(b).unwrap();
+        assert_eq!((*stolen.first.0, stolen.moved), (0, 1));
+        assert_eq!((b.len(), b.room()), (2, 1));
+    });
+    assert_eq!(stolen, [10]);
+    assert_eq!(popped(&b), [11, 1]);
+    assert_eq!(popped(&a), [2, 3]);
+}

@@ -1,0 +1,73 @@
+//! The next-task slot.
+#![cfg(not(raddle_loom))]
+
+use std::time::{Duration, Instant};
+
+use raddle_queue::Slot;
+use raddle_std::sync::Arc;
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::thread;
+
+#[test]
+fn put_displaces() {
+    let slot = Slot::new();
+    assert!(slot.is_empty());
+    assert_eq!(slot.put(Box::new(1)), None);
+    assert!(!slot.is_empty());
+    assert_eq!(slot.put(Box::new(2)).as_deref(), Some(&1));
+    assert_eq!(slot.take().as_deref(), Some(&2));
+    assert!(slot.is_empty());
+    assert_eq!(slot.take(), None);
+}
+
+#[test]
+fn put_alone_displaces() {
+    let slot = Slot::default();
+    // SAFETY: there is one thread.
+    unsafe {
+        assert_eq!(slot.put_alone(Box::new(1)), None);
+        assert_eq!(slot.put_alone(Box::new(2)).as_deref(), Some(&1));
+    }
+    assert_eq!(slot.take().as_deref(), Some(&2));
+}
+
+/// Every item comes out once: displaced, or taken by either of two threads.
+#[test]
+fn put_alone_against_takers() {
+    const ITEMS: usize = 20_000;
+    let slot = Arc::new(Slot::<Box<usize>>::new());
+    let done = Arc::new(AtomicBool::new(false));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let takers = [0, 1].map(|_| {
+        let (slot, done) = (slot.clone(), done.clone());
+        thread::spawn(move || {
+            let mut taken = Vec::new();
+            loop {
+                // ORDERING: pairs with the store after the last put.
+                let last = done.load(Ordering::Acquire);
+                match slot.take() {
+                    Some(item) => taken.push(*item),
+                    None if last => return taken,
+                    None => thread::yield_now(),
+                }
+                assert!(Instant::now() < deadline, "the test hangs");
+            }
+        })
+    });
+    let mut seen = Vec::new();
+    for id in 0..ITEMS {
+        // SAFETY: only this thread puts items in.
+        seen.extend(unsafe { slot.put_alone(Box::new(id)) }.map(|item| *item));
+        if id % 64 == 0 {
+            thread::yield_now();
+        }
+    }
+    // ORDERING: pairs with the loads of the takers.
+    done.store(true, Ordering::Release);
+    for taker in takers {
+        seen.extend(taker.join().unwrap());
+    }
+    seen.sort_unstable();
+    assert!(seen.into_iter().eq(0..ITEMS));
+    assert!(slot.is_empty());
+}

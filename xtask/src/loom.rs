@@ -1,0 +1,159 @@
+//! `cargo xtask loom`: the models, and whether each suite has its canary.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+
+use crate::steps::{self, Steps, cargo, line_of};
+use crate::workspace::{self, Package};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A package or its directory: raddle-queue, or queue
+    #[arg(value_name = "CRATE", value_parser = package_with_models)]
+    package: Option<Package>,
+
+    /// Explore executions of at most this many involuntary switches, instead
+    /// of each model's own bound
+    #[arg(long, value_name = "N", conflicts_with = "complete")]
+    preemptions: Option<u8>,
+
+    /// Explore every execution of every model; some take hours
+    #[arg(long)]
+    complete: bool,
+}
+
+/// How far a model is explored.
+#[derive(Clone, Copy)]
+pub(crate) enum Bound {
+    /// As each model bounds itself, if it does: so that it takes seconds.
+    Own,
+    Preemptions(u8),
+    Complete,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let root = workspace::root();
+    let packages = match &args.package {
+        Some(package) => vec![package.clone()],
+        None => workspace::packages(&root)?,
+    };
+    let bound = match args.preemptions {
+        _ if args.complete => Bound::Complete,
+        Some(bound) => Bound::Preemptions(bound),
+        None => Bound::Own,
+    };
+    steps::summarized(|steps| models(steps, &root, &packages, bound))
+}
+
+/// Runs the models of those `packages` that have any.
+pub(crate) fn models(
+    steps: &mut Steps,
+    root: &Path,
+    packages: &[Package],
+    bound: Bound,
+) -> Result<()> {
+    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    flags.push_str(" --cfg raddle_loom");
+    for package in packages {
+        for suite in suites(&root.join(&package.dir)) {
+            // One suite a process, so that the canary seen is this suite's.
+            let mut test = cargo(
+                root,
+                &["test", "-p", &package.name, "--release", "--test", &suite],
+            );
+            test.env("RUSTFLAGS", flags.trim_start());
+            test.env("CARGO_TARGET_DIR", target(root));
+            test.env_remove("LOOM_MAX_PREEMPTIONS")
+                .env_remove("RADDLE_LOOM_COMPLETE");
+            match bound {
+                Bound::Own => &mut test,
+                Bound::Preemptions(bound) => test.env("LOOM_MAX_PREEMPTIONS", bound.to_string()),
+                Bound::Complete => test.env("RADDLE_LOOM_COMPLETE", "1"),
+            };
+            // A test that is alone on its thread gives the model its name.
+            test.args(["--", "--show-output", "--test-threads", "2"]);
+            let name = format!("{} {suite}", package.name);
+            let shown = line_of(&test);
+            steps.step(&name, &shown, || {
+                let mut report = Report::default();
+                steps::filter(&mut test, |line| report.read(line))
+                    .inspect_err(|_| report.print_hidden())?;
+                ensure!(
+                    report.canary,
+                    "no canary: plant a race in a test with \"canary\" in its name and \
+                     #[should_panic]"
+                );
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// What is read from the output of one suite.
+#[derive(Default)]
+struct Report {
+    canary: bool,
+    hidden: Vec<String>,
+}
+
+impl Report {
+    /// Prints verdicts and counts; keeps the rest, which is mostly what the
+    /// planted races said when they were caught.
+    fn read(&mut self, line: &str) {
+        let verdict = line.starts_with("test ");
+        self.canary |= verdict && line.contains("canary") && line.ends_with("ok");
+        if verdict || line.starts_with("model ") {
+            println!("{line}");
+        } else {
+            self.hidden.push(line.to_owned());
+        }
+    }
+
+    fn print_hidden(&self) {
+        for line in &self.hidden {
+            println!("{line}");
+        }
+    }
+}
+
+/// The names of a package's model suites: its `tests/loom_*.rs`.
+fn suites(package: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(package.join("tests")).into_iter().flatten();
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let suite = name.strip_suffix(".rs")?;
+            suite.starts_with("loom_").then(|| suite.to_owned())
+        })
+        .collect()
+}
+
+/// The models' own target directory, so that their flags do not rebuild the
+/// ordinary one.
+fn target(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root.join(target).join("loom")
+}
+
+/// Finds the package a user names, for the argument parser.
+fn package_with_models(name: &str) -> Result<Package, String> {
+    let root = workspace::root();
+    let mut packages = workspace::packages(&root).map_err(|error| format!("{error:#}"))?;
+    packages.retain(|package| !suites(&root.join(&package.dir)).is_empty());
+    let names: Vec<_> = packages
+        .iter()
+        .map(|package| package.name.clone())
+        .collect();
+    packages
+        .into_iter()
+        .find(|package| package.name == name || package.dir.ends_with(name))
+        .ok_or_else(|| format!("the crates with models are {}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Running commands one after the other: shown, timed, stopped at the first
+//! failure.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+
+/// The steps of one command that have run so far.
+#[derive(Default)]
+pub(crate) struct Steps {
+    finished: Vec<Step>,
+}
+
+struct Step {
+    name: String,
+    took: Duration,
+    passed: bool,
+}
+
+/// Runs `body`, then prints what each of its steps took, also when one failed.
+pub(crate) fn summarized(body: impl FnOnce(&mut Steps) -> Result<()>) -> Result<()> {
+    let mut steps = Steps::default();
+    let result = body(&mut steps);
+    print!("{}", steps.table());
+    result
+}
+
+impl Steps {
+    /// Runs a command with its output left on the terminal.
+    pub(crate) fn run(&mut self, name: &str, command: &mut Command) -> Result<()> {
+        let shown = line_of(command);
+        self.step(name, &shown, || {
+            let status = command
+                .status()
+                .with_context(|| format!("cannot start {shown}"))?;
+            passed(status, &shown)
+        })
+    }
+
+    /// Runs `body`, which the command line `shown` would repeat.
+    pub(crate) fn step(
+        &mut self,
+        name: &str,
+        shown: &str,
+        body: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        println!("\n== {name}\n$ {shown}");
+        let start = Instant::now();
+        let result = body();
+        self.finished.push(Step {
+            name: name.to_owned(),
+            took: start.elapsed(),
+            passed: result.is_ok(),
+        });
+        result.with_context(|| format!("step \"{name}\" failed"))
+    }
+
+    fn table(&self) -> String {
+        let total: Duration = self.finished.iter().map(|step| step.took).sum();
+        let mut table = format!("\n{:<32} {:>9}\n", "step", "seconds");
+        for step in &self.finished {
+            let mark = if step.passed { "" } else { "  failed" };
+            let _ = writeln!(
+                table,
+                "{:<32} {:>9.1}{mark}",
+                step.name,
+                step.took.as_secs_f64()
+            );
+        }
+        let _ = writeln!(table, "{:<32} {:>9.1}", "total", total.as_secs_f64());
+        table
+    }
+}
+
+/// A cargo command that runs at the root of the workspace.
+pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).args(args);
+    command
+}
+
+/// Runs a command, not as a step of its own, and gives each line of its
+/// standard output to `each_line`, which prints what a reader wants.
+pub(crate) fn filter(command: &mut Command, mut each_line: impl FnMut(&str)) -> Result<()> {
+    let shown = line_of(command);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {shown}"))?;
+    let stdout = child.stdout.take().context("a child without output")?;
+    for line in BufReader::new(stdout).lines() {
+        each_line(&line?);
+    }
+    passed(child.wait()?, &shown)
+}
+
+/// The command as one would type it, with the variables it sets.
+pub(crate) fn line_of(command: &Command) -> String {
+    let quoted = |word: &str| {
+        if word.contains([' ', '*']) {
+            format!("'{word}'")
+        } else {
+            word.to_owned()
+        }
+    };
+    let mut words = Vec::new();
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            let value = quoted(&value.to_string_lossy());
+            words.push(format!("{}={value}", name.to_string_lossy()));
+        }
+    }
+    let program = Path::new(command.get_program());
+    let shown = match program.file_name() {
+        Some(name) if program.is_absolute() => name,
+        _ => program.as_os_str(),
+    };
+    words.push(shown.to_string_lossy().into_owned());
+    words.extend(command.get_args().map(|arg| quoted(&arg.to_string_lossy())));
+    words.join(" ")
+}
+
+fn passed(status: ExitStatus, shown: &str) -> Result<()> {
+    if !status.success() {
+        bail!("{shown}: {status}");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

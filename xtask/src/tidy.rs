@@ -1,0 +1,39 @@
+//! `cargo xtask tidy`: the rules of layout, dependencies and comments, as code.
+
+pub(crate) mod layers;
+mod layout;
+mod source;
+mod text;
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::workspace::{self, Package};
+
+pub(crate) fn run() -> Result<()> {
+    let root = workspace::root();
+    let packages = workspace::packages(&root)?;
+    check(&root, &packages)?;
+    println!("tidy: nothing to object to");
+    Ok(())
+}
+
+/// Applies every rule and prints what breaks one.
+pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<()> {
+    let mut findings = layout::check(root, packages)?;
+    findings.extend(layers::check(packages));
+    for package in packages {
+        for file in text::files(root, package)? {
+            findings.extend(source::check(&file));
+        }
+    }
+    for finding in &findings {
+        println!("{finding}");
+    }
+    match findings.len() {
+        0 => Ok(()),
+        1 => bail!("tidy: 1 rule is broken, see above"),
+        count => bail!("tidy: {count} rules are broken, see above"),
+    }
+}

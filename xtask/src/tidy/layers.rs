@@ -1,0 +1,143 @@
+//! Which crate may depend on which: dependencies point down only.
+
+use crate::workspace::Package;
+
+/// A crate of `crates/` and those it may name in its manifest.
+struct Layer {
+    package: &'static str,
+    may_use: &'static [&'static str],
+}
+
+/// The crates from the bottom up: each may use rows above its own only.
+const LAYERS: &[Layer] = &[
+    Layer {
+        package: "raddle-std",
+        may_use: &[],
+    },
+    Layer {
+        package: "raddle-macros",
+        may_use: &[],
+    },
+    Layer {
+        package: "raddle-coop",
+        may_use: &["raddle-std"],
+    },
+    Layer {
+        package: "raddle-queue",
+        may_use: &["raddle-std"],
+    },
+    Layer {
+        package: "raddle-io",
+        may_use: &["raddle-std", "raddle-coop"],
+    },
+    Layer {
+        package: "raddle-task",
+        may_use: &["raddle-std", "raddle-coop"],
+    },
+    Layer {
+        package: "raddle-reactor",
+        may_use: &["raddle-std"],
+    },
+    Layer {
+        package: "raddle-timer",
+        may_use: &["raddle-std", "raddle-coop"],
+    },
+    Layer {
+        package: "raddle-blocking",
+        may_use: &["raddle-std"],
+    },
+    Layer {
+        package: "raddle-net",
+        may_use: &["raddle-std", "raddle-coop", "raddle-io", "raddle-reactor"],
+    },
+    Layer {
+        package: "raddle-sched",
+        may_use: &["raddle-std", "raddle-coop", "raddle-queue", "raddle-task"],
+    },
+];
+
+/// The crates that compose the layers, from the bottom up: each may use every
+/// layer, and the crates before it in this list.
+const COMPOSERS: &[&str] = &["raddle", "raddle-hyper", "raddle-benches"];
+
+/// Runtimes that only the benchmarks, and the composers' examples, depend on.
+const RUNTIMES: &[&str] = &["async-executor", "async-std", "smol", "tokio"];
+
+/// Whether a package is one of the layers, and so stands alone.
+pub(crate) fn is_layer(package: &str) -> bool {
+    layer(package).is_some()
+}
+
+/// Those of `tree`, the packages under a layer, that do not belong there.
+pub(crate) fn strangers<'a>(name: &str, tree: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let below = below(name);
+    tree.filter(|package| {
+        let ours = *package == name || below.contains(package);
+        RUNTIMES.contains(package) || (package.starts_with("raddle") && !ours)
+    })
+    .collect()
+}
+
+/// Says which manifests name what they may not.
+pub(super) fn check(packages: &[Package]) -> Vec<String> {
+    packages.iter().flat_map(check_package).collect()
+}
+
+fn check_package(package: &Package) -> Vec<String> {
+    let name = package.name.as_str();
+    let mut findings = Vec::new();
+    let mut object = |what: String| {
+        let manifest = package.dir.join("Cargo.toml");
+        findings.push(format!("{}: {what}", manifest.display()));
+    };
+    let is_layer = is_layer(name);
+    let height = COMPOSERS.iter().position(|composer| *composer == name);
+    if !is_layer && height.is_none() && name != "xtask" {
+        object(format!("{name} has no row in xtask/src/tidy/layers.rs"));
+    }
+    for dependency in &package.dependencies {
+        let used = dependency.name.as_str();
+        let allowed = match (layer(name), height) {
+            (Some(layer), _) => layer.may_use.contains(&used),
+            (None, Some(height)) => is_layer_or_before(used, height),
+            (None, None) => false,
+        };
+        if used.starts_with("raddle") && used != name && !allowed {
+            object(format!(
+                "{name} may not depend on {used}, which is not below it"
+            ));
+        }
+        let runtime = RUNTIMES.contains(&used);
+        if runtime && (is_layer || !dependency.dev) && name != "raddle-benches" {
+            object(format!("{name} may not depend on {used}, another runtime"));
+        }
+        if used == "loom" && name != "raddle-std" {
+            object(format!(
+                "{name} may not depend on loom; take it from raddle-std"
+            ));
+        }
+    }
+    findings
+}
+
+fn is_layer_or_before(used: &str, height: usize) -> bool {
+    is_layer(used) || COMPOSERS[..height].contains(&used)
+}
+
+fn layer(package: &str) -> Option<&'static Layer> {
+    LAYERS.iter().find(|layer| layer.package == package)
+}
+
+/// Every layer that a layer uses, directly or through another.
+fn below(name: &str) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    let direct = layer(name).map_or(&[][..], |layer| layer.may_use);
+    for used in direct {
+        found.push(*used);
+        found.extend(below(used));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+use super::*;
+use crate::workspace::Dependency;
+
+fn package(name: &str, dependencies: &[(&str, bool)]) -> Package {
+    Package {
+        name: name.to_owned(),
+        dir: "crates/planted".into(),
+        dependencies: dependencies
+            .iter()
+            .map(|&(name, dev)| Dependency {
+                name: name.to_owned(),
+                dev,
+            })
+            .collect(),
+    }
+}
+
+fn findings(name: &str, dependency: &str, dev: bool) -> usize {
+    check(&[package(name, &[(dependency, dev)])]).len()
+}
+
+#[test]
+fn an_upward_edge_is_found() {
+    let found = check(&[package("raddle-queue", &[("raddle-sched", false)])]);
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].contains("raddle-queue may not depend on raddle-sched"),
+        "{found:?}"
+    );
+    assert_eq!(findings("raddle-sched", "raddle-queue", false), 0);
+}
+
+#[test]
+fn tests_may_not_point_up_either() {
+    assert_eq!(findings("raddle-task", "raddle-sched", true), 1);
+    assert_eq!(findings("raddle", "raddle-hyper", true), 1);
+    assert_eq!(findings("raddle-hyper", "raddle", false), 0);
+}
+
+#[test]
+fn crates_of_one_height_do_not_name_each_other() {
+    assert_eq!(findings("raddle-net", "raddle-sched", false), 1);
+    assert_eq!(findings("raddle-sched", "raddle-reactor", false), 1);
+}
+
+#[test]
+fn each_row_uses_only_rows_before_it() {
+    for (index, layer) in LAYERS.iter().enumerate() {
+        for used in layer.may_use {
+            let known = LAYERS[..index].iter().any(|before| before.package == *used);
+            assert!(known, "{} uses {used}", layer.package);
+        }
+    }
+}
+
+#[test]
+fn a_crate_without_a_row_is_found() {
+    assert_eq!(check(&[package("raddle-planted", &[])]).len(), 1);
+    assert_eq!(check(&[package("xtask", &[])]).len(), 0);
+}
+
+#[test]
+fn another_runtime_is_found() {
+    assert_eq!(findings("raddle-net", "tokio", false), 1);
+    assert_eq!(findings("raddle-net", "tokio", true), 1);
+    assert_eq!(findings("raddle", "tokio", false), 1);
+    assert_eq!(findings("raddle-benches", "tokio", false), 0);
+}
+
+#[test]
+fn loom_is_named_by_raddle_std_only() {
+    assert_eq!(findings("raddle-queue", "loom", true), 1);
+    assert_eq!(findings("raddle-std", "loom", false), 0);
+}
+
+#[test]
+fn strangers_in_a_tree_are_found() {
+    let tree = [
+        "raddle-queue",
+        "raddle-std",
+        "crossbeam-utils",
+        "raddle-task",
+        "tokio",
+    ];
+    assert_eq!(
+        strangers("raddle-queue", tree.into_iter()),
+        ["raddle-task", "tokio"]
+    );
+    assert!(strangers("raddle-sched", tree[..4].iter().copied()).is_empty());
+}

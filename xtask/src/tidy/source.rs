@@ -1,0 +1,195 @@
+//! What the sources may say, and which comments they owe.
+
+use super::layers;
+use super::text::File;
+
+/// The lines that a file of a crate must stay below. Tests may be longer.
+const LINES: usize = 400;
+
+/// How far above an atomic operation its `ORDERING:` comment may begin.
+const ORDERING_REACH: usize = 8;
+
+const UNFINISHED: &[&str] = &["todo", "unimplemented", "dbg"];
+const WITHOUT_UNSAFE: &[&str] = &["raddle", "xtask"];
+const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+
+/// Applies every rule to one file.
+pub(super) fn check(file: &File) -> Vec<String> {
+    let mut findings = Vec::new();
+    findings.extend(length(file));
+    findings.extend(unfinished(file));
+    findings.extend(loom(file));
+    findings.extend(primitives(file));
+    findings.extend(safety(file));
+    findings.extend(no_unsafe(file));
+    findings.extend(ordering(file));
+    findings
+}
+
+fn at(file: &File, line: usize, what: &str) -> String {
+    format!("{}:{}: {what}", file.path.display(), line + 1)
+}
+
+fn length(file: &File) -> Option<String> {
+    let count = file.lines.len();
+    (!file.is_apart() && count >= LINES).then(|| {
+        at(
+            file,
+            count - 1,
+            &format!("{count} lines; a file stays below {LINES}"),
+        )
+    })
+}
+
+fn unfinished(file: &File) -> Vec<String> {
+    let mut findings = Vec::new();
+    for name in UNFINISHED {
+        for index in file.find(&[name, "!"]) {
+            findings.push(at(
+                file,
+                file.tokens[index].line,
+                &format!("{name}! is left over"),
+            ));
+        }
+    }
+    findings
+}
+
+fn loom(file: &File) -> Vec<String> {
+    if ["raddle-std", "xtask"].contains(&file.package.as_str()) {
+        return Vec::new();
+    }
+    file.find(&["loom", ":", ":"])
+        .map(|index| at(file, file.tokens[index].line, "loom is for raddle-std only"))
+        .collect()
+}
+
+/// A layer that takes its atomics or parks its threads past raddle-std is one
+/// that no model sees through. Clippy sees to the types that raddle-std wraps.
+/// A static may be std's: loom's have no constant to begin with.
+fn primitives(file: &File) -> Vec<String> {
+    if file.package == "raddle-std" || file.is_apart() || !layers::is_layer(&file.package) {
+        return Vec::new();
+    }
+    let atomics = names(file, "sync", &["atomic"]);
+    let threads = names(file, "thread", &["park", "park_timeout"]);
+    atomics
+        .into_iter()
+        .chain(threads)
+        .map(|line| {
+            at(
+                file,
+                line,
+                "take it from raddle_std, so that loom can model it",
+            )
+        })
+        .collect()
+}
+
+/// The lines that name one of `items` of std's `module`, alone or in a list.
+fn names(file: &File, module: &str, items: &[&str]) -> Vec<usize> {
+    let mut lines = Vec::new();
+    for origin in ["std", "core"] {
+        for index in file.find(&[origin, ":", ":", module, ":", ":"]) {
+            let before = &file.tokens[file.statement(index)..index];
+            if before.iter().any(|token| token.text == "static") {
+                continue;
+            }
+            let mut named = file.group(index + 6).iter();
+            if named.any(|token| items.contains(&token.text.as_str())) {
+                lines.push(file.tokens[index].line);
+            }
+        }
+    }
+    lines
+}
+
+fn no_unsafe(file: &File) -> Vec<String> {
+    if !WITHOUT_UNSAFE.contains(&file.package.as_str()) {
+        return Vec::new();
+    }
+    file.find(&["unsafe"])
+        .map(|index| {
+            let what = format!("{} has no unsafe code", file.package);
+            at(file, file.tokens[index].line, &what)
+        })
+        .collect()
+}
+
+/// Each unsafe block and impl says above it, or above the statement it is in,
+/// why it is sound.
+fn safety(file: &File) -> Vec<String> {
+    let blocks = file.find(&["unsafe", "{"]);
+    let impls = file.find(&["unsafe", "impl"]);
+    let mut findings = Vec::new();
+    for index in blocks.chain(impls) {
+        let line = file.tokens[index].line;
+        let statement = file.tokens[file.statement(index)].line;
+        if !(statement..=line).any(|line| has_above(file, line, "// SAFETY:")) {
+            let what = "unsafe without a SAFETY: comment directly above";
+            findings.push(at(file, line, what));
+        }
+    }
+    findings
+}
+
+/// Whether the comment that ends directly above `line` has `mark`.
+fn has_above(file: &File, line: usize, mark: &str) -> bool {
+    file.lines[..line]
+        .iter()
+        .rev()
+        .map(|text| text.trim_start())
+        .take_while(|text| text.starts_with("//"))
+        .any(|text| text.starts_with(mark))
+}
+
+/// Each atomic operation of a layer names its partner.
+fn ordering(file: &File) -> Vec<String> {
+    if file.is_apart() || !layers::is_layer(&file.package) {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for index in file.find(&["("]) {
+        if !is_atomic_call(file, index) {
+            continue;
+        }
+        let line = file.tokens[index].line;
+        let reach = line.saturating_sub(ORDERING_REACH)..=line;
+        if !file.lines[reach]
+            .iter()
+            .any(|line| line.contains("// ORDERING:"))
+        {
+            findings.push(at(
+                file,
+                line,
+                "an atomic operation without an ORDERING: comment",
+            ));
+        }
+    }
+    findings
+}
+
+/// Whether the bracket at `open` holds the arguments of an atomic operation or
+/// a fence, an ordering among them.
+fn is_atomic_call(file: &File, open: usize) -> bool {
+    let before = |distance: usize| {
+        let index = open.checked_sub(distance)?;
+        Some(file.tokens[index].text.as_str())
+    };
+    let Some(name) = before(1) else { return false };
+    let operation = matches!(
+        name,
+        "load" | "store" | "swap" | "compare_exchange" | "compare_exchange_weak"
+    ) || name.starts_with("fetch_");
+    let called = operation && before(2) == Some(".") || name == "fence";
+    let ordered = || {
+        let arguments = file.group(open);
+        arguments
+            .iter()
+            .any(|token| ORDERINGS.contains(&token.text.as_str()))
+    };
+    called && ordered()
+}
+
+#[cfg(test)]
+mod tests;

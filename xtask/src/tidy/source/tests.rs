@@ -1,0 +1,143 @@
+use super::*;
+
+fn file(package: &str, path: &str, text: &str) -> File {
+    File::new(package, path.into(), text).unwrap()
+}
+
+fn queue(text: &str) -> File {
+    file("raddle-queue", "crates/queue/src/ring.rs", text)
+}
+
+#[test]
+fn a_long_file_is_found() {
+    let long = "//\n".repeat(LINES);
+    assert!(length(&queue(&long)).is_some());
+    assert!(length(&queue(&long[3..])).is_none());
+    assert!(
+        length(&file(
+            "raddle-queue",
+            "crates/queue/src/ring/tests.rs",
+            &long
+        ))
+        .is_none()
+    );
+}
+
+#[test]
+fn leftovers_are_found() {
+    let text = "fn f() { todo!() }\nfn g() { unimplemented!() }\nfn h() { dbg!(1); }";
+    assert_eq!(unfinished(&queue(text)).len(), 3);
+    assert!(unfinished(&queue("// todo!()\nfn f() { \"dbg!(1)\" }")).is_empty());
+}
+
+#[test]
+fn loom_elsewhere_is_found() {
+    let text = "#![cfg(raddle_loom)]\nuse loom::sync::Arc;";
+    assert_eq!(
+        loom(&queue(text)),
+        ["crates/queue/src/ring.rs:2: loom is for raddle-std only"]
+    );
+    assert!(loom(&file("raddle-std", "crates/std/src/loom.rs", text)).is_empty());
+    assert!(loom(&queue("use raddle_std::model;")).is_empty());
+}
+
+#[test]
+fn primitives_past_raddle_std_are_found() {
+    for text in [
+        "use std::sync::atomic::AtomicBool;",
+        "use std::sync::{Arc, atomic::{AtomicBool, Ordering}};",
+        "fn f() { core::sync::atomic::fence(order) }",
+        "fn f() { std::thread::park(); }",
+    ] {
+        assert_eq!(primitives(&queue(text)).len(), 1, "{text}");
+        assert!(primitives(&file("raddle-std", "crates/std/src/std.rs", text)).is_empty());
+        assert!(primitives(&file("raddle-queue", "crates/queue/tests/a.rs", text)).is_empty());
+    }
+    for text in [
+        "use raddle_std::sync::atomic::AtomicBool;",
+        "use raddle_std::thread::park;",
+        "use std::sync::Arc; use std::thread::panicking;",
+        "static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);",
+    ] {
+        assert!(primitives(&queue(text)).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn unsafe_is_found_where_there_is_none() {
+    let text = "// SAFETY: as planted.\nfn f() { unsafe { g() } }";
+    assert_eq!(
+        no_unsafe(&file("raddle", "crates/raddle/src/lib.rs", text)).len(),
+        1
+    );
+    assert_eq!(
+        no_unsafe(&file("xtask", "xtask/src/main.rs", text)).len(),
+        1
+    );
+    assert!(no_unsafe(&queue(text)).is_empty());
+    let forbid = "#![forbid(unsafe_code)]";
+    assert!(no_unsafe(&file("raddle", "crates/raddle/src/lib.rs", forbid)).is_empty());
+}
+
+#[test]
+fn unsafe_without_a_reason_is_found() {
+    for text in [
+        "fn f() {\n    unsafe { g() }\n}",
+        "// SAFETY: of the first only.\nunsafe impl Send for A {}\nunsafe impl Sync for A {}",
+        "// SAFETY: too far away.\n\nunsafe impl Send for A {}",
+        "fn f() {\n    // SAFETY: of another statement.\n    g();\n    unsafe { h() }\n}",
+        "fn f() {\n    // SAFETY: of a block.\n    if a {\n    }\n    unsafe { h() }\n}",
+        "fn f() {\n    match a {\n        // SAFETY: of one arm.\n        B => c(),\n        D => unsafe { e() },\n    }\n}",
+        "fn f() {\n    // Sound.\n    unsafe { g() }\n}",
+    ] {
+        assert_eq!(safety(&queue(text)).len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_reason_above_the_statement_will_do() {
+    for text in [
+        "fn f() {\n    // SAFETY: one line\n    // and another.\n    unsafe { g() }\n}",
+        "fn f() {\n    // SAFETY: held.\n    let x =\n        unsafe { g() };\n}",
+        "fn f() {\n    // SAFETY: held.\n    a\n        .with(|p| unsafe { g(p) })\n}",
+        "// SAFETY: plain words.\n#[allow(x)]\nunsafe impl Send for A {}",
+        "fn f() {\n    // SAFETY: both.\n    unsafe { a() }\n        .with(|b| unsafe { *b });\n}",
+        "fn f() {\n    // SAFETY: held.\n    let A {\n        b,\n    } = unsafe { c() };\n}",
+        "fn f() {\n    // SAFETY: held.\n    g(\n        a,\n        unsafe { b() },\n    );\n}",
+        "unsafe fn f() {}",
+        "unsafe extern \"C\" fn f() {}",
+    ] {
+        assert!(safety(&queue(text)).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn an_operation_without_its_partner_is_found() {
+    for text in [
+        "fn f() { a.load(Acquire); }",
+        "fn f() { a.b.store(g(1), Ordering::Release); }",
+        "fn f() {\n    a\n        .compare_exchange_weak(\n            0, 1, AcqRel, Relaxed)\n}",
+        "fn f() { a.fetch_or(1, Ordering::AcqRel); }",
+        "fn f() { fence(SeqCst); }",
+    ] {
+        assert_eq!(ordering(&queue(text)).len(), 1, "{text}");
+        let explained = format!("// ORDERING: pairs with g.\n{text}");
+        assert!(ordering(&queue(&explained)).is_empty(), "{text}");
+        let far = format!("// ORDERING: pairs with g.\n{}{text}", "\n".repeat(9));
+        assert_eq!(ordering(&queue(&far)).len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_atomic_or_not_a_layer_owes_no_ordering() {
+    assert!(
+        ordering(&queue(
+            "fn f() { mem::swap(a, b); a.load(path); a.cmp(Less) }"
+        ))
+        .is_empty()
+    );
+    let text = "fn f() { a.load(Acquire); }";
+    let tests = file("raddle-queue", "crates/queue/tests/ring.rs", text);
+    assert!(ordering(&tests).is_empty());
+    assert!(ordering(&file("xtask", "xtask/src/main.rs", text)).is_empty());
+}

@@ -1,0 +1,69 @@
+//! What the workspace holds, as `cargo metadata` tells it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use crate::steps;
+
+/// A package of the workspace.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// Its directory, relative to the root: `crates/queue`.
+    pub(crate) dir: PathBuf,
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+/// One package named in another's manifest.
+#[derive(Clone, Debug)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    /// Only for its tests, examples and benchmarks.
+    pub(crate) dev: bool,
+}
+
+/// The directory of the root manifest.
+pub(crate) fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_owned()
+}
+
+/// Every package of the workspace, in order of their directories.
+pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
+    let output = steps::cargo(root, &["metadata", "--no-deps", "--format-version", "1"])
+        .output()
+        .context("cannot start cargo metadata")?;
+    ensure!(
+        output.status.success(),
+        "cargo metadata: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    let metadata = serde_json::from_slice(&output.stdout)?;
+    parse(root, &metadata).context("cargo metadata has an unexpected shape")
+}
+
+fn parse(root: &Path, metadata: &Value) -> Option<Vec<Package>> {
+    let mut packages = Vec::new();
+    for package in metadata["packages"].as_array()? {
+        let manifest = Path::new(package["manifest_path"].as_str()?);
+        let mut dependencies = Vec::new();
+        for dependency in package["dependencies"].as_array()? {
+            dependencies.push(Dependency {
+                name: dependency["name"].as_str()?.to_owned(),
+                dev: dependency["kind"] == "dev",
+            });
+        }
+        packages.push(Package {
+            name: package["name"].as_str()?.to_owned(),
+            dir: manifest.parent()?.strip_prefix(root).ok()?.to_owned(),
+            dependencies,
+        });
+    }
+    packages.sort_by(|a, b| a.dir.cmp(&b.dir));
+    Some(packages)
+}
+
+#[cfg(test)]
+mod tests;
