@@ -1,1 +1,80 @@
-//! A mio-based reactor: registrations, readiness and their wakers.
+//! A reactor on mio: registrations, their readiness and the wakers of those
+//! who wait for it.
+//!
+//! A [`Reactor`] is owned by whoever drives it, a worker that has nothing to
+//! do or a thread of its own. Everybody else has a [`Handle`], registers
+//! sources with it and gets a [`Registration`], which a socket type polls.
+//! Nothing here knows tasks or sockets: sources are mio's, and those who wait
+//! are wakers.
+//!
+//! How it works inside, and which thread may touch what, is written down in
+//! `docs/reactor.md`.
+//!
+//! # Example
+//!
+//! A read that waits, driven by hand:
+//!
+//! ```
+//! use std::future::Future;
+//! use std::io::{Read, Write};
+//! use std::pin::pin;
+//! use std::task::{Context, Poll, Waker};
+//!
+//! use raddle_reactor::{Interest, Reactor};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let mut reactor = Reactor::new()?;
+//! let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+//! let peer = std::net::TcpStream::connect(listener.local_addr()?)?;
+//! let (stream, _) = listener.accept()?;
+//! stream.set_nonblocking(true)?;
+//! let mut stream = mio::net::TcpStream::from_std(stream);
+//! let registration = reactor.handle().register(&mut stream, Interest::READABLE)?;
+//!
+//! let mut buffer = [0; 16];
+//! let mut read = pin!(registration.async_io(Interest::READABLE, || {
+//!     (&stream).read(&mut buffer)
+//! }));
+//! let mut cx = Context::from_waker(Waker::noop());
+//! assert!(read.as_mut().poll(&mut cx).is_pending());
+//!
+//! (&peer).write_all(b"hello")?;
+//! while reactor.turn(None, usize::MAX)? == 0 {}
+//! let Poll::Ready(read) = read.as_mut().poll(&mut cx) else {
+//!     panic!("the event was dispatched");
+//! };
+//! assert_eq!(read?, 5);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Limits
+//!
+//! At most 2^28 - 1 sources at a time. `usize` must have 64 bits. A process
+//! that forks must make a new reactor in the child.
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod context;
+mod error;
+mod handle;
+mod reactor;
+mod readiness;
+mod ready;
+mod registration;
+mod state;
+mod table;
+
+pub use batch::WakerBatch;
+pub use context::EnterGuard;
+pub use handle::Handle;
+pub use reactor::Reactor;
+pub use readiness::{Clearing, Readiness, ReadyEvent, Snapshot};
+pub use ready::{Interest, Ready};
+pub use registration::Registration;
+pub use state::{Collected, IoState, WaitReady};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

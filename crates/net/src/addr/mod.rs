@@ -1,0 +1,137 @@
+//! From what a user writes to socket addresses.
+
+mod lookup;
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+
+use lookup::Lookup;
+
+/// What can be turned into socket addresses: an address, a pair of an IP
+/// address and a port, a slice of addresses, or a text.
+///
+/// A text is `"host:port"`, or a pair of host and port. A literal address is
+/// parsed at once. Any other host is a name, for which the operating system is
+/// asked on a thread of its own, one for each look-up. A look-up that is
+/// dropped before it ends occupies its thread until the system answers.
+///
+/// The trait is sealed: it cannot be implemented outside this crate.
+pub trait ToSocketAddrs: sealed::Sealed {}
+
+mod sealed {
+    /// The work behind [`ToSocketAddrs`](super::ToSocketAddrs).
+    pub trait Sealed {
+        fn lookup(&self) -> super::Lookup;
+    }
+}
+
+/// The addresses of a host: literal ones at once, names by asking the operating
+/// system.
+///
+/// # Errors
+///
+/// If the text is not of the form `"host:port"`, the name is not known, or the
+/// operating system refuses a thread.
+pub async fn lookup_host<T: ToSocketAddrs>(
+    host: T,
+) -> io::Result<impl Iterator<Item = SocketAddr>> {
+    resolve(host).await
+}
+
+/// Not `async` itself, so that a future that awaits it does not hold `host`.
+pub(crate) fn resolve<T: ToSocketAddrs>(host: T) -> Lookup {
+    host.lookup()
+}
+
+pub(crate) fn no_address() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "no address to use; give at least one",
+    )
+}
+
+macro_rules! addresses {
+    ($($t:ty),+ $(,)?) => {$(
+        impl ToSocketAddrs for $t {}
+
+        impl sealed::Sealed for $t {
+            fn lookup(&self) -> Lookup {
+                Lookup::one((*self).into())
+            }
+        }
+    )+};
+}
+
+addresses!(
+    SocketAddr,
+    SocketAddrV4,
+    SocketAddrV6,
+    (IpAddr, u16),
+    (Ipv4Addr, u16),
+    (Ipv6Addr, u16),
+);
+
+impl ToSocketAddrs for &[SocketAddr] {}
+
+impl sealed::Sealed for &[SocketAddr] {
+    fn lookup(&self) -> Lookup {
+        Lookup::many(self.to_vec())
+    }
+}
+
+impl ToSocketAddrs for str {}
+
+impl sealed::Sealed for str {
+    fn lookup(&self) -> Lookup {
+        if let Ok(addr) = self.parse() {
+            return Lookup::one(addr);
+        }
+        let parts = self.rsplit_once(':');
+        match parts.and_then(|(host, port)| Some((host, port.parse().ok()?))) {
+            Some((host, port)) => Lookup::name(host, port),
+            None => Lookup::failed(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "invalid socket address; write host:port",
+            )),
+        }
+    }
+}
+
+impl ToSocketAddrs for (&str, u16) {}
+
+impl sealed::Sealed for (&str, u16) {
+    fn lookup(&self) -> Lookup {
+        let (host, port) = *self;
+        match host.parse::<IpAddr>() {
+            Ok(ip) => Lookup::one((ip, port).into()),
+            Err(_) => Lookup::name(host, port),
+        }
+    }
+}
+
+impl ToSocketAddrs for String {}
+
+impl sealed::Sealed for String {
+    fn lookup(&self) -> Lookup {
+        self.as_str().lookup()
+    }
+}
+
+impl ToSocketAddrs for (String, u16) {}
+
+impl sealed::Sealed for (String, u16) {
+    fn lookup(&self) -> Lookup {
+        (self.0.as_str(), self.1).lookup()
+    }
+}
+
+impl<T: ToSocketAddrs + ?Sized> ToSocketAddrs for &T {}
+
+impl<T: ToSocketAddrs + ?Sized> sealed::Sealed for &T {
+    fn lookup(&self) -> Lookup {
+        (**self).lookup()
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

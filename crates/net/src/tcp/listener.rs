@@ -1,0 +1,167 @@
+//! The listening socket.
+
+use std::io;
+use std::net::SocketAddr;
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::task::{Context, Poll, ready};
+
+use raddle_reactor::{Handle, Interest};
+
+use super::TcpStream;
+use crate::ToSocketAddrs;
+use crate::addr::resolve;
+use crate::evented::Evented;
+
+/// A TCP socket that listens for connections.
+///
+/// ```no_run
+/// use raddle_net::TcpListener;
+///
+/// # async fn serve() -> std::io::Result<()> {
+/// let listener = TcpListener::bind("127.0.0.1:8080").await?;
+/// loop {
+///     let (stream, peer) = listener.accept().await?;
+///     println!("{peer} has connected");
+///     drop(stream);
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct TcpListener {
+    io: Evented<mio::net::TcpListener>,
+}
+
+impl TcpListener {
+    /// Listens on the first of the addresses that can be bound. Port 0 asks
+    /// for a free port, see [`local_addr`](Self::local_addr). Except on Windows,
+    /// an address is reused that old connections still linger on.
+    ///
+    /// # Errors
+    ///
+    /// If the name cannot be looked up, and otherwise that of the last address.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
+        let mut last = None;
+        for addr in resolve(addr).await? {
+            match mio::net::TcpListener::bind(addr) {
+                Ok(listener) => return TcpListener::new(listener),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(crate::addr::no_address))
+    }
+
+    fn new(listener: mio::net::TcpListener) -> io::Result<TcpListener> {
+        Ok(TcpListener {
+            io: Evented::new(listener, &Handle::current())?,
+        })
+    }
+
+    /// Waits for a connection and accepts it. Several tasks may do so.
+    ///
+    /// Cancel safe: no connection is lost if the future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system. Some concern one connection only (one
+    /// that was aborted before it was accepted). When the process has no
+    /// descriptor left, each call returns that error at once, until one is
+    /// closed: a loop should wait a little before it tries again, and the
+    /// connection then still is there.
+    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let (stream, addr) = self
+            .io
+            .async_io(Interest::READABLE, |listener| listener.accept())
+            .await?;
+        Ok((TcpStream::accepted(stream, self.io.handle())?, addr))
+    }
+
+    /// As [`accept`](Self::accept), for implementing a future; keeps the waker
+    /// of the last caller only.
+    ///
+    /// # Errors
+    ///
+    /// As [`accept`](Self::accept).
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        let accepted = self.io.poll_read_io(cx, |listener| listener.accept());
+        let (stream, addr) = ready!(accepted)?;
+        let stream = TcpStream::accepted(stream, self.io.handle())?;
+        Poll::Ready(Ok((stream, addr)))
+    }
+
+    /// Takes over a listener of std's, which must be in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_std(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+        TcpListener::new(mio::net::TcpListener::from_std(listener))
+    }
+
+    /// Leaves the reactor and becomes a listener of std's, in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_std(self) -> io::Result<std::net::TcpListener> {
+        Ok(self.io.into_inner()?.into())
+    }
+
+    /// The address it listens on, with the port that was given for port 0.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+
+    /// The time to live of its packets, in hops.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.io.ttl()
+    }
+
+    /// Sets the time to live of its packets, in hops.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.io.set_ttl(ttl)
+    }
+}
+
+impl TryFrom<std::net::TcpListener> for TcpListener {
+    type Error = io::Error;
+
+    /// As [`TcpListener::from_std`].
+    fn try_from(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+        TcpListener::from_std(listener)
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for TcpListener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl AsRawFd for TcpListener {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.as_raw_fd()
+    }
+}

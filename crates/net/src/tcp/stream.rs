@@ -1,0 +1,365 @@
+//! The connected socket.
+
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::{Shutdown, SocketAddr};
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
+use raddle_reactor::{Handle, Interest, Ready};
+
+use super::split::{ReadHalf, WriteHalf, split};
+use super::split_owned::{OwnedReadHalf, OwnedWriteHalf, split_owned};
+use crate::ToSocketAddrs;
+use crate::addr::{no_address, resolve};
+use crate::evented::Evented;
+
+/// A TCP connection.
+///
+/// Read and write it with [`AsyncRead`] and [`AsyncWrite`]; writing is not
+/// buffered, so that flushing does nothing. Dropping it closes the connection;
+/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends the writing direction
+/// only.
+///
+/// The `poll_*` methods keep one waker for reading and one for writing, that of
+/// the last caller. The `async` ones that take `&self` may wait in any number
+/// of tasks.
+#[derive(Debug)]
+pub struct TcpStream {
+    pub(super) io: Evented<mio::net::TcpStream>,
+}
+
+impl TcpStream {
+    /// Connects to the first of the addresses that answers, trying one after
+    /// the other.
+    ///
+    /// Cancel safe in that a connection under way is closed when the future is
+    /// dropped.
+    ///
+    /// # Errors
+    ///
+    /// If the name cannot be looked up, and otherwise that of the last address.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub async fn connect<A: ToSocketAddrs>(addr: A) -> io::Result<TcpStream> {
+        let mut last = None;
+        for addr in resolve(addr).await? {
+            match TcpStream::connect_to(addr).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(no_address))
+    }
+
+    async fn connect_to(addr: SocketAddr) -> io::Result<TcpStream> {
+        let stream = TcpStream::new(mio::net::TcpStream::connect(addr)?)?;
+        // Writable says that the attempt has ended, the socket's error how.
+        stream.io.ready(Interest::WRITABLE).await?;
+        match stream.take_error()? {
+            Some(error) => Err(error),
+            None => Ok(stream),
+        }
+    }
+
+    fn new(stream: mio::net::TcpStream) -> io::Result<TcpStream> {
+        TcpStream::accepted(stream, &Handle::current())
+    }
+
+    /// A connection that a listener of that reactor has accepted.
+    pub(super) fn accepted(stream: mio::net::TcpStream, handle: &Handle) -> io::Result<TcpStream> {
+        Ok(TcpStream {
+            io: Evented::new(stream, handle)?,
+        })
+    }
+
+    /// Takes over a stream of std's, which must be in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_std(stream: std::net::TcpStream) -> io::Result<TcpStream> {
+        TcpStream::new(mio::net::TcpStream::from_std(stream))
+    }
+
+    /// Leaves the reactor and becomes a stream of std's, in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_std(self) -> io::Result<std::net::TcpStream> {
+        Ok(self.io.into_inner()?.into())
+    }
+
+    /// Waits until the stream is ready for any of `interest`, and says for
+    /// what. A later operation may still find that it would block.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.io.ready(interest).await
+    }
+
+    /// Waits until there is something to read or the stream has ended. Cancel
+    /// safe; usually followed by [`try_read`](Self::try_read).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.ready(Interest::READABLE).await.map(drop)
+    }
+
+    /// Waits until there is room to write. Cancel safe; usually followed by
+    /// [`try_write`](Self::try_write).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn writable(&self) -> io::Result<()> {
+        self.ready(Interest::WRITABLE).await.map(drop)
+    }
+
+    /// As [`readable`](Self::readable), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_read_ready(cx)
+    }
+
+    /// As [`writable`](Self::writable), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_write_ready(cx)
+    }
+
+    /// Reads what is there without waiting. `Ok(0)` is the end of the stream,
+    /// or an empty buffer.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if nothing is there; wait with
+    /// [`readable`](Self::readable). Others are the connection's.
+    pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::READABLE, |mut stream| stream.read(buf))
+    }
+
+    /// As [`try_read`](Self::try_read), filling one buffer after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::READABLE, |mut stream| stream.read_vectored(bufs))
+    }
+
+    /// Writes as much as there is room for without waiting.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if there is none; wait with
+    /// [`writable`](Self::writable). Others are the connection's.
+    pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::WRITABLE, |mut stream| stream.write(buf))
+    }
+
+    /// As [`try_write`](Self::try_write), from one buffer after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_write`](Self::try_write).
+    pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::WRITABLE, |mut stream| stream.write_vectored(bufs))
+    }
+
+    /// Tries an operation on the socket that is not offered here, if the stream
+    /// is known to be ready for `interest`. If `f` says `WouldBlock`, the stream
+    /// counts as not ready until the next event: return it only if the socket
+    /// did.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`; `WouldBlock` if the stream is not ready.
+    pub fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.io.try_io(interest, |stream| stream.try_io(f))
+    }
+
+    /// As [`try_io`](Self::try_io), waiting and trying again until it does not
+    /// block.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`.
+    pub async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.io
+            .async_io(interest, |stream| stream.try_io(&mut f))
+            .await
+    }
+
+    /// Waits for data and copies it to `buf` without taking it: the next read
+    /// returns it again. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// Those of the connection.
+    pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .async_io(Interest::READABLE, |stream| stream.peek(buf))
+            .await
+    }
+
+    /// As [`peek`](Self::peek), for implementing a future. What is copied is
+    /// filled into `buf`, and its length returned.
+    ///
+    /// # Errors
+    ///
+    /// Those of the connection.
+    pub fn poll_peek(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<usize>> {
+        self.io.poll_read_io(cx, |stream| {
+            let peeked = stream.peek(buf.initialize_unfilled())?;
+            buf.advance(peeked);
+            Ok(peeked)
+        })
+    }
+
+    /// Splits the stream into a half for reading and one for writing, which
+    /// borrow it: nothing is allocated.
+    pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
+        split(self)
+    }
+
+    /// Splits the stream into halves that can go to different tasks. Dropping
+    /// the writing half ends the writing direction; dropping both closes the
+    /// connection.
+    pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+        split_owned(self)
+    }
+
+    pub(super) fn poll_read_shared(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.io.poll_read(cx, buf)
+    }
+
+    pub(super) fn poll_write_shared(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.io.poll_write(cx, buf)
+    }
+
+    pub(super) fn poll_write_vectored_shared(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.io.poll_write_vectored(cx, bufs)
+    }
+
+    /// Ends the writing direction. That the other side has reset the
+    /// connection meanwhile is no error: it has ended all the same.
+    pub(super) fn shutdown_write(&self) -> io::Result<()> {
+        match self.io.shutdown(Shutdown::Write) {
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            result => result,
+        }
+    }
+}
+
+impl AsyncRead for TcpStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.poll_read_shared(cx, buf)
+    }
+}
+
+impl AsyncWrite for TcpStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_shared(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored_shared(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.shutdown_write())
+    }
+}
+
+impl TryFrom<std::net::TcpStream> for TcpStream {
+    type Error = io::Error;
+
+    /// As [`TcpStream::from_std`].
+    fn try_from(stream: std::net::TcpStream) -> io::Result<TcpStream> {
+        TcpStream::from_std(stream)
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for TcpStream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl AsRawFd for TcpStream {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.as_raw_fd()
+    }
+}

@@ -1,0 +1,153 @@
+//! A driver of the reactor on a thread of its own, and the smallest executors.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use raddle_net::{TcpListener, TcpStream};
+use raddle_reactor::{Handle, Reactor};
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::thread::{self, JoinHandle, Thread};
+
+/// Turns a reactor until it is dropped.
+pub(crate) struct Driver {
+    pub(crate) handle: Handle,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Driver {
+    pub(crate) fn start() -> Self {
+        Self::with_limit(usize::MAX)
+    }
+
+    /// Dispatches at most `limit` events a turn.
+    pub(crate) fn with_limit(limit: usize) -> Self {
+        let mut reactor = Reactor::new().unwrap();
+        let handle = reactor.handle();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let thread = thread::spawn(move || {
+            // ORDERING: pairs with the drop of the driver.
+            while !stopped.load(Ordering::Acquire) {
+                let dispatched = reactor.turn(None, limit).unwrap();
+                assert!(dispatched <= limit);
+            }
+        });
+        Self {
+            handle,
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // ORDERING: pairs with the driving thread's look.
+        self.stop.store(true, Ordering::Release);
+        self.handle.unpark();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// Runs a test body with a reactor, to its end.
+pub(crate) fn run<F: Future>(body: F) -> F::Output {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    block_on(body)
+}
+
+struct Unparker(Thread);
+
+impl Wake for Unparker {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Polls a future on this thread, parking while it is pending. A generous
+/// bound catches a hang.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unparker(thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    loop {
+        match future.as_mut().poll(&mut cx) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => {
+                assert!(std::time::Instant::now() < deadline, "the test hangs");
+                thread::park_timeout(Duration::from_secs(60));
+            }
+        }
+    }
+}
+
+/// Runs all of the futures at the same time, on this thread.
+pub(crate) async fn all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    let mut running: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
+    let mut outputs: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();
+    poll_fn(|cx| {
+        let mut pending = false;
+        for (future, output) in running.iter_mut().zip(&mut outputs) {
+            if output.is_none() {
+                match future.as_mut().poll(cx) {
+                    Poll::Ready(value) => *output = Some(value),
+                    Poll::Pending => pending = true,
+                }
+            }
+        }
+        if pending {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    })
+    .await;
+    outputs.into_iter().flatten().collect()
+}
+
+/// Both of two futures, at the same time.
+pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    let (mut a_output, mut b_output) = (None, None);
+    poll_fn(|cx| {
+        if a_output.is_none()
+            && let Poll::Ready(output) = a.as_mut().poll(cx)
+        {
+            a_output = Some(output);
+        }
+        if b_output.is_none()
+            && let Poll::Ready(output) = b.as_mut().poll(cx)
+        {
+            b_output = Some(output);
+        }
+        match (a_output.take(), b_output.take()) {
+            (Some(a), Some(b)) => Poll::Ready((a, b)),
+            (a, b) => {
+                (a_output, b_output) = (a, b);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+/// Polls once, with a waker that does nothing.
+pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Two ends of one connection.
+pub(crate) async fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let (near, far) = both(TcpStream::connect(addr), listener.accept()).await;
+    (near.unwrap(), far.unwrap().0)
+}

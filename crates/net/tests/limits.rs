@@ -1,0 +1,154 @@
+//! Descriptors: very many, none left, and one used again. A process for itself,
+//! for it changes the limit and counts on numbers.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+
+use std::fs::File;
+use std::future::poll_fn;
+use std::os::fd::{AsFd, AsRawFd};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use common::{Driver, all, block_on, both, pair};
+use raddle_io::{AsyncReadExt, AsyncWriteExt};
+use raddle_net::{TcpListener, TcpStream};
+
+fn limit() -> libc::rlimit {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the place is this function's.
+    let result = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    assert_eq!(result, 0);
+    limit
+}
+
+fn set_limit(descriptors: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: descriptors,
+        ..limit()
+    };
+    // SAFETY: reads the place only.
+    let result = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) };
+    assert_eq!(result, 0);
+}
+
+/// One test, for its parts must not run at the same time.
+#[test]
+fn descriptors() {
+    // 1,024 connections have two descriptors each.
+    set_limit(limit().rlim_max.min(4_096));
+    let connections = 1_024.min((limit().rlim_cur as usize - 100) / 2);
+    many_at_once(connections);
+    none_left();
+    duplicated();
+}
+
+fn many_at_once(connections: usize) {
+    let driver = Driver::with_limit(64);
+    let _current = driver.handle.enter();
+    block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let mut near = Vec::new();
+        let mut far = Vec::new();
+        for _ in 0..connections {
+            let (client, server) = both(TcpStream::connect(addr), listener.accept()).await;
+            near.push(client.unwrap());
+            far.push(server.unwrap().0);
+        }
+        // All wait, then all become ready.
+        let mut reads = Box::pin(all(near.iter_mut().enumerate().map(
+            |(n, stream)| async move {
+                let mut buffer = [0; 4];
+                stream.read_exact(&mut buffer).await.unwrap();
+                assert_eq!(u32::from_ne_bytes(buffer), n as u32);
+            },
+        )));
+        let first = poll_fn(|cx| Poll::Ready(reads.as_mut().poll(cx))).await;
+        assert!(first.is_pending());
+        for (n, stream) in far.iter_mut().enumerate() {
+            stream.write_all(&(n as u32).to_ne_bytes()).await.unwrap();
+        }
+        assert_eq!(reads.await.len(), connections);
+    });
+    assert_eq!(driver.handle.registered_count(), 0);
+}
+
+fn none_left() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    block_on(async {
+        let (mut near, mut far) = pair().await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let clients: Vec<_> = (0..3)
+            .map(|_| std::net::TcpStream::connect(addr).unwrap())
+            .collect();
+        // The lowest free number is the last one allowed, and taken.
+        let last = File::open("/dev/null").unwrap();
+        let former = limit().rlim_cur;
+        set_limit(last.as_raw_fd() as u64 + 1);
+
+        for _ in 0..3 {
+            let error = listener.accept().await.unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
+        }
+        // Others go on beside a loop that accepts in vain.
+        let mut failures = 0;
+        let accepted = {
+            let mut echo = pin!(async {
+                near.write_all(b"still").await.unwrap();
+                let mut buffer = [0; 5];
+                far.read_exact(&mut buffer).await.unwrap();
+            });
+            let mut last = Some(last);
+            poll_fn(|cx| {
+                if last.is_some() && echo.as_mut().poll(cx).is_ready() {
+                    // A release.
+                    last = None;
+                }
+                raddle_coop::budget(|| {
+                    loop {
+                        let mut accept = pin!(listener.accept());
+                        match Pin::as_mut(&mut accept).poll(cx) {
+                            Poll::Ready(Ok(accepted)) => return Poll::Ready(accepted),
+                            Poll::Ready(Err(_)) => failures += 1,
+                            Poll::Pending => return Poll::Pending,
+                        }
+                    }
+                })
+            })
+            .await
+        };
+        assert_eq!(accepted.1, clients[0].local_addr().unwrap());
+        drop(accepted);
+        set_limit(former);
+        for client in &clients[1..] {
+            let (_, peer) = listener.accept().await.unwrap();
+            assert_eq!(peer, client.local_addr().unwrap());
+        }
+    });
+    assert_eq!(driver.handle.registered_count(), 0);
+}
+
+/// A stream whose descriptor was duplicated leaves the selector all the same:
+/// otherwise the same socket could not come back under the same number.
+fn duplicated() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    block_on(async {
+        let (near, mut far) = pair().await;
+        let number = near.as_raw_fd();
+        let duplicate = near.as_fd().try_clone_to_owned().unwrap();
+        drop(near);
+        let again = duplicate.try_clone().unwrap();
+        assert_eq!(again.as_raw_fd(), number);
+        let mut again = TcpStream::from_std(again.into()).unwrap();
+        far.write_all(b"hello").await.unwrap();
+        let mut buffer = [0; 5];
+        again.read_exact(&mut buffer).await.unwrap();
+    });
+}

@@ -1,0 +1,310 @@
+//! Reading and writing one connection.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::future::poll_fn;
+use std::io::{ErrorKind, IoSlice, IoSliceMut};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use common::{all, both, pair, poll_once, run};
+use raddle_io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use raddle_net::TcpStream;
+use raddle_reactor::Interest;
+
+/// Whether the stream counts as ready, and so would cost a system call.
+fn would_try(stream: &TcpStream, interest: Interest) -> bool {
+    stream.try_io(interest, || Ok(())).is_ok()
+}
+
+#[test]
+fn a_half_close_leaves_the_other_direction() {
+    run(async {
+        let (mut near, mut far) = pair().await;
+        near.write_all(b"last words").await.unwrap();
+        near.shutdown().await.unwrap();
+        let mut heard = String::new();
+        far.read_to_string(&mut heard).await.unwrap();
+        assert_eq!(heard, "last words");
+
+        // The other direction carries more than the buffers hold.
+        let answer = vec![7; 4 << 20];
+        let mut received = Vec::new();
+        let (sent, read) = both(
+            async {
+                far.write_all(&answer).await?;
+                far.shutdown().await
+            },
+            near.read_to_end(&mut received),
+        )
+        .await;
+        sent.unwrap();
+        read.unwrap();
+        assert!(received == answer);
+        // The end is there however often one looks.
+        assert_eq!(far.read(&mut [0; 8]).await.unwrap(), 0);
+        assert_eq!(near.read(&mut [0; 8]).await.unwrap(), 0);
+        let error = near.write(b"x").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    });
+}
+
+#[test]
+fn a_reset_is_an_error() {
+    run(async {
+        let (mut near, far) = pair().await;
+        let mut buffer = [0; 8];
+        let mut read = pin!(near.read(&mut buffer));
+        assert!(poll_once(read.as_mut()).is_pending());
+        far.set_linger(Some(Duration::ZERO)).unwrap();
+        drop(far);
+        let error = read.await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        // Ending a direction of what has ended is none.
+        near.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_short_read_is_the_last_before_the_next_event() {
+    run(async {
+        let (mut near, mut far) = pair().await;
+        far.write_all(b"abc").await.unwrap();
+        near.readable().await.unwrap();
+        assert!(would_try(&near, Interest::READABLE));
+        assert_eq!(near.read(&mut [0; 16]).await.unwrap(), 3);
+        assert!(!would_try(&near, Interest::READABLE));
+
+        // A full buffer says nothing about what is left.
+        far.write_all(b"defghi").await.unwrap();
+        near.readable().await.unwrap();
+        assert_eq!(near.read(&mut [0; 3]).await.unwrap(), 3);
+        assert!(would_try(&near, Interest::READABLE));
+        assert_eq!(near.read(&mut [0; 3]).await.unwrap(), 3);
+    });
+}
+
+#[test]
+fn data_and_end_that_come_together_are_both_read() {
+    run(async {
+        for _ in 0..100 {
+            let (mut near, mut far) = pair().await;
+            far.write_all(b"abc").await.unwrap();
+            drop(far);
+            let mut buffer = [0; 16];
+            assert_eq!(near.read(&mut buffer).await.unwrap(), 3);
+            assert_eq!(near.read(&mut buffer).await.unwrap(), 0);
+        }
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_short_write_is_the_last_before_the_next_event() {
+    run(async {
+        let big = vec![1; 64 << 20];
+        let mut shown = false;
+        // The kernel may make room while the write is under way, which is an
+        // event of its own: not every attempt shows it.
+        for _ in 0..20 {
+            let (mut near, mut far) = pair().await;
+            let written = near.write(&big).await.unwrap();
+            assert!(written < big.len());
+            shown |= !would_try(&near, Interest::WRITABLE);
+            // Room wakes the writer.
+            let send = async {
+                near.write_all(&big[..1 << 20]).await.unwrap();
+                near.shutdown().await.unwrap();
+            };
+            let mut received = Vec::new();
+            let (_, read) = both(send, far.read_to_end(&mut received)).await;
+            read.unwrap();
+            assert_eq!(received.len(), written + (1 << 20));
+            if shown {
+                return;
+            }
+        }
+        panic!("a stream whose buffer is full counts as writable");
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_read_goes_on_behind_out_of_band_data() {
+    use socket2::SockRef;
+
+    run(async {
+        let (mut near, mut far) = pair().await;
+        far.set_nodelay(true).unwrap();
+        far.write_all(b"before").await.unwrap();
+        SockRef::from(&far).send_out_of_band(b"!").unwrap();
+        far.write_all(b"behind").await.unwrap();
+        // Until all of it has arrived, so that one read could take it.
+        while SockRef::from(&near)
+            .peek(&mut [std::mem::MaybeUninit::uninit(); 32])
+            .unwrap_or(0)
+            < 6
+        {
+            near.readable().await.unwrap();
+        }
+        let mut received = Vec::new();
+        while received.len() < 12 {
+            let mut buffer = [0; 64];
+            let read = near.read(&mut buffer).await.unwrap();
+            received.extend_from_slice(&buffer[..read]);
+        }
+        assert_eq!(received, b"beforebehind");
+    });
+}
+
+#[test]
+fn pipelined_vectored_writes() {
+    run(async {
+        let (mut near, mut far) = pair().await;
+        assert!(near.is_write_vectored());
+        // More slices than one call takes, of odd lengths, some empty.
+        let parts: Vec<Vec<u8>> = (0..5_000_usize)
+            .map(|n| vec![n as u8; (n * 37) % 1_000])
+            .collect();
+        let expected = parts.concat();
+        let send = async {
+            let mut slices: Vec<_> = parts.iter().map(|part| IoSlice::new(part)).collect();
+            let mut rest = &mut slices[..];
+            while !rest.is_empty() {
+                let sent = poll_fn(|cx| Pin::new(&mut near).poll_write_vectored(cx, rest));
+                let sent = sent.await.unwrap();
+                IoSlice::advance_slices(&mut rest, sent);
+            }
+            near.shutdown().await.unwrap();
+        };
+        let mut received = Vec::new();
+        let (_, read) = both(send, far.read_to_end(&mut received)).await;
+        read.unwrap();
+        assert!(received == expected);
+    });
+}
+
+#[test]
+fn peeking_takes_nothing() {
+    run(async {
+        let (near, mut far) = pair().await;
+        let mut buffer = [0; 8];
+        {
+            let mut peek = pin!(near.peek(&mut buffer));
+            assert!(poll_once(peek.as_mut()).is_pending());
+        }
+        far.write_all(b"abc").await.unwrap();
+        for _ in 0..3 {
+            assert_eq!(near.peek(&mut buffer).await.unwrap(), 3);
+            assert_eq!(&buffer[..3], b"abc");
+        }
+        let mut storage = [0; 8];
+        let mut peeked = ReadBuf::new(&mut storage);
+        let length = poll_fn(|cx| near.poll_peek(cx, &mut peeked)).await.unwrap();
+        assert_eq!((length, peeked.filled()), (3, &b"abc"[..]));
+        near.readable().await.unwrap();
+        assert_eq!(near.try_read(&mut buffer).unwrap(), 3);
+    });
+}
+
+#[test]
+fn readable_and_try_read() {
+    run(async {
+        let (near, far) = pair().await;
+        let blocked = near.try_read(&mut [0; 8]).unwrap_err();
+        assert_eq!(blocked.kind(), ErrorKind::WouldBlock);
+        far.writable().await.unwrap();
+        let both_parts = [IoSlice::new(b"ab"), IoSlice::new(b"cd")];
+        assert_eq!(far.try_write_vectored(&both_parts).unwrap(), 4);
+        assert_eq!(far.try_write(b"e").unwrap(), 1);
+
+        // Any number of tasks wait for the same.
+        let waiting = all((0..10).map(|_| near.readable())).await;
+        assert!(waiting.into_iter().all(|result| result.is_ok()));
+        let ready = near.ready(Interest::READABLE | Interest::WRITABLE).await;
+        let ready = ready.unwrap();
+        assert!(ready.is_readable() && ready.is_writable() && !ready.is_read_closed());
+
+        let (mut first, mut second) = ([0; 2], [0; 8]);
+        let mut read = 0;
+        while read < 5 {
+            near.readable().await.unwrap();
+            let mut slices = [IoSliceMut::new(&mut first), IoSliceMut::new(&mut second)];
+            match near.try_read_vectored(&mut slices) {
+                Ok(n) => read += n,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+        }
+        let tried = near
+            .async_io(Interest::WRITABLE, || Ok::<_, std::io::Error>(7))
+            .await;
+        assert_eq!(tried.unwrap(), 7);
+        drop(far);
+        near.readable().await.unwrap();
+        assert_eq!(near.try_read(&mut first).unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_read_that_is_dropped_loses_nothing() {
+    run(async {
+        let (mut near, mut far) = pair().await;
+        for _ in 0..100 {
+            {
+                let mut buffer = [0; 8];
+                let mut read = pin!(near.read(&mut buffer));
+                assert!(poll_once(read.as_mut()).is_pending());
+            }
+            {
+                let mut readable = pin!(near.readable());
+                assert!(poll_once(readable.as_mut()).is_pending());
+            }
+            far.write_all(b"abc").await.unwrap();
+            let mut buffer = [0; 3];
+            near.read_exact(&mut buffer).await.unwrap();
+            // Sees that nothing is left.
+            assert!(near.try_read(&mut buffer).is_err());
+        }
+    });
+}
+
+#[test]
+fn an_always_ready_stream_uses_up_the_budget() {
+    run(async {
+        let (mut near, mut far) = pair().await;
+        far.write_all(&[0; 1_000]).await.unwrap();
+        near.readable().await.unwrap();
+        let mut read = 0;
+        raddle_coop::budget(|| {
+            let mut cx = Context::from_waker(Waker::noop());
+            loop {
+                let mut storage = [0; 1];
+                let mut buf = ReadBuf::new(&mut storage);
+                match Pin::new(&mut near).poll_read(&mut cx, &mut buf) {
+                    Poll::Ready(result) => result.unwrap(),
+                    Poll::Pending => break,
+                }
+                read += 1;
+            }
+            // Writing shares it.
+            let written = Pin::new(&mut near).poll_write(&mut cx, b"x");
+            assert!(written.is_pending());
+            let mut readable = pin!(near.readable());
+            assert!(readable.as_mut().poll(&mut cx).is_pending());
+        });
+        assert_eq!(read, 128);
+        // Pending gives back what it took.
+        raddle_coop::budget(|| {
+            let mut cx = Context::from_waker(Waker::noop());
+            for _ in 0..1_000 {
+                let mut storage = [0; 1];
+                let mut buf = ReadBuf::new(&mut storage);
+                assert!(Pin::new(&mut far).poll_read(&mut cx, &mut buf).is_pending());
+            }
+            assert!(raddle_coop::has_budget_remaining());
+        });
+    });
+}

@@ -1,0 +1,72 @@
+//! Wakers on their way from under a lock to their wake.
+
+use std::fmt;
+use std::task::Waker;
+
+const CAPACITY: usize = 32;
+
+/// A fixed number of wakers on the stack: filled under a lock, woken outside.
+///
+/// What is left in a batch is woken when it is dropped, so that a waker that
+/// panics takes no wake-up of the others with it.
+pub struct WakerBatch {
+    wakers: [Option<Waker>; CAPACITY],
+    /// Those before it are woken already; nonzero only while waking.
+    next: usize,
+    len: usize,
+}
+
+impl WakerBatch {
+    /// An empty batch.
+    pub fn new() -> Self {
+        Self {
+            wakers: [const { None }; CAPACITY],
+            next: 0,
+            len: 0,
+        }
+    }
+
+    /// Whether there is no room for another waker.
+    pub fn is_full(&self) -> bool {
+        self.len == CAPACITY
+    }
+
+    /// Adds a waker. The batch must not be full.
+    pub(crate) fn push(&mut self, waker: Waker) {
+        self.wakers[self.len] = Some(waker);
+        self.len += 1;
+    }
+
+    /// Wakes all of them in the order they came and leaves the batch empty.
+    /// Call it without a lock.
+    pub fn wake_all(&mut self) {
+        while self.next < self.len {
+            self.next += 1;
+            if let Some(waker) = self.wakers[self.next - 1].take() {
+                waker.wake();
+            }
+        }
+        self.next = 0;
+        self.len = 0;
+    }
+}
+
+impl Default for WakerBatch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for WakerBatch {
+    fn drop(&mut self) {
+        self.wake_all();
+    }
+}
+
+impl fmt::Debug for WakerBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WakerBatch")
+            .field("len", &self.len)
+            .finish()
+    }
+}

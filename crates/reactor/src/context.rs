@@ -1,0 +1,66 @@
+//! The reactor of the current thread.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::{Handle, error};
+
+raddle_std::thread_local! {
+    static CURRENT: RefCell<Option<Handle>> = RefCell::new(None);
+}
+
+impl Handle {
+    /// The handle that was entered last on this thread.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[track_caller]
+    pub fn current() -> Handle {
+        match Handle::try_current() {
+            Some(handle) => handle,
+            None => panic!("{}", error::NO_REACTOR),
+        }
+    }
+
+    /// The handle that was entered last on this thread, if there is one.
+    pub fn try_current() -> Option<Handle> {
+        CURRENT.with(|current| current.borrow().clone())
+    }
+
+    /// Makes this the thread's current reactor until the guard is dropped,
+    /// which restores the former one. Drop guards in the reverse order.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        let former = CURRENT.with(|current| current.replace(Some(self.clone())));
+        EnterGuard {
+            former,
+            handle: PhantomData,
+            thread: PhantomData,
+        }
+    }
+}
+
+/// Keeps a reactor current; made by [`Handle::enter`].
+#[must_use = "the reactor is current only while the guard lives"]
+pub struct EnterGuard<'a> {
+    former: Option<Handle>,
+    handle: PhantomData<&'a Handle>,
+    /// Belongs to the thread whose variable it restores.
+    thread: PhantomData<*mut ()>,
+}
+
+impl Drop for EnterGuard<'_> {
+    fn drop(&mut self) {
+        let former = self.former.take();
+        let left = CURRENT.with(|current| current.replace(former));
+        drop(left);
+    }
+}
+
+impl fmt::Debug for EnterGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("reactor::EnterGuard")
+            .finish_non_exhaustive()
+    }
+}

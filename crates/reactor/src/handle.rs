@@ -1,0 +1,89 @@
+//! What the rest of the program holds of a reactor.
+
+use std::fmt;
+use std::io;
+
+use mio::event::Source;
+use raddle_std::sync::{Arc, Mutex};
+
+use crate::table::{Table, UNPARK};
+use crate::{Interest, IoState, Registration, error};
+
+/// Registers sources with a reactor and wakes whoever drives it. Cloning is
+/// cheap; all methods may be called from any thread.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    registry: mio::Registry,
+    unpark: mio::Waker,
+    table: Mutex<Table>,
+    /// The process that made the selector.
+    process: u32,
+}
+
+impl Handle {
+    pub(crate) fn new(registry: &mio::Registry) -> io::Result<Self> {
+        Ok(Self {
+            shared: Arc::new(Shared {
+                registry: registry.try_clone()?,
+                unpark: mio::Waker::new(registry, UNPARK)?,
+                table: Mutex::new(Table::new()),
+                process: std::process::id(),
+            }),
+        })
+    }
+
+    /// Lets the present or next [`turn`](crate::Reactor::turn) return without
+    /// waiting.
+    pub fn unpark(&self) {
+        // Fails only if the descriptor is not the waker's own, or if the waker
+        // is set so often that it could not be missed.
+        let _ = self.shared.unpark.wake();
+    }
+
+    /// Has the reactor watch `source` for `interest` until the registration is
+    /// [deregistered](Registration::deregister) or the source closed.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses the source, if there are 2^28 - 1 registrations,
+    /// if the reactor has shut down, and in a forked child of the process that
+    /// made the reactor. Nothing stays registered then.
+    pub fn register<S>(&self, source: &mut S, interest: Interest) -> io::Result<Registration>
+    where
+        S: Source + ?Sized,
+    {
+        if std::process::id() != self.shared.process {
+            return Err(error::forked());
+        }
+        let state = Arc::new(IoState::new());
+        let token = self.table().lock().insert(state.clone())?;
+        // Made before the selector knows: whatever happens there, dropping it
+        // frees the slot.
+        let registration = Registration::new(self.clone(), token, state);
+        self.registry().register(source, token, interest.to_mio())?;
+        Ok(registration)
+    }
+
+    /// How many sources are registered now.
+    pub fn registered_count(&self) -> usize {
+        self.table().lock().len()
+    }
+
+    pub(crate) fn registry(&self) -> &mio::Registry {
+        &self.shared.registry
+    }
+
+    pub(crate) fn table(&self) -> &Mutex<Table> {
+        &self.shared.table
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("reactor::Handle").finish_non_exhaustive()
+    }
+}

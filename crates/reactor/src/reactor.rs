@@ -1,0 +1,141 @@
+//! The driver of the selector.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use mio::Token;
+
+use crate::state::Collected;
+use crate::table::UNPARK;
+use crate::{Handle, Ready, WakerBatch};
+
+/// How many events one wait takes from the selector.
+const EVENTS: usize = 1024;
+
+/// Waits for events and hands them to the registrations they are for. Owned by
+/// whoever drives it; everybody else has a [`Handle`].
+///
+/// Dropping it [shuts it down](Self::shutdown).
+pub struct Reactor {
+    poll: mio::Poll,
+    events: mio::Events,
+    /// The last wait's events; those before the cursor are dispatched.
+    batch: Vec<(Token, Ready)>,
+    cursor: usize,
+    handle: Handle,
+}
+
+impl Reactor {
+    /// Makes a reactor that watches nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system gives no descriptors for the selector.
+    pub fn new() -> io::Result<Reactor> {
+        let poll = mio::Poll::new()?;
+        let handle = Handle::new(poll.registry())?;
+        Ok(Reactor {
+            poll,
+            events: mio::Events::with_capacity(EVENTS),
+            batch: Vec::with_capacity(EVENTS),
+            cursor: 0,
+            handle,
+        })
+    }
+
+    /// The handle by which sources are registered.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Waits for events, for `timeout` at most (`None`: for ever), wakes those
+    /// concerned and returns how many events that were.
+    ///
+    /// At most `limit` events are dispatched. The rest is kept for the next
+    /// turn, which then does not wait. A turn also ends, with zero events, on
+    /// [`Handle::unpark`] and on a signal. Events of registrations that are gone
+    /// do not count.
+    ///
+    /// A forked child must not call it: it would take the parent's events.
+    ///
+    /// # Errors
+    ///
+    /// Those of the selector.
+    pub fn turn(&mut self, timeout: Option<Duration>, limit: usize) -> io::Result<usize> {
+        if self.cursor == self.batch.len() {
+            self.wait(timeout)?;
+        }
+        Ok(self.dispatch(limit))
+    }
+
+    /// Ends every wait on a registration with an error that says so, now and
+    /// in future, and refuses further registrations.
+    pub fn shutdown(&mut self) {
+        self.batch.clear();
+        self.cursor = 0;
+        let states = self.handle.table().lock().shut_down();
+        for state in states {
+            state.shut_down();
+        }
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.batch.clear();
+        self.cursor = 0;
+        match self.poll.poll(&mut self.events, timeout) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        let events = self.events.iter().filter(|event| event.token() != UNPARK);
+        self.batch
+            .extend(events.map(|event| (event.token(), Ready::from_mio(event))));
+        Ok(())
+    }
+
+    fn dispatch(&mut self, limit: usize) -> usize {
+        let mut dispatched = 0;
+        while dispatched < limit && self.cursor < self.batch.len() {
+            let mut wakers = WakerBatch::new();
+            let mut unfinished = None;
+            // One lock for as many events as fill a batch of wakers.
+            let table = self.handle.table().lock();
+            while dispatched < limit
+                && !wakers.is_full()
+                && let Some(&(token, ready)) = self.batch.get(self.cursor)
+            {
+                self.cursor += 1;
+                let Some(state) = table.get(token) else {
+                    continue;
+                };
+                dispatched += 1;
+                if state.set_ready(ready, &mut wakers) == Collected::BatchFull {
+                    unfinished = Some((state.clone(), ready));
+                    break;
+                }
+            }
+            drop(table);
+            wakers.wake_all();
+            if let Some((state, ready)) = unfinished {
+                state.wake(ready, &mut wakers);
+            }
+        }
+        dispatched
+    }
+}
+
+impl Drop for Reactor {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+impl fmt::Debug for Reactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reactor")
+            .field("registered", &self.handle.registered_count())
+            .field("undispatched", &(self.batch.len() - self.cursor))
+            .finish_non_exhaustive()
+    }
+}

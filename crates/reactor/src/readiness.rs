@@ -1,0 +1,158 @@
+//! The readiness word of one source. `docs/reactor.md` draws its transitions.
+
+use raddle_std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Ready;
+
+/// Where the flags of [`Ready`] stand. Set by events; cleared by operations.
+const READY: u64 = u8::MAX as u64;
+/// Set once the reactor has shut down; never cleared.
+const SHUTDOWN: u64 = (READY + 1).next_power_of_two();
+/// One step of the tick, which takes all the bits above. It counts the events
+/// that were dispatched to this source and wraps after 2^55 of them, so that a
+/// snapshot never meets its tick again.
+const TICK_ONE: u64 = SHUTDOWN << 1;
+const TICK_SHIFT: u32 = TICK_ONE.trailing_zeros();
+
+/// The flags, the tick and the shutdown mark of one source in one word.
+#[derive(Debug)]
+pub struct Readiness(AtomicU64);
+
+/// The word at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot(u64);
+
+/// Readiness as somebody saw it: the flags, and the tick that says when.
+///
+/// An operation that finds it outdated clears it; should another event have
+/// come in between, the ticks differ and the newer readiness stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadyEvent {
+    tick: u64,
+    ready: Ready,
+}
+
+/// Whether readiness was cleared.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clearing {
+    /// The flags are gone: the source waits for the next event.
+    Cleared,
+    /// The flags stay, for they are newer than the event or say more than data:
+    /// try the operation again before waiting.
+    Kept,
+}
+
+impl Readiness {
+    /// Ready for nothing, no event so far.
+    pub fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// The word now.
+    #[inline]
+    pub fn load(&self) -> Snapshot {
+        // ORDERING: pairs with the release of `update`, so that who sees the
+        // readiness also sees what its setter did before.
+        Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// Adds the flags of an event and counts it.
+    pub fn transition_to_ready(&self, ready: Ready) {
+        // Flags and tick in one step: were the tick first, an operation that
+        // looked in between could clear the new flags with the new tick.
+        self.update(|word| Some((word | u64::from(ready.bits())).wrapping_add(TICK_ONE)));
+    }
+
+    /// Removes the flags of `event`, for an operation would have blocked.
+    pub fn transition_to_blocked(&self, event: ReadyEvent) -> Clearing {
+        self.clear(event, |_| event.ready)
+    }
+
+    /// Removes readable and writable, as far as `event` has them, for an
+    /// operation moved less than it was asked to.
+    ///
+    /// Not if an error or out-of-band data was reported: then the operation
+    /// may have stopped short for another reason than running dry.
+    pub fn transition_to_drained(&self, event: ReadyEvent) -> Clearing {
+        self.clear(event, |ready| {
+            if (ready | event.ready).intersects(Ready::ERROR | Ready::PRIORITY) {
+                Ready::EMPTY
+            } else {
+                event.ready & (Ready::READABLE | Ready::WRITABLE)
+            }
+        })
+    }
+
+    /// Marks the end of the reactor.
+    pub fn transition_to_shutdown(&self) {
+        // ORDERING: pairs with `load`.
+        self.0.fetch_or(SHUTDOWN, Ordering::AcqRel);
+    }
+
+    fn clear(&self, event: ReadyEvent, flags: impl Fn(Ready) -> Ready) -> Clearing {
+        let cleared = self.update(|word| {
+            let now = Snapshot(word);
+            let flags = flags(now.ready());
+            (now.tick() == event.tick && !flags.is_empty())
+                .then_some(word & !u64::from(flags.bits()))
+        });
+        if cleared {
+            Clearing::Cleared
+        } else {
+            Clearing::Kept
+        }
+    }
+
+    /// Replaces the word by what `next` makes of it; whether it made anything.
+    fn update(&self, next: impl FnMut(u64) -> Option<u64>) -> bool {
+        // ORDERING: pairs with `load` and with itself: the word is handed from
+        // setters to clearers and back.
+        self.0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next)
+            .is_ok()
+    }
+}
+
+impl Default for Readiness {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Snapshot {
+    /// The flags.
+    pub fn ready(self) -> Ready {
+        Ready::from_bits((self.0 & READY) as u8)
+    }
+
+    /// Whether the reactor has shut down.
+    pub fn is_shutdown(self) -> bool {
+        self.0 & SHUTDOWN != 0
+    }
+
+    /// How many events the source has had, modulo 2^55.
+    pub fn tick(self) -> u64 {
+        self.0 >> TICK_SHIFT
+    }
+
+    /// What of it answers one of `flags`, if any does.
+    pub fn event(self, flags: Ready) -> Option<ReadyEvent> {
+        let ready = self.ready();
+        ready.intersects(flags).then(|| ReadyEvent {
+            tick: self.tick(),
+            // The error is told along, and cleared along.
+            ready: ready & (flags | Ready::ERROR),
+        })
+    }
+}
+
+impl ReadyEvent {
+    /// What the source is ready for, of what was asked.
+    pub fn ready(&self) -> Ready {
+        self.ready
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,0 +1,90 @@
+use super::{Clearing, READY, Readiness, SHUTDOWN, TICK_ONE};
+use crate::Ready;
+
+fn readable(readiness: &Readiness) -> Option<super::ReadyEvent> {
+    readiness.load().event(Ready::READABLE | Ready::READ_CLOSED)
+}
+
+#[test]
+fn the_parts_of_the_word_are_disjoint() {
+    let tick = !(TICK_ONE - 1);
+    assert_eq!(READY & SHUTDOWN, 0);
+    assert_eq!((READY | SHUTDOWN) & tick, 0);
+    assert_eq!(READY | SHUTDOWN | tick, u64::MAX);
+    assert!(tick.count_ones() >= 48);
+    assert_eq!(u64::from(Ready::ALL.bits()) & !READY, 0);
+}
+
+#[test]
+fn a_stale_clearing_keeps_newer_readiness() {
+    for events in [1, 255, 256, 257, 32_768, 65_536, 1 << 20] {
+        let readiness = Readiness::new();
+        readiness.transition_to_ready(Ready::READABLE);
+        let old = readable(&readiness).unwrap();
+        for _ in 0..events {
+            readiness.transition_to_ready(Ready::READABLE);
+        }
+        assert_eq!(readiness.transition_to_blocked(old), Clearing::Kept);
+        assert_eq!(readiness.transition_to_drained(old), Clearing::Kept);
+        assert!(readable(&readiness).is_some(), "after {events} events");
+        let new = readable(&readiness).unwrap();
+        assert_eq!(readiness.transition_to_blocked(new), Clearing::Cleared);
+        assert!(readable(&readiness).is_none());
+    }
+}
+
+#[test]
+fn the_tick_wraps_into_nothing_else() {
+    let readiness = Readiness::new();
+    readiness
+        .0
+        .store(!(TICK_ONE - 1), std::sync::atomic::Ordering::Relaxed);
+    readiness.transition_to_ready(Ready::WRITABLE);
+    let now = readiness.load();
+    assert_eq!((now.tick(), now.ready()), (0, Ready::WRITABLE));
+    assert!(!now.is_shutdown());
+}
+
+#[test]
+fn a_drained_source_still_shows_its_end() {
+    let readiness = Readiness::new();
+    readiness.transition_to_ready(Ready::READABLE | Ready::READ_CLOSED);
+    let event = readable(&readiness).unwrap();
+    assert_eq!(readiness.transition_to_drained(event), Clearing::Cleared);
+    let event = readable(&readiness).expect("the end of the stream is still to be read");
+    assert_eq!(event.ready(), Ready::READ_CLOSED);
+    // Then an operation that blocks proves the flag outdated.
+    assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
+    assert!(readable(&readiness).is_none());
+}
+
+#[test]
+fn priority_and_error_forbid_draining() {
+    for flag in [Ready::PRIORITY, Ready::ERROR] {
+        let readiness = Readiness::new();
+        readiness.transition_to_ready(Ready::READABLE | flag);
+        let event = readable(&readiness).unwrap();
+        assert_eq!(readiness.transition_to_drained(event), Clearing::Kept);
+        assert!(readable(&readiness).is_some());
+    }
+}
+
+#[test]
+fn directions_are_cleared_apart() {
+    let readiness = Readiness::new();
+    readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE | Ready::PRIORITY);
+    let event = readable(&readiness).unwrap();
+    assert_eq!(event.ready(), Ready::READABLE);
+    assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
+    assert_eq!(readiness.load().ready(), Ready::WRITABLE | Ready::PRIORITY);
+}
+
+#[test]
+fn shutdown_stays() {
+    let readiness = Readiness::new();
+    readiness.transition_to_shutdown();
+    readiness.transition_to_ready(Ready::ALL);
+    let event = readable(&readiness).unwrap();
+    assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
+    assert!(readiness.load().is_shutdown());
+}

@@ -1,0 +1,236 @@
+//! What a socket holds of the reactor.
+
+use std::fmt;
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use mio::Token;
+use mio::event::Source;
+use raddle_std::sync::Arc;
+
+use crate::readiness::{Clearing, ReadyEvent};
+use crate::state::WaitReady;
+use crate::{Handle, Interest, IoState};
+
+/// The registration of one source.
+///
+/// Dropping it frees its slot, so that no event reaches it or a successor; the
+/// selector forgets the source when its descriptor is closed. If the
+/// descriptor lives on (handed back to std, or duplicated), call
+/// [`deregister`](Self::deregister) first.
+///
+/// Readiness is a hint: an operation may still find that it would block. The
+/// helpers here then clear the readiness and wait again.
+pub struct Registration {
+    handle: Handle,
+    token: Token,
+    state: Arc<IoState>,
+}
+
+impl Registration {
+    pub(crate) fn new(handle: Handle, token: Token, state: Arc<IoState>) -> Self {
+        Self {
+            handle,
+            token,
+            state,
+        }
+    }
+
+    /// The reactor that watches the source.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Waits until there is something to read. Only the waker of the last call
+    /// is kept; use [`ready`](Self::ready) to wait in several tasks.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor has shut down.
+    #[inline]
+    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
+        self.state.poll_read_ready(cx)
+    }
+
+    /// Waits until there is room to write; otherwise as
+    /// [`poll_read_ready`](Self::poll_read_ready).
+    ///
+    /// # Errors
+    ///
+    /// If the reactor has shut down.
+    #[inline]
+    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
+        self.state.poll_write_ready(cx)
+    }
+
+    /// What of `interest` the source is known to be ready for now, without
+    /// waiting.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor has shut down.
+    #[inline]
+    pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
+        self.state.try_ready(interest)
+    }
+
+    /// Waits for `interest`, in any number of tasks at the same time.
+    ///
+    /// The future ends with an error if the reactor has shut down. It is cancel
+    /// safe.
+    pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
+        self.state.ready(interest)
+    }
+
+    /// Clears `event`, for the operation it promised would have blocked. Newer
+    /// readiness stays. Call it only if the source itself said that it would
+    /// block: otherwise no event will come.
+    pub fn clear_readiness(&self, event: ReadyEvent) -> Clearing {
+        self.state.clear_readiness(event)
+    }
+
+    /// Clears readable and writable of `event`, for a read or write moved fewer
+    /// bytes than it was asked to, which proves the source drained or full.
+    ///
+    /// Whether that is a proof depends on the selector and the source: it is
+    /// for stream sockets on Linux. The end of the stream and errors remain to
+    /// be seen.
+    #[inline]
+    pub fn clear_drained(&self, event: ReadyEvent) -> Clearing {
+        self.state.clear_drained(event)
+    }
+
+    /// Tries `f` if the source is known to be ready for `interest`.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if the source is not known to be ready, or if `f` says so,
+    /// which also clears the readiness; any other error of `f`; an error if the
+    /// reactor has shut down.
+    pub fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        match self.state.try_ready(interest)? {
+            Some(event) => self.attempt(event, f),
+            None => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    /// Runs `f` until it does not block, waiting for something to read in
+    /// between.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`, and one if the reactor has shut down.
+    #[inline]
+    pub fn poll_read_io<R>(
+        &self,
+        cx: &mut Context<'_>,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        loop {
+            let event = ready!(self.poll_read_ready(cx))?;
+            if let Some(result) = blocked(self.attempt(event, &mut f)) {
+                return Poll::Ready(result);
+            }
+        }
+    }
+
+    /// Runs `f` until it does not block, waiting for room to write in between.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`, and one if the reactor has shut down.
+    #[inline]
+    pub fn poll_write_io<R>(
+        &self,
+        cx: &mut Context<'_>,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        loop {
+            let event = ready!(self.poll_write_ready(cx))?;
+            if let Some(result) = blocked(self.attempt(event, &mut f)) {
+                return Poll::Ready(result);
+            }
+        }
+    }
+
+    /// Runs `f` until it does not block, waiting for `interest` in between. Any
+    /// number of tasks may do so at the same time.
+    ///
+    /// Cancel safe: `f` has not run, or would have blocked, if the future is
+    /// dropped before it ends.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`, and one if the reactor has shut down.
+    pub async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        loop {
+            let event = self.ready(interest).await?;
+            if let Some(result) = blocked(self.attempt(event, &mut f)) {
+                return result;
+            }
+        }
+    }
+
+    /// Has the reactor forget `source`, which must be the one this was made
+    /// for. Nothing that waits on this registration is woken by events any more.
+    ///
+    /// # Errors
+    ///
+    /// Those of the selector, for one if the descriptor was closed already. The
+    /// slot is free in any case.
+    pub fn deregister<S>(&mut self, source: &mut S) -> io::Result<()>
+    where
+        S: Source + ?Sized,
+    {
+        let result = self.handle.registry().deregister(source);
+        self.free();
+        result
+    }
+
+    #[inline]
+    fn attempt<R>(&self, event: ReadyEvent, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        let result = f();
+        if let Err(error) = &result
+            && error.kind() == io::ErrorKind::WouldBlock
+        {
+            // If newer readiness stays, the next look finds it.
+            let _ = self.state.clear_readiness(event);
+        }
+        result
+    }
+
+    fn free(&self) {
+        let state = self.handle.table().lock().remove(self.token);
+        drop(state);
+    }
+}
+
+/// `None` if the operation would have blocked.
+fn blocked<R>(result: io::Result<R>) -> Option<io::Result<R>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+        result => Some(result),
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration")
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,271 @@
+//! One source: its readiness and who waits for it.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use raddle_std::sync::Mutex;
+use slab::Slab;
+
+use crate::readiness::{Clearing, Readiness, ReadyEvent};
+use crate::{Interest, Ready, WakerBatch, error};
+
+const READ: Ready = Ready::from_interest(Interest::READABLE);
+const WRITE: Ready = Ready::from_interest(Interest::WRITABLE);
+
+/// The readiness of one source and the wakers of those who wait for it.
+///
+/// This is the part of a registration that knows neither selector nor socket:
+/// whoever learns of events calls [`set_ready`](Self::set_ready), whoever
+/// operates on the source polls and clears. All methods may be called from any
+/// thread.
+pub struct IoState {
+    readiness: Readiness,
+    waiters: Mutex<Waiters>,
+}
+
+#[derive(Default)]
+struct Waiters {
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+    /// One entry for each [`WaitReady`] that has been polled and lives.
+    list: Slab<Waiter>,
+}
+
+struct Waiter {
+    interest: Ready,
+    /// `None` once woken.
+    waker: Option<Waker>,
+}
+
+/// Whether all wakers that an event concerns fitted into the batch.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collected {
+    /// All of them: wake the batch.
+    All,
+    /// Not all: wake the batch, then collect again.
+    BatchFull,
+}
+
+impl IoState {
+    /// A source that is ready for nothing.
+    pub fn new() -> Self {
+        Self {
+            readiness: Readiness::new(),
+            waiters: Mutex::new(Waiters::default()),
+        }
+    }
+
+    /// What of `interest` the source is ready for, if anything: one load.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor has shut down.
+    #[inline]
+    pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
+        self.look(Ready::from_interest(interest))
+    }
+
+    /// Waits for something to read; keeps the waker of the last caller only.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor has shut down.
+    #[inline]
+    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
+        match self.look(READ).transpose() {
+            Some(result) => Poll::Ready(result),
+            None => self.poll_slot(cx, READ, |waiters| &mut waiters.reader),
+        }
+    }
+
+    /// Waits for room to write; keeps the waker of the last caller only.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor has shut down.
+    #[inline]
+    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
+        match self.look(WRITE).transpose() {
+            Some(result) => Poll::Ready(result),
+            None => self.poll_slot(cx, WRITE, |waiters| &mut waiters.writer),
+        }
+    }
+
+    /// Waits for `interest`; any number of tasks may wait at the same time.
+    pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
+        WaitReady {
+            state: self,
+            interest: Ready::from_interest(interest),
+            key: None,
+        }
+    }
+
+    /// Clears `event`, for the operation it promised would have blocked.
+    ///
+    /// Call it only if the source itself said so: otherwise no event will come.
+    pub fn clear_readiness(&self, event: ReadyEvent) -> Clearing {
+        self.readiness.transition_to_blocked(event)
+    }
+
+    /// Clears readable and writable of `event`, for an operation moved less
+    /// than it was asked to. The end of the stream remains to be seen.
+    pub fn clear_drained(&self, event: ReadyEvent) -> Clearing {
+        self.readiness.transition_to_drained(event)
+    }
+
+    /// Makes the source ready and collects the wakers concerned. When the batch
+    /// was full, [`collect`](Self::collect) moves on.
+    pub fn set_ready(&self, ready: Ready, batch: &mut WakerBatch) -> Collected {
+        self.readiness.transition_to_ready(ready);
+        self.collect(ready, batch)
+    }
+
+    /// Moves the wakers that wait for any of `ready` to `batch`.
+    pub fn collect(&self, ready: Ready, batch: &mut WakerBatch) -> Collected {
+        let mut waiters = self.waiters.lock();
+        let Waiters {
+            reader,
+            writer,
+            list,
+        } = &mut *waiters;
+        let slots = [(READ, reader), (WRITE, writer)].into_iter();
+        let list = list.iter_mut().map(|(_, w)| (w.interest, &mut w.waker));
+        for (interest, slot) in slots.chain(list) {
+            if slot.is_none() || !interest.intersects(ready) {
+                continue;
+            }
+            if batch.is_full() {
+                return Collected::BatchFull;
+            }
+            if let Some(waker) = slot.take() {
+                batch.push(waker);
+            }
+        }
+        Collected::All
+    }
+
+    /// Ends every present and future wait with an error. Call it without a
+    /// lock, for it wakes.
+    pub fn shut_down(&self) {
+        self.readiness.transition_to_shutdown();
+        self.wake(Ready::ALL, &mut WakerBatch::new());
+    }
+
+    /// Wakes all who wait for any of `ready`, after what is in the batch.
+    pub(crate) fn wake(&self, ready: Ready, batch: &mut WakerBatch) {
+        loop {
+            let collected = self.collect(ready, batch);
+            batch.wake_all();
+            if collected == Collected::All {
+                break;
+            }
+        }
+    }
+
+    #[inline]
+    fn look(&self, flags: Ready) -> io::Result<Option<ReadyEvent>> {
+        let now = self.readiness.load();
+        if now.is_shutdown() {
+            return Err(error::shut_down());
+        }
+        Ok(now.event(flags))
+    }
+
+    fn poll_slot(
+        &self,
+        cx: &Context<'_>,
+        flags: Ready,
+        slot: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        // Cloned before the lock and the former one dropped after it, for both
+        // may run anybody's code.
+        let waker = cx.waker().clone();
+        let mut waiters = self.waiters.lock();
+        // Again, under the lock: the reactor takes the wakers in a later
+        // section than this one, or has set the word before this look.
+        if let Some(result) = self.look(flags).transpose() {
+            drop(waiters);
+            return Poll::Ready(result);
+        }
+        let former = slot(&mut waiters).replace(waker);
+        drop(waiters);
+        drop(former);
+        Poll::Pending
+    }
+}
+
+impl Default for IoState {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for IoState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IoState")
+            .field("readiness", &self.readiness.load())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The future of [`IoState::ready`].
+///
+/// Cancel safe: dropping it gives its place in the list back and loses nothing.
+#[must_use = "futures do nothing unless polled"]
+pub struct WaitReady<'a> {
+    state: &'a IoState,
+    interest: Ready,
+    key: Option<usize>,
+}
+
+impl Future for WaitReady<'_> {
+    type Output = io::Result<ReadyEvent>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(result) = self.state.look(self.interest).transpose() {
+            return Poll::Ready(result);
+        }
+        // As in `poll_slot`.
+        let waker = cx.waker().clone();
+        let state = self.state;
+        let mut waiters = state.waiters.lock();
+        if let Some(result) = state.look(self.interest).transpose() {
+            drop(waiters);
+            return Poll::Ready(result);
+        }
+        let former = match self.key {
+            Some(key) => waiters.list[key].waker.replace(waker),
+            None => {
+                self.key = Some(waiters.list.insert(Waiter {
+                    interest: self.interest,
+                    waker: Some(waker),
+                }));
+                None
+            }
+        };
+        drop(waiters);
+        drop(former);
+        Poll::Pending
+    }
+}
+
+impl Drop for WaitReady<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            let removed = self.state.waiters.lock().list.remove(key);
+            drop(removed);
+        }
+    }
+}
+
+impl fmt::Debug for WaitReady<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitReady")
+            .field("interest", &self.interest)
+            .finish_non_exhaustive()
+    }
+}

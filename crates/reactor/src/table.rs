@@ -1,0 +1,89 @@
+//! The slab of registrations.
+
+use std::io;
+
+use mio::Token;
+use raddle_std::sync::Arc;
+use slab::Slab;
+
+use crate::{IoState, error};
+
+const _: () = assert!(
+    usize::BITS == 64,
+    "a token needs 64 bits for an index and a generation"
+);
+
+/// The low bits of a token: where the registration stands in the slab.
+const INDEX_BITS: u32 = 28;
+const INDEX: usize = (1 << INDEX_BITS) - 1;
+
+/// The token of the waker of `unpark`. No registration has it, for none is
+/// given the last index.
+pub(crate) const UNPARK: Token = Token(usize::MAX);
+
+/// All registrations, each under an index and a generation.
+#[derive(Debug)]
+pub(crate) struct Table {
+    slots: Slab<Slot>,
+    /// Counts registrations. A token is met again only after 2^36 of them, and
+    /// then only if the index is the same too.
+    generation: usize,
+    shut_down: bool,
+}
+
+#[derive(Debug)]
+struct Slot {
+    token: Token,
+    state: Arc<IoState>,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: Slab::new(),
+            generation: 0,
+            shut_down: false,
+        }
+    }
+
+    /// Gives `state` a token that nobody else has.
+    pub(crate) fn insert(&mut self, state: Arc<IoState>) -> io::Result<Token> {
+        if self.shut_down {
+            return Err(error::shut_down());
+        }
+        let entry = self.slots.vacant_entry();
+        let index = entry.key();
+        if index >= INDEX {
+            return Err(error::full());
+        }
+        self.generation = self.generation.wrapping_add(1);
+        let token = Token(self.generation << INDEX_BITS | index);
+        entry.insert(Slot { token, state });
+        Ok(token)
+    }
+
+    /// Frees the slot of `token`, unless it is freed or given away already. The
+    /// state is returned so that its wakers are not dropped under the lock.
+    pub(crate) fn remove(&mut self, token: Token) -> Option<Arc<IoState>> {
+        self.get(token)?;
+        Some(self.slots.remove(token.0 & INDEX).state)
+    }
+
+    /// The registration that `token` was given to, if it still has its slot.
+    pub(crate) fn get(&self, token: Token) -> Option<&Arc<IoState>> {
+        let slot = self.slots.get(token.0 & INDEX)?;
+        (slot.token == token).then_some(&slot.state)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Refuses registrations from now on and gives out those there are.
+    pub(crate) fn shut_down(&mut self) -> impl Iterator<Item = Arc<IoState>> + use<> {
+        self.shut_down = true;
+        std::mem::take(&mut self.slots)
+            .into_iter()
+            .map(|(_, slot)| slot.state)
+    }
+}

@@ -1,0 +1,324 @@
+//! Turns of the reactor: limits, wakers, unpark, and what an event means.
+#![cfg(all(unix, not(raddle_loom)))]
+
+mod common;
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+
+use common::{Counter, turn_until};
+use mio::net::UnixStream;
+use mio::unix::pipe;
+use raddle_reactor::{Handle, Interest, IoState, Reactor, Ready, Registration, WakerBatch};
+use raddle_std::sync::Mutex;
+
+const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
+
+fn flags(registration: &Registration, interest: Interest) -> Ready {
+    let event = registration.try_ready(interest).unwrap();
+    event.map_or(Ready::EMPTY, |event| event.ready())
+}
+
+#[test]
+fn a_thousand_events_in_turns_of_sixty_four() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut sources = Vec::new();
+    let (counter, waker) = Counter::new();
+    // 300 pairs: each descriptor counts against the limit of the process.
+    for _ in 0..300 {
+        let (mut near, mut far) = UnixStream::pair().unwrap();
+        let registration = handle.register(&mut near, Interest::READABLE).unwrap();
+        let polled = registration.poll_read_ready(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        far.write_all(b"x").unwrap();
+        sources.push((near, far, registration));
+    }
+    let mut turns = Vec::new();
+    while counter.woken() < 300 {
+        turns.push(reactor.turn(Some(Duration::from_secs(10)), 64).unwrap());
+        assert_eq!(counter.woken(), turns.iter().sum::<usize>());
+    }
+    assert_eq!(turns, [64, 64, 64, 64, 44]);
+    assert_eq!(reactor.turn(Some(Duration::ZERO), 64).unwrap(), 0);
+    for (_, _, registration) in &sources {
+        assert!(registration.poll_read_ready(&mut cx).is_ready());
+    }
+}
+
+#[test]
+fn more_waiters_than_a_batch_holds() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let handle = reactor.handle();
+    let registration = handle.register(&mut near, Interest::READABLE).unwrap();
+    let (counter, waker) = Counter::new();
+    let mut cx = Context::from_waker(&waker);
+    let mut waiting: Vec<_> = (0..100)
+        .map(|_| Box::pin(registration.ready(Interest::READABLE)))
+        .collect();
+    for future in &mut waiting {
+        assert!(future.as_mut().poll(&mut cx).is_pending());
+    }
+    let mut writable = pin!(registration.ready(Interest::WRITABLE));
+    assert!(writable.as_mut().poll(&mut cx).is_pending());
+    // Half of them leave; their places are used again.
+    waiting.truncate(50);
+    waiting.push(Box::pin(registration.ready(Interest::READABLE)));
+    assert!(waiting[50].as_mut().poll(&mut cx).is_pending());
+
+    far.write_all(b"x").unwrap();
+    turn_until(&mut reactor, || counter.woken() >= 51);
+    assert_eq!(counter.woken(), 51);
+    for future in &mut waiting {
+        assert!(future.as_mut().poll(&mut cx).is_ready());
+    }
+    assert!(writable.as_mut().poll(&mut cx).is_pending());
+}
+
+#[test]
+fn unpark_ends_the_present_and_the_next_turn() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    handle.unpark();
+    assert_eq!(reactor.turn(None, 1).unwrap(), 0);
+    let other = raddle_std::thread::spawn(move || handle.unpark());
+    assert_eq!(reactor.turn(None, 1).unwrap(), 0);
+    other.join().unwrap();
+}
+
+#[test]
+fn a_half_close_is_read_closed_only() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut near, far) = UnixStream::pair().unwrap();
+    let registration = reactor.handle().register(&mut near, BOTH).unwrap();
+    far.shutdown(Shutdown::Write).unwrap();
+    turn_until(&mut reactor, || flags(&registration, BOTH).is_read_closed());
+    let now = flags(&registration, BOTH);
+    assert!(!now.is_write_closed() && !now.is_error(), "{now:?}");
+    assert!(now.is_writable());
+
+    // The end has been seen; nothing more happens, however often one looks.
+    assert_eq!(near.read(&mut [0; 8]).unwrap(), 0);
+    for _ in 0..10 {
+        assert_eq!(reactor.turn(Some(Duration::ZERO), 8).unwrap(), 0);
+    }
+    // And the other direction works.
+    near.write_all(b"still here").unwrap();
+}
+
+#[test]
+fn a_full_buffer_does_not_spin() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let registration = reactor.handle().register(&mut near, BOTH).unwrap();
+    turn_until(&mut reactor, || flags(&registration, BOTH).is_writable());
+    let mut written = 0;
+    let (counter, waker) = Counter::new();
+    let mut cx = Context::from_waker(&waker);
+    let mut fill = |cx: &mut Context<'_>| {
+        registration.poll_write_io(cx, || {
+            let mut stream: &UnixStream = &near;
+            written += stream.write(&[0; 4096])?;
+            Ok(())
+        })
+    };
+    while fill(&mut cx).is_ready() {}
+    for _ in 0..10 {
+        assert_eq!(reactor.turn(Some(Duration::ZERO), 8).unwrap(), 0);
+    }
+    assert_eq!(counter.woken(), 0);
+    // Room wakes the writer.
+    let mut room = vec![0; 1 << 20];
+    while far.read(&mut room).is_ok() {}
+    turn_until(&mut reactor, || counter.woken() > 0);
+    assert!(fill(&mut cx).is_ready());
+}
+
+#[test]
+fn a_pipe_without_reader_readies_its_writer() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut sender, receiver) = pipe::new().unwrap();
+    let registration = reactor
+        .handle()
+        .register(&mut sender, Interest::WRITABLE)
+        .unwrap();
+    turn_until(&mut reactor, || {
+        flags(&registration, Interest::WRITABLE).is_writable()
+    });
+    // Fill it, so that only the error can make it ready again.
+    while registration
+        .try_io(Interest::WRITABLE, || (&sender).write(&[0; 65_536]))
+        .is_ok()
+    {}
+    assert!(flags(&registration, Interest::WRITABLE).is_empty());
+    drop(receiver);
+    turn_until(&mut reactor, || {
+        flags(&registration, Interest::WRITABLE).is_writable()
+    });
+    let now = flags(&registration, Interest::WRITABLE);
+    assert!(now.is_error() && now.is_write_closed(), "{now:?}");
+    let error = registration.try_io(Interest::WRITABLE, || (&sender).write(b"x"));
+    assert_eq!(error.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn a_pipe_without_writer_readies_its_reader() {
+    let mut reactor = Reactor::new().unwrap();
+    let (sender, mut receiver) = pipe::new().unwrap();
+    let handle = reactor.handle();
+    let registration = handle.register(&mut receiver, Interest::READABLE).unwrap();
+    drop(sender);
+    turn_until(&mut reactor, || {
+        flags(&registration, Interest::READABLE).is_read_closed()
+    });
+    let read = registration.try_io(Interest::READABLE, || (&receiver).read(&mut [0; 8]));
+    assert_eq!(read.unwrap(), 0);
+}
+
+#[test]
+fn an_outdated_close_does_not_spin() {
+    let state = IoState::new();
+    let mut batch = WakerBatch::new();
+    // As a datagram socket reports a refused datagram: once, with "closed".
+    let _ = state.set_ready(Ready::ALL, &mut batch);
+    let mut cx = Context::from_waker(Waker::noop());
+    for _ in 0..2 {
+        match state.poll_write_ready(&mut cx) {
+            std::task::Poll::Ready(event) => {
+                let _ = state.clear_readiness(event.unwrap());
+            }
+            std::task::Poll::Pending => return,
+        }
+    }
+    panic!("ready although the operation would block");
+}
+
+#[test]
+fn try_io_runs_only_when_ready() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let handle = reactor.handle();
+    let registration = handle.register(&mut near, Interest::READABLE).unwrap();
+    let mut ran = 0;
+    let mut read = || {
+        let result = registration.try_io(Interest::READABLE, || {
+            ran += 1;
+            (&near).read(&mut [0; 8])
+        });
+        (ran, result.map_err(|error| error.kind()))
+    };
+    assert_eq!(read(), (0, Err(io::ErrorKind::WouldBlock)));
+    far.write_all(b"abc").unwrap();
+    reactor.turn(None, 8).unwrap();
+    assert_eq!(read(), (1, Ok(3)));
+    assert_eq!(read(), (2, Err(io::ErrorKind::WouldBlock)));
+    // The last one has cleared the readiness.
+    assert_eq!(read(), (2, Err(io::ErrorKind::WouldBlock)));
+}
+
+#[test]
+fn a_drained_source_is_not_ready() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let handle = reactor.handle();
+    let registration = handle.register(&mut near, Interest::READABLE).unwrap();
+    far.write_all(b"abc").unwrap();
+    reactor.turn(None, 8).unwrap();
+    let event = registration.try_ready(Interest::READABLE).unwrap().unwrap();
+    assert_eq!(near.read(&mut [0; 8]).unwrap(), 3);
+    let _ = registration.clear_drained(event);
+    assert!(flags(&registration, Interest::READABLE).is_empty());
+    // The end still comes through.
+    drop(far);
+    turn_until(&mut reactor, || {
+        flags(&registration, Interest::READABLE).is_readable()
+    });
+}
+
+/// A waker all of whose functions use the reactor.
+struct Meddler {
+    handle: Handle,
+    registration: Mutex<Option<Arc<Registration>>>,
+    tokens: Mutex<HashSet<usize>>,
+}
+
+impl Meddler {
+    fn meddle(&self) {
+        let (mut near, _far) = UnixStream::pair().unwrap();
+        drop(self.handle.register(&mut near, BOTH).unwrap());
+        let registration = self.registration.lock().clone();
+        if let Some(registration) = registration {
+            let mut cx = Context::from_waker(Waker::noop());
+            let _ = registration.poll_write_ready(&mut cx);
+            let mut waiting = pin!(registration.ready(Interest::WRITABLE));
+            let _ = waiting.as_mut().poll(&mut cx);
+        }
+        self.tokens.lock().insert(self.handle.registered_count());
+    }
+}
+
+struct Meddling(Arc<Meddler>);
+
+impl Wake for Meddling {
+    fn wake(self: Arc<Self>) {
+        self.0.meddle();
+    }
+}
+
+impl Drop for Meddling {
+    fn drop(&mut self) {
+        self.0.meddle();
+    }
+}
+
+/// Nothing deadlocks when wakers use the reactor in wake and drop.
+#[test]
+fn no_waker_runs_under_a_lock() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let registration = Arc::new(handle.register(&mut near, Interest::READABLE).unwrap());
+    let meddler = Arc::new(Meddler {
+        handle: handle.clone(),
+        registration: Mutex::new(Some(registration.clone())),
+        tokens: Mutex::new(HashSet::new()),
+    });
+    let waker = || Waker::from(Arc::new(Meddling(meddler.clone())));
+    // Replaced, woken by dispatch, dropped with its future, woken by shutdown.
+    for _ in 0..2 {
+        let polled = registration.poll_read_ready(&mut Context::from_waker(&waker()));
+        assert!(polled.is_pending());
+    }
+    {
+        let mut waiting = pin!(registration.ready(Interest::READABLE));
+        for _ in 0..2 {
+            let polled = waiting.as_mut().poll(&mut Context::from_waker(&waker()));
+            assert!(polled.is_pending());
+        }
+    }
+    far.write_all(b"x").unwrap();
+    assert_eq!(reactor.turn(None, 8).unwrap(), 1);
+    near.read_exact(&mut [0]).unwrap();
+    let event = registration.try_ready(Interest::READABLE).unwrap().unwrap();
+    let _ = registration.clear_readiness(event);
+    let polled = registration.poll_read_ready(&mut Context::from_waker(&waker()));
+    assert!(polled.is_pending());
+    // A registration that leaves with a waker in it.
+    let leaving = {
+        let (mut near, _far) = UnixStream::pair().unwrap();
+        handle.register(&mut near, BOTH).unwrap()
+    };
+    let polled = leaving.poll_read_ready(&mut Context::from_waker(&waker()));
+    assert!(polled.is_pending());
+    drop(leaving);
+    *meddler.registration.lock() = None;
+    assert!(!meddler.tokens.lock().is_empty());
+}

@@ -1,0 +1,90 @@
+//! Shutdown, signals and forks.
+#![cfg(all(unix, not(raddle_loom)))]
+
+mod common;
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Context;
+
+use common::{Counter, block_on};
+use mio::net::UnixStream;
+use raddle_reactor::{Handle, Interest, Reactor};
+use raddle_std::thread;
+
+#[test]
+fn shutdown_tells_all_who_wait() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let (mut near, _far) = UnixStream::pair().unwrap();
+    let mut registration = handle.register(&mut near, Interest::READABLE).unwrap();
+    let (counter, waker) = Counter::new();
+    let mut cx = Context::from_waker(&waker);
+    {
+        let mut waiting = pin!(registration.ready(Interest::READABLE));
+        assert!(waiting.as_mut().poll(&mut cx).is_pending());
+        assert!(registration.poll_read_ready(&mut cx).is_pending());
+        assert!(registration.poll_write_ready(&mut cx).is_pending());
+        reactor.shutdown();
+        assert_eq!(counter.woken(), 3);
+        let error = block_on(waiting).unwrap_err();
+        assert!(error.to_string().contains("has shut down"), "{error}");
+    }
+    assert!(block_on(poll_fn(|cx| registration.poll_write_ready(cx))).is_err());
+    let tried = registration.try_io(Interest::READABLE, || Ok(()));
+    assert!(tried.unwrap_err().to_string().contains("has shut down"));
+
+    let refused = handle.register(&mut UnixStream::pair().unwrap().0, Interest::READABLE);
+    assert!(refused.unwrap_err().to_string().contains("has shut down"));
+    assert_eq!(handle.registered_count(), 0);
+    // What is left may still be taken down.
+    registration.deregister(&mut near).unwrap();
+}
+
+#[test]
+fn dropping_a_reactor_ends_waits_on_other_threads() {
+    for _ in 0..50 {
+        let reactor = Reactor::new().unwrap();
+        let handle = reactor.handle();
+        let waiter = thread::spawn(move || {
+            let (mut near, _far) = UnixStream::pair().unwrap();
+            let Ok(registration) = handle.register(&mut near, Interest::READABLE) else {
+                return;
+            };
+            assert!(block_on(registration.ready(Interest::READABLE)).is_err());
+        });
+        drop(reactor);
+        waiter.join().unwrap();
+    }
+}
+
+#[test]
+fn the_current_reactor_nests() {
+    assert!(Handle::try_current().is_none());
+    let outer = Reactor::new().unwrap();
+    let inner = Reactor::new().unwrap();
+    let mut source = UnixStream::pair().unwrap().0;
+    {
+        let outer_handle = outer.handle();
+        let _outer = outer_handle.enter();
+        {
+            let inner_handle = inner.handle();
+            let _inner = inner_handle.enter();
+            let registered = Handle::current().register(&mut source, Interest::READABLE);
+            assert_eq!(inner_handle.registered_count(), 1);
+            drop(registered);
+        }
+        let _registered =
+            Handle::current().register(&mut UnixStream::pair().unwrap().0, Interest::READABLE);
+        assert_eq!(outer_handle.registered_count(), 1);
+    }
+    assert!(Handle::try_current().is_none());
+}
+
+#[test]
+#[should_panic(
+    expected = "no reactor on this thread; run inside a Raddle runtime built with enable_io"
+)]
+fn without_a_reactor_the_panic_says_what_to_do() {
+    Handle::current();
+}

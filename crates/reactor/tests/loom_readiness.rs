@@ -1,0 +1,295 @@
+//! Models of one source: events against polls, clearings and shutdown.
+#![cfg(raddle_loom)]
+
+mod common;
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use common::{Counter, block_on};
+use raddle_reactor::{Interest, IoState, Readiness, Ready, WakerBatch};
+use raddle_std::cell::UnsafeCell;
+use raddle_std::model::{self, Model};
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_std::sync::{Arc, Mutex};
+use raddle_std::thread;
+
+/// Readiness and nothing else: an event comes, once, after data.
+fn dispatch(state: &IoState, ready: Ready) {
+    let mut batch = WakerBatch::new();
+    let _ = state.set_ready(ready, &mut batch);
+    batch.wake_all();
+}
+
+/// A source with a count of bytes in it and a state: what a socket is.
+#[derive(Default)]
+struct Socket {
+    bytes: AtomicUsize,
+    state: IoState,
+}
+
+impl Socket {
+    /// The kernel's side: data, then its event.
+    fn arrive(&self) {
+        // ORDERING: the kernel's lock, here a pair with `read`.
+        self.bytes.fetch_add(1, Ordering::AcqRel);
+        dispatch(&self.state, Ready::READABLE);
+    }
+
+    /// Takes all bytes; none is a read that would block.
+    fn read(&self) -> usize {
+        // ORDERING: pairs with `arrive`.
+        self.bytes.swap(0, Ordering::AcqRel)
+    }
+
+    /// A loop as in a socket: read, clear when it would block, wait.
+    async fn read_some(&self) -> usize {
+        loop {
+            let event = poll_fn(|cx| self.state.poll_read_ready(cx)).await.unwrap();
+            match self.read() {
+                0 => {
+                    let _ = self.state.clear_readiness(event);
+                }
+                read => {
+                    // The whole buffer was not filled: drained.
+                    let _ = self.state.clear_drained(event);
+                    return read;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clearing_never_loses_a_newer_event() {
+    model::check(|| {
+        let socket = Arc::new(Socket::default());
+        let kernel = {
+            let socket = socket.clone();
+            thread::spawn(move || {
+                socket.arrive();
+                socket.arrive();
+            })
+        };
+        let mut read = 0;
+        while read < 2 {
+            read += block_on(socket.read_some());
+        }
+        kernel.join().unwrap();
+        assert_eq!(read, 2);
+    });
+}
+
+#[test]
+fn two_readers_clear_at_the_same_time() {
+    Model::new().preemptions(3).check(|| {
+        let socket = Arc::new(Socket::default());
+        dispatch(&socket.state, Ready::READABLE | Ready::WRITABLE);
+        let clearer = {
+            let socket = socket.clone();
+            thread::spawn(move || {
+                let Some(event) = socket.state.try_ready(Interest::READABLE).unwrap() else {
+                    return;
+                };
+                if socket.read() == 0 {
+                    let _ = socket.state.clear_readiness(event);
+                } else {
+                    // Give it back as if it had come again.
+                    socket.arrive();
+                }
+            })
+        };
+        let kernel = {
+            let socket = socket.clone();
+            thread::spawn(move || socket.arrive())
+        };
+        assert_eq!(block_on(socket.read_some()), 1);
+        kernel.join().unwrap();
+        clearer.join().unwrap();
+        assert!(
+            socket
+                .state
+                .try_ready(Interest::WRITABLE)
+                .unwrap()
+                .is_some()
+        );
+    });
+}
+
+#[test]
+fn a_waker_registered_against_dispatch_is_woken() {
+    model::check(|| {
+        let state = Arc::new(IoState::new());
+        let reactor = {
+            let state = state.clone();
+            thread::spawn(move || dispatch(&state, Ready::READABLE))
+        };
+        block_on(poll_fn(|cx| state.poll_read_ready(cx))).unwrap();
+        reactor.join().unwrap();
+    });
+}
+
+#[test]
+fn reader_and_writer_wait_apart() {
+    Model::new().preemptions(3).check(|| {
+        let state = Arc::new(IoState::new());
+        let writer = {
+            let state = state.clone();
+            thread::spawn(move || {
+                block_on(poll_fn(|cx| state.poll_write_ready(cx))).unwrap();
+            })
+        };
+        let reactor = {
+            let state = state.clone();
+            thread::spawn(move || {
+                dispatch(&state, Ready::READABLE);
+                dispatch(&state, Ready::WRITABLE);
+            })
+        };
+        block_on(poll_fn(|cx| state.poll_read_ready(cx))).unwrap();
+        writer.join().unwrap();
+        reactor.join().unwrap();
+    });
+}
+
+#[test]
+fn all_waiting_futures_are_woken() {
+    Model::new().preemptions(3).check(|| {
+        let state = Arc::new(IoState::new());
+        let other = {
+            let state = state.clone();
+            thread::spawn(move || {
+                block_on(state.ready(Interest::READABLE)).unwrap();
+            })
+        };
+        let reactor = {
+            let state = state.clone();
+            thread::spawn(move || dispatch(&state, Ready::READABLE))
+        };
+        block_on(state.ready(Interest::READABLE)).unwrap();
+        other.join().unwrap();
+        reactor.join().unwrap();
+    });
+}
+
+#[test]
+fn a_future_dropped_against_dispatch_harms_nobody() {
+    Model::new().preemptions(3).check(|| {
+        let state = Arc::new(IoState::new());
+        let quitter = {
+            let state = state.clone();
+            thread::spawn(move || {
+                let mut waiting = pin!(state.ready(Interest::READABLE));
+                let mut cx = Context::from_waker(Waker::noop());
+                let _ = waiting.as_mut().poll(&mut cx);
+            })
+        };
+        let reactor = {
+            let state = state.clone();
+            thread::spawn(move || dispatch(&state, Ready::READABLE))
+        };
+        block_on(state.ready(Interest::READABLE)).unwrap();
+        quitter.join().unwrap();
+        reactor.join().unwrap();
+    });
+}
+
+#[test]
+fn shutdown_ends_every_wait() {
+    Model::new().preemptions(3).check(|| {
+        let state = Arc::new(IoState::new());
+        let waiter = {
+            let state = state.clone();
+            thread::spawn(move || {
+                assert!(block_on(state.ready(Interest::WRITABLE)).is_err());
+            })
+        };
+        let reactor = {
+            let state = state.clone();
+            thread::spawn(move || state.shut_down())
+        };
+        assert!(block_on(poll_fn(|cx| state.poll_read_ready(cx))).is_err());
+        waiter.join().unwrap();
+        reactor.join().unwrap();
+    });
+}
+
+/// What the setter did before is seen by whoever sees the flag.
+#[test]
+fn readiness_publishes() {
+    publish(|shared| {
+        // SAFETY: the reader looks only once the flag is set.
+        shared.value.with_mut(|value| unsafe { *value = 1 });
+        shared.readiness.transition_to_ready(Ready::READABLE);
+    });
+}
+
+/// The planted race: the value is written after the flag.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_late_write_is_caught() {
+    publish(|shared| {
+        shared.readiness.transition_to_ready(Ready::READABLE);
+        // SAFETY: none; the model must find it.
+        shared.value.with_mut(|value| unsafe { *value = 1 });
+    });
+}
+
+fn publish(set: fn(&Published)) {
+    model::check(move || {
+        let shared = Arc::new(Published::default());
+        let reader = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                if shared.readiness.load().ready().is_readable() {
+                    // SAFETY: the setter has written it, or is the canary.
+                    shared.value.with(|value| unsafe { *value });
+                }
+            })
+        };
+        // The setter is this thread and not the other: loom keeps one last
+        // access for each atomic, and the load that precedes the setter's
+        // compare-exchange would hide the reader's.
+        set(&shared);
+        reader.join().unwrap();
+    });
+}
+
+#[derive(Default)]
+struct Published {
+    readiness: Readiness,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: the models share it on purpose and loom watches the cell.
+unsafe impl Sync for Published {}
+// SAFETY: as above.
+unsafe impl Send for Published {}
+
+/// The planted mistake: looking, then storing the waker, without a second look.
+#[test]
+#[should_panic(expected = "ready, but nobody is woken")]
+fn canary_a_missed_wake_is_caught() {
+    model::check(|| {
+        let hasty = Arc::new((Readiness::new(), Mutex::new(None::<Waker>)));
+        let reactor = {
+            let hasty = hasty.clone();
+            thread::spawn(move || {
+                hasty.0.transition_to_ready(Ready::READABLE);
+                let waker = hasty.1.lock().take();
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+            })
+        };
+        let (counter, waker) = Counter::new();
+        let waits = !hasty.0.load().ready().is_readable();
+        if waits {
+            let former = hasty.1.lock().replace(waker);
+            drop(former);
+        }
+        reactor.join().unwrap();
+        assert!(!waits || counter.woken() > 0, "ready, but nobody is woken");
+    });
+}

@@ -1,0 +1,74 @@
+//! Signals and forks: what needs the process for itself.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+
+use std::io::Write;
+use std::time::Duration;
+
+use mio::net::UnixStream;
+use raddle_reactor::{Interest, Reactor};
+use raddle_std::thread;
+
+extern "C" fn ignore(_: libc::c_int) {}
+
+#[test]
+fn a_signal_ends_a_turn_without_error() {
+    let mut reactor = Reactor::new().unwrap();
+    // SAFETY: the handler does nothing, which is safe in a signal; the action
+    // is plain data that is valid when zeroed.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = ignore as *const () as usize;
+        libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut());
+    }
+    // SAFETY: no precondition.
+    let this = unsafe { libc::pthread_self() } as usize;
+    let handle = reactor.handle();
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let sender = thread::spawn(move || {
+        // Until the waiting thread has noticed one of them.
+        while stopped.recv_timeout(Duration::from_millis(1))
+            == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
+            // SAFETY: the thread joins this one before it ends.
+            unsafe { libc::pthread_kill(this as libc::pthread_t, libc::SIGUSR1) };
+        }
+        drop(handle);
+    });
+    assert_eq!(reactor.turn(None, 8).unwrap(), 0);
+    drop(stop);
+    sender.join().unwrap();
+}
+
+#[test]
+fn a_forked_child_is_refused_and_the_parent_unharmed() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let registration = handle.register(&mut near, Interest::READABLE).unwrap();
+    let mut source = UnixStream::pair().unwrap().0;
+    // SAFETY: the child only registers, which takes locks nobody else has, and
+    // leaves by `_exit`.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let refused = handle
+            .register(&mut source, Interest::READABLE)
+            .is_err_and(|error| error.to_string().contains("parent process"));
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(if refused { 0 } else { 1 }) };
+    }
+    assert!(child > 0);
+    let mut status = 0;
+    // SAFETY: `child` is this process's child and `status` is its own.
+    let waited = unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!((waited, status), (child, 0));
+
+    far.write_all(b"x").unwrap();
+    common::turn_until(&mut reactor, || {
+        registration
+            .try_ready(Interest::READABLE)
+            .unwrap()
+            .is_some()
+    });
+}
