@@ -1,1 +1,53 @@
 //! A thread pool for blocking work that grows on demand and shrinks when idle.
+//!
+//! Work that blocks its thread (a file read, a name look-up, a long
+//! computation) must not run where futures are polled. A [`Pool`] runs such
+//! jobs on threads of its own: it starts a thread when a job finds none free,
+//! up to a cap, and a thread that has had nothing to do for a while ends.
+//!
+//! The pool knows nothing of tasks or futures. A job is anything that
+//! implements [`Job`]; closures do.
+//!
+//! ```
+//! use std::sync::mpsc;
+//!
+//! type Closure = Box<dyn FnOnce() + Send>;
+//!
+//! let mut pool = raddle_blocking::Pool::<Closure>::new(raddle_blocking::Config::default());
+//! let (sender, receiver) = mpsc::channel();
+//! pool.handle()
+//!     .submit(Box::new(move || sender.send(6 * 7).unwrap()))
+//!     .unwrap();
+//! assert_eq!(receiver.recv().unwrap(), 42);
+//! assert!(pool.shutdown(None));
+//! ```
+//!
+//! # Promises
+//!
+//! - A job that [`submit`](Handle::submit) has accepted is run, or dropped by
+//!   the shutdown; it is never left behind. `docs/blocking.md` says why.
+//! - When the operating system refuses a thread, the job waits for one of
+//!   those that exist; when none exists, the caller has the job back with the
+//!   system's reason.
+//! - A panic in a job ends that job, not its thread and not the pool. The
+//!   payload is dropped: a job that has someone to tell catches its own.
+//! - No job is run or dropped, and no hook called, under a lock of the pool.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod error;
+mod member;
+mod pool;
+mod shared;
+
+pub use crate::config::{Around, Config};
+pub use crate::error::Refused;
+pub use crate::pool::{Handle, Job, Pool};
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,1 +1,9 @@
-//! Adapters that let hyper 1 run on Raddle.
+#![doc = include_str!("../README.md")]
+
+mod executor;
+mod io;
+mod timer;
+
+pub use crate::executor::RaddleExecutor;
+pub use crate::io::RaddleIo;
+pub use crate::timer::{RaddleSleep, RaddleTimer};

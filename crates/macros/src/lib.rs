@@ -1,1 +1,53 @@
-//! The attribute macros of Raddle: main and test.
+//! The attribute macros of Raddle: `#[raddle::main]` and `#[raddle::test]`.
+//!
+//! Use them through the `raddle` crate, which exports them; the code they
+//! write names it.
+
+mod arguments;
+mod expand;
+#[cfg(test)]
+mod tests;
+
+use proc_macro::TokenStream;
+
+/// Runs an async function as the program, on a runtime of its own.
+///
+/// The runtime has I/O and timers enabled and lives as long as the call. The
+/// function need not be `main`: any other is made synchronous in the same way,
+/// arguments included.
+///
+/// # Arguments
+///
+/// - `flavor = "multi_thread"` (the default) or `"current_thread"`;
+/// - `worker_threads = N`: how many workers a multi-thread runtime has; left
+///   out, one for each core;
+/// - `crate = "path"`: where the code that the macro writes finds Raddle, for
+///   a program that has renamed it.
+///
+/// # Panics
+///
+/// The function panics if the runtime cannot be built.
+#[proc_macro_attribute]
+pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::main(arguments.into(), item.into()).into()
+}
+
+/// Runs an async function as a test, on a runtime of its own.
+///
+/// The runtime has I/O and timers enabled and lives as long as the test.
+///
+/// # Arguments
+///
+/// - `flavor = "current_thread"` (the default) or `"multi_thread"`;
+/// - `worker_threads = N`: how many workers a multi-thread runtime has; left
+///   out, one for each core;
+/// - `crate = "path"`: where the code that the macro writes finds Raddle, for
+///   a program that has renamed it.
+///
+/// # Panics
+///
+/// The test panics if the runtime cannot be built.
+#[proc_macro_attribute]
+pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::test(arguments.into(), item.into()).into()
+}

@@ -1,1 +1,53 @@
-//! A work-stealing async runtime in layers, with the API a Tokio user knows.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod runtime;
+pub mod task;
+
+pub use crate::task::spawn;
+
+/// Reading and writing without blocking: the traits, buffers and helpers of
+/// `raddle-io`.
+pub mod io {
+    pub use raddle_io::*;
+}
+
+/// Sockets: those of `raddle-net`. They need a runtime built with
+/// [`enable_io`](crate::runtime::Builder::enable_io).
+pub mod net {
+    pub use raddle_net::*;
+}
+
+/// Sleeping, time limits and intervals: those of `raddle-timer`. They need a
+/// runtime built with [`enable_time`](crate::runtime::Builder::enable_time).
+pub mod time {
+    pub use raddle_timer::{
+        Instant, Interval, MissedTickBehavior, Sleep, Timeout, error, interval, interval_at, sleep,
+        sleep_until, timeout, timeout_at,
+    };
+    pub use std::time::Duration;
+}
+
+/// # Example
+///
+/// ```
+/// #[raddle::main]
+/// async fn main() {
+///     raddle::time::sleep(std::time::Duration::from_millis(1)).await;
+/// }
+/// ```
+pub use raddle_macros::main;
+
+/// # Example
+///
+/// ```no_run
+/// #[raddle::test]
+/// async fn sleeps() {
+///     raddle::time::sleep(std::time::Duration::from_millis(1)).await;
+/// }
+/// ```
+pub use raddle_macros::test;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../macros/README.md")]
+struct MacrosReadme;

@@ -1,0 +1,49 @@
+//! What a pool is made with.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A hook that runs around the whole life of a thread: it is given the
+/// thread's loop and must call it, once.
+pub type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+
+/// The settings of a [`Pool`](crate::Pool).
+#[derive(Clone)]
+pub struct Config {
+    /// The most threads at any time. Default: 512.
+    pub max_threads: usize,
+    /// How long a thread stays without work before it ends; `None` keeps it
+    /// until the shutdown. Default: 10 seconds.
+    pub keep_alive: Option<Duration>,
+    /// Names a new thread; called on the thread that submits, outside of any
+    /// lock of the pool. Default: `raddle-blocking`.
+    pub thread_name: Arc<dyn Fn() -> String + Send + Sync>,
+    /// The stack of a thread in bytes; `None` leaves it to std.
+    pub stack_size: Option<usize>,
+    /// Runs around each thread's loop, on that thread. A hook that panics or
+    /// does not call the loop costs the pool that thread.
+    pub around_thread: Option<Around>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_threads: 512,
+            keep_alive: Some(Duration::from_secs(10)),
+            thread_name: Arc::new(|| "raddle-blocking".to_owned()),
+            stack_size: None,
+            around_thread: None,
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("max_threads", &self.max_threads)
+            .field("keep_alive", &self.keep_alive)
+            .field("stack_size", &self.stack_size)
+            .finish_non_exhaustive()
+    }
+}

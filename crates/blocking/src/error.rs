@@ -1,0 +1,67 @@
+//! Why a job was not taken.
+
+use std::{error, fmt, io};
+
+/// A job that the pool did not take, and the reason.
+pub struct Refused<J> {
+    job: J,
+    reason: Reason,
+}
+
+#[derive(Debug)]
+enum Reason {
+    ShutDown,
+    NoThread(io::Error),
+}
+
+impl<J> Refused<J> {
+    pub(crate) fn shut_down(job: J) -> Self {
+        Self {
+            job,
+            reason: Reason::ShutDown,
+        }
+    }
+
+    pub(crate) fn no_thread(job: J, error: io::Error) -> Self {
+        Self {
+            job,
+            reason: Reason::NoThread(error),
+        }
+    }
+
+    /// Whether the pool has been shut down.
+    pub fn is_shutdown(&self) -> bool {
+        matches!(self.reason, Reason::ShutDown)
+    }
+
+    /// Whether the pool has no thread and the operating system refused to
+    /// start one.
+    pub fn is_no_thread(&self) -> bool {
+        matches!(self.reason, Reason::NoThread(_))
+    }
+
+    /// The job, to be run elsewhere or submitted again.
+    pub fn into_job(self) -> J {
+        self.job
+    }
+}
+
+impl<J> fmt::Display for Refused<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Reason::ShutDown => f.write_str("the blocking pool has been shut down"),
+            Reason::NoThread(error) => write!(
+                f,
+                "no thread could be started for blocking work; raise the limit of threads: {error}"
+            ),
+        }
+    }
+}
+
+impl<J> fmt::Debug for Refused<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Refused").field(&self.reason).finish()
+    }
+}
+
+impl<J> error::Error for Refused<J> {}

@@ -1,0 +1,120 @@
+//! A thread of the pool.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::time::Duration;
+
+use raddle_std::sync::Arc;
+
+use crate::config::Around;
+use crate::pool::{Job, drop_each};
+use crate::shared::Shared;
+
+/// A thread's place in the counts. What is still counted is taken back on
+/// drop, so that a hook which panics cannot leave a count behind.
+pub(crate) struct Member<J: Job> {
+    shared: Arc<Shared<J>>,
+    number: u64,
+    standing: Standing,
+}
+
+/// Where a thread is counted, beside being alive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// As serving and as free: it has not looked at the queue yet.
+    Starting,
+    /// As serving, and as free while it waits.
+    Serving,
+    /// Nowhere: it takes no more jobs.
+    Left,
+}
+
+impl<J: Job> Member<J> {
+    /// The place of a thread that has just been counted, as starting.
+    pub(crate) fn new(shared: Arc<Shared<J>>, number: u64) -> Self {
+        Self {
+            shared,
+            number,
+            standing: Standing::Starting,
+        }
+    }
+
+    /// The whole life of the thread.
+    pub(crate) fn live(mut self, around: Option<&Around>, keep_alive: Option<Duration>) {
+        match around {
+            Some(around) => around(&mut || self.serve(keep_alive)),
+            None => self.serve(keep_alive),
+        }
+    }
+
+    /// Runs jobs until the shutdown, or until there was none for `keep_alive`.
+    fn serve(&mut self, keep_alive: Option<Duration>) {
+        if self.standing != Standing::Starting {
+            return;
+        }
+        self.standing = Standing::Serving;
+        let shared = &*self.shared;
+        let mut state = shared.state.lock();
+        state.free -= 1;
+        let mut timed_out = false;
+        loop {
+            while let Some(job) = state.queue.pop_front() {
+                drop(state);
+                run(job);
+                timed_out = false;
+                state = shared.state.lock();
+            }
+            if timed_out || state.is_shut_down() {
+                // Under the lock that found the queue empty: a job that is
+                // queued from now on must not count on this thread.
+                state.serving -= 1;
+                self.standing = Standing::Left;
+                return;
+            }
+            state.free += 1;
+            match keep_alive {
+                None => state = shared.work.wait(state),
+                Some(time) => (state, timed_out) = shared.work.wait_timeout(state, time),
+            }
+            state.free -= 1;
+        }
+    }
+}
+
+/// Runs a job; what it panics with is dropped, and what that panics with is
+/// forgotten.
+fn run<J: Job>(job: J) {
+    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| job.run())) {
+        drop_each([payload]);
+    }
+}
+
+impl<J: Job> Drop for Member<J> {
+    fn drop(&mut self) {
+        let mut state = self.shared.state.lock();
+        state.alive -= 1;
+        if self.standing == Standing::Starting {
+            state.free -= 1;
+        }
+        if self.standing != Standing::Left {
+            state.serving -= 1;
+        }
+        // Jobs are queued with no thread to serve them only if the last one's
+        // hook failed; nobody would ever run them.
+        let orphans = match state.serving {
+            0 => std::mem::take(&mut state.queue),
+            _ => Default::default(),
+        };
+        let last = state.alive == 0;
+        // After the shutdown the handle is left there to be joined.
+        let handle = match state.is_shut_down() {
+            true => None,
+            false => state.handles.remove(&self.number),
+        };
+        drop(state);
+        if last {
+            self.shared.gone.notify_all();
+        }
+        drop(handle);
+        drop_each(orphans);
+    }
+}

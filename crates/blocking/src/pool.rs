@@ -1,0 +1,275 @@
+//! The pool and the handle that submits to it.
+
+use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc as StdArc;
+use std::time::{Duration, Instant};
+
+use raddle_std::sync::{Arc, MutexGuard};
+use raddle_std::thread::Builder;
+
+use crate::config::Config;
+use crate::error::Refused;
+use crate::member::Member;
+use crate::shared::{Recipe, Shared, Spawn, State};
+
+/// A piece of blocking work.
+pub trait Job: Send + 'static {
+    /// Does the work, on a thread of the pool.
+    fn run(self);
+}
+
+impl<F: FnOnce() + Send + 'static> Job for F {
+    fn run(self) {
+        self();
+    }
+}
+
+/// A pool of threads for blocking work; the owner, that shuts it down.
+///
+/// Dropping it is [`shutdown(None)`](Pool::shutdown), which waits for the jobs
+/// that run; after a shutdown, which may have given up on them, it is nothing.
+pub struct Pool<J: Job> {
+    handle: Handle<J>,
+}
+
+/// Submits jobs to a [`Pool`]. A clone is one more reference.
+pub struct Handle<J: Job> {
+    shared: Arc<Shared<J>>,
+}
+
+impl<J: Job> Pool<J> {
+    /// Makes a pool without any thread yet.
+    ///
+    /// # Panics
+    ///
+    /// If `config.max_threads` is zero.
+    pub fn new(config: Config) -> Self {
+        Self::with_spawn(config, Box::new(|builder, body| builder.spawn(body)))
+    }
+
+    /// A pool whose threads `spawn` starts.
+    pub(crate) fn with_spawn(config: Config, spawn: Box<Spawn>) -> Self {
+        assert!(
+            config.max_threads > 0,
+            "a blocking pool needs at least one thread; raise max_threads"
+        );
+        Self {
+            handle: Handle {
+                shared: Arc::new(Shared::new(config, spawn)),
+            },
+        }
+    }
+
+    /// The handle for submitting jobs.
+    pub fn handle(&self) -> &Handle<J> {
+        &self.handle
+    }
+
+    /// Ends the pool: no job is taken from now on, jobs that have not been
+    /// started are dropped on this thread, and jobs that run are waited for,
+    /// at most `wait` (`None`: as long as they take).
+    ///
+    /// Returns whether all threads have ended. One that has not goes on until
+    /// its job returns, and then ends by itself. May be called again, to wait
+    /// once more.
+    ///
+    /// A thread of the pool that calls this waits for itself; give it a
+    /// `wait`, or call it on another thread.
+    pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
+        let shared = &self.handle.shared;
+        let mut state = shared.state.lock();
+        let recipe = state.recipe.take();
+        let jobs = std::mem::take(&mut state.queue);
+        drop(state);
+        shared.work.notify_all();
+        drop_each(recipe);
+        drop_each(jobs);
+
+        let (mut state, ended) = wait_for_threads(shared, wait);
+        let handles = std::mem::take(&mut state.handles);
+        drop(state);
+        if ended {
+            for handle in handles.into_values() {
+                // A thread ends with a payload if its hook panicked, which
+                // the panic hook has reported.
+                drop_each([handle.join()]);
+            }
+        }
+        ended
+    }
+}
+
+impl<J: Job> Drop for Pool<J> {
+    fn drop(&mut self) {
+        if !self.handle.shared.state.lock().is_shut_down() {
+            self.shutdown(None);
+        }
+    }
+}
+
+impl<J: Job> Handle<J> {
+    /// Queues `job`, and starts a thread for it if none is free and the pool
+    /// has fewer than its cap.
+    ///
+    /// # Errors
+    ///
+    /// Gives the job back if the pool has been shut down, or if it has no
+    /// thread and the operating system refuses to start one. If there are
+    /// threads, a refusal is no error: the job waits for one of them, and the
+    /// next submission tries again.
+    ///
+    /// # Panics
+    ///
+    /// If `thread_name` panics or gives a name with a zero byte.
+    pub fn submit(&self, job: J) -> Result<(), Refused<J>> {
+        let state = self.shared.state.lock();
+        let recipe = match &state.recipe {
+            Some(recipe) => recipe,
+            None => {
+                drop(state);
+                return Err(Refused::shut_down(job));
+            }
+        };
+        if state.wants_thread(recipe.config.max_threads) {
+            let recipe = StdArc::clone(recipe);
+            drop(state);
+            return self.submit_to_new(job, recipe);
+        }
+        self.enqueue(state, job);
+        Ok(())
+    }
+
+    /// Queues `job` and starts a thread, unless one has become free meanwhile.
+    #[cold]
+    fn submit_to_new(&self, job: J, recipe: StdArc<Recipe>) -> Result<(), Refused<J>> {
+        // The name is the user's code and must be had before the lock.
+        let name = (recipe.config.thread_name)();
+        assert!(
+            !name.contains('\0'),
+            "a thread's name must not contain a zero byte; change thread_name"
+        );
+        let mut builder = Builder::new().name(name);
+        if let Some(size) = recipe.config.stack_size {
+            builder = builder.stack_size(size);
+        }
+        let mut state = self.shared.state.lock();
+        if state.is_shut_down() {
+            drop(state);
+            return Err(Refused::shut_down(job));
+        }
+        if !state.wants_thread(recipe.config.max_threads) {
+            self.enqueue(state, job);
+            return Ok(());
+        }
+
+        // The lock is held over the start of the thread: whoever finds the
+        // cap reached relies on these threads to exist.
+        let number = state.next_number;
+        state.next_number += 1;
+        state.alive += 1;
+        state.serving += 1;
+        state.free += 1;
+        let shared = Arc::clone(&self.shared);
+        let around = recipe.config.around_thread.clone();
+        let keep_alive = recipe.config.keep_alive;
+        let body = move || Member::new(shared, number).live(around.as_ref(), keep_alive);
+        match (recipe.spawn)(builder, Box::new(body)) {
+            Ok(handle) => {
+                state.handles.insert(number, handle);
+            }
+            Err(error) => {
+                state.alive -= 1;
+                state.serving -= 1;
+                state.free -= 1;
+                if state.serving == 0 {
+                    drop(state);
+                    return Err(Refused::no_thread(job, error));
+                }
+            }
+        }
+        self.enqueue(state, job);
+        Ok(())
+    }
+
+    /// Queues `job` for the threads that exist.
+    fn enqueue(&self, mut state: MutexGuard<'_, State<J>>, job: J) {
+        state.queue.push_back(job);
+        let wake = state.free > 0;
+        drop(state);
+        if wake {
+            self.shared.work.notify_one();
+        }
+    }
+
+    /// How many threads the pool has at the moment, those that are ending
+    /// included.
+    pub fn threads(&self) -> usize {
+        self.shared.state.lock().alive
+    }
+
+    /// How many jobs wait for a thread at the moment.
+    pub fn queued(&self) -> usize {
+        self.shared.state.lock().queue.len()
+    }
+}
+
+/// Waits until no thread is left, or for `wait`; says which it was.
+fn wait_for_threads<J>(
+    shared: &Shared<J>,
+    wait: Option<Duration>,
+) -> (MutexGuard<'_, State<J>>, bool) {
+    // A time too long for the clock is for ever.
+    let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
+    let mut state = shared.state.lock();
+    while state.alive > 0 {
+        state = match deadline {
+            None => shared.gone.wait(state),
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return (state, false);
+                }
+                shared.gone.wait_timeout(state, left).0
+            }
+        };
+    }
+    (state, true)
+}
+
+/// Drops each by itself, so that one that panics does not keep the others.
+/// The panic hook has reported it; a second panic, of the payload's own drop,
+/// is forgotten with the payload.
+pub(crate) fn drop_each<T>(items: impl IntoIterator<Item = T>) {
+    for item in items {
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(item)))
+            && let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)))
+        {
+            std::mem::forget(payload);
+        }
+    }
+}
+
+impl<J: Job> Clone for Handle<J> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<J: Job> fmt::Debug for Pool<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("threads", &self.handle.threads())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<J: Job> fmt::Debug for Handle<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("threads", &self.threads())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,77 @@
+//! What the threads and the handles share, and the one lock over it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::Arc as StdArc;
+
+use raddle_std::sync::{Condvar, Mutex};
+use raddle_std::thread::{Builder, JoinHandle};
+
+use crate::config::Config;
+
+/// Starts a thread. Tests put one here that refuses.
+pub(crate) type Spawn =
+    dyn Fn(Builder, Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Sync;
+
+pub(crate) struct Shared<J> {
+    pub(crate) state: Mutex<State<J>>,
+    /// Where free threads wait for a job or the shutdown.
+    pub(crate) work: Condvar,
+    /// Where the shutdown waits for the last thread.
+    pub(crate) gone: Condvar,
+}
+
+/// The whole state of a pool. The counts change only under the lock; the
+/// rules they keep are in `docs/blocking.md`.
+pub(crate) struct State<J> {
+    pub(crate) queue: VecDeque<J>,
+    /// Threads that exist or are being started.
+    pub(crate) alive: usize,
+    /// Of those, the ones that take jobs: all but those that are ending.
+    pub(crate) serving: usize,
+    /// Of those, the ones that will look at the queue before anything else:
+    /// they wait for work, or have just been started.
+    pub(crate) free: usize,
+    /// What new threads are made with; `None` once shut down, so that hooks
+    /// which hold the pool's owner are let go.
+    pub(crate) recipe: Option<StdArc<Recipe>>,
+    /// The threads to be joined by the shutdown, by number. One that ends
+    /// earlier takes its own out.
+    pub(crate) handles: BTreeMap<u64, JoinHandle<()>>,
+    pub(crate) next_number: u64,
+}
+
+pub(crate) struct Recipe {
+    pub(crate) config: Config,
+    pub(crate) spawn: Box<Spawn>,
+}
+
+impl<J> Shared<J> {
+    pub(crate) fn new(config: Config, spawn: Box<Spawn>) -> Self {
+        Self {
+            state: Mutex::new(State {
+                queue: VecDeque::new(),
+                alive: 0,
+                serving: 0,
+                free: 0,
+                recipe: Some(StdArc::new(Recipe { config, spawn })),
+                handles: BTreeMap::new(),
+                next_number: 0,
+            }),
+            work: Condvar::new(),
+            gone: Condvar::new(),
+        }
+    }
+}
+
+impl<J> State<J> {
+    /// Whether one more job would outnumber the free threads while another
+    /// thread may be started.
+    pub(crate) fn wants_thread(&self, max_threads: usize) -> bool {
+        self.queue.len() >= self.free && self.serving < max_threads
+    }
+
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.recipe.is_none()
+    }
+}

@@ -1,0 +1,107 @@
+//! A system that refuses threads, through the injected start of a thread.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::{Config, Pool};
+
+type Closure = Box<dyn FnOnce() + Send>;
+
+/// A pool whose system grants only the first `granted` threads.
+fn pool(granted: usize, config: Config) -> (Pool<Closure>, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let pool = Pool::with_spawn(
+        config,
+        Box::new(move |builder, body| {
+            // ORDERING: a tally that is read after the submissions.
+            if count.fetch_add(1, Ordering::Relaxed) < granted {
+                builder.spawn(body)
+            } else {
+                Err(io::Error::from(io::ErrorKind::WouldBlock))
+            }
+        }),
+    );
+    (pool, asked)
+}
+
+/// A job that says it has begun, and ends when the sender is dropped.
+fn gate() -> (Closure, Receiver<()>, Sender<()>) {
+    let (begun, has_begun) = channel();
+    let (end, ended) = channel::<()>();
+    let job = Box::new(move || {
+        begun.send(()).unwrap();
+        let _ = ended.recv();
+    });
+    (job, has_begun, end)
+}
+
+#[test]
+fn without_any_thread_the_job_comes_back() {
+    let (mut pool, asked) = pool(0, Config::default());
+    let (sender, receiver) = channel();
+    let refused = pool
+        .handle()
+        .submit(Box::new(move || sender.send(7).unwrap()))
+        .unwrap_err();
+    assert!(refused.is_no_thread());
+    assert!(!refused.is_shutdown());
+    assert!(refused.to_string().contains("no thread could be started"));
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    assert_eq!(pool.handle().threads(), 0);
+    assert_eq!(pool.handle().queued(), 0);
+    refused.into_job()();
+    assert_eq!(receiver.recv(), Ok(7));
+    assert!(pool.shutdown(None));
+}
+
+#[test]
+fn with_a_thread_the_job_waits_for_it() {
+    let (mut pool, asked) = pool(1, Config::default());
+    let (job, has_begun, end) = gate();
+    pool.handle().submit(job).unwrap();
+    has_begun.recv().unwrap();
+
+    let (sender, receiver) = channel();
+    for id in 0..10 {
+        let sender = sender.clone();
+        pool.handle()
+            .submit(Box::new(move || sender.send(id).unwrap()))
+            .unwrap();
+    }
+    // Each submission asked the system again.
+    assert_eq!(asked.load(Ordering::Relaxed), 11);
+    assert_eq!(pool.handle().threads(), 1);
+    assert_eq!(pool.handle().queued(), 10);
+    drop(end);
+    for id in 0..10 {
+        assert_eq!(receiver.recv(), Ok(id));
+    }
+    assert!(pool.shutdown(None));
+}
+
+#[test]
+fn a_thread_is_tried_again_after_a_refusal() {
+    let granted = Arc::new(AtomicUsize::new(0));
+    let ask = Arc::clone(&granted);
+    let mut pool = Pool::<Closure>::with_spawn(
+        Config::default(),
+        Box::new(move |builder, body| match ask.load(Ordering::Relaxed) {
+            0 => Err(io::Error::from(io::ErrorKind::WouldBlock)),
+            _ => builder.spawn(body),
+        }),
+    );
+    let (sender, receiver) = channel();
+    let job = pool
+        .handle()
+        .submit(Box::new(move || sender.send(()).unwrap()))
+        .unwrap_err()
+        .into_job();
+    granted.store(1, Ordering::Relaxed);
+    pool.handle().submit(job).unwrap();
+    receiver.recv().unwrap();
+    assert!(pool.shutdown(None));
+}

@@ -1,0 +1,239 @@
+//! Growing, the cap, shrinking, panics and hooks.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use raddle_blocking::{Config, Pool};
+
+type Closure = Box<dyn FnOnce() + Send>;
+
+fn capped(max_threads: usize) -> Config {
+    Config {
+        max_threads,
+        ..Config::default()
+    }
+}
+
+/// Waits for what must come sooner or later.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "never: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn grows_while_none_is_free() {
+    // The jobs end only when all eight run at once.
+    let pool = Pool::<Closure>::new(capped(8));
+    let all = Arc::new(Barrier::new(9));
+    for _ in 0..8 {
+        let all = Arc::clone(&all);
+        pool.handle()
+            .submit(Box::new(move || {
+                all.wait();
+            }))
+            .unwrap();
+    }
+    all.wait();
+    assert_eq!(pool.handle().threads(), 8);
+}
+
+#[test]
+fn a_free_thread_is_used_again() {
+    let mut pool = Pool::<Closure>::new(Config {
+        keep_alive: None,
+        ..capped(8)
+    });
+    let (sender, receiver) = channel();
+    for _ in 0..100 {
+        let sender = sender.clone();
+        pool.handle()
+            .submit(Box::new(move || {
+                sender.send(thread::current().id()).unwrap()
+            }))
+            .unwrap();
+        receiver.recv().unwrap();
+        // The thread may still be on its way from its job to the wait.
+        thread::sleep(Duration::from_micros(100));
+    }
+    assert!(pool.handle().threads() < 8, "a thread a job");
+    assert!(pool.shutdown(None));
+}
+
+#[test]
+fn never_exceeds_the_cap() {
+    let mut pool = Pool::<Closure>::new(capped(3));
+    let running = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let (sender, receiver) = channel();
+    for _ in 0..300 {
+        let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+        let sender = sender.clone();
+        pool.handle()
+            .submit(Box::new(move || {
+                most.fetch_max(running.fetch_add(1, SeqCst) + 1, SeqCst);
+                thread::yield_now();
+                running.fetch_sub(1, SeqCst);
+                sender.send(()).unwrap();
+            }))
+            .unwrap();
+    }
+    for _ in 0..300 {
+        receiver.recv().unwrap();
+    }
+    assert!((1..=3).contains(&most.load(SeqCst)));
+    assert!(pool.shutdown(None));
+}
+
+#[test]
+fn a_cap_of_one_runs_all_in_order() {
+    let pool = Pool::<Closure>::new(capped(1));
+    let (sender, receiver) = channel();
+    for id in 0..10_000 {
+        let sender = sender.clone();
+        pool.handle()
+            .submit(Box::new(move || sender.send(id).unwrap()))
+            .unwrap();
+    }
+    for id in 0..10_000 {
+        assert_eq!(receiver.recv(), Ok(id));
+    }
+    assert_eq!(pool.handle().threads(), 1);
+}
+
+#[test]
+fn a_cap_of_one_at_the_edge_from_busy_to_idle() {
+    // Each job is submitted as its forerunner ends; a keep-alive near zero
+    // puts the thread's end into the same window.
+    for keep_alive in [Some(Duration::from_nanos(1)), None] {
+        let mut pool = Pool::<Closure>::new(Config {
+            keep_alive,
+            ..capped(1)
+        });
+        let (sender, receiver) = channel();
+        for _ in 0..20_000 {
+            let sender = sender.clone();
+            pool.handle()
+                .submit(Box::new(move || sender.send(()).unwrap()))
+                .unwrap();
+            receiver
+                .recv_timeout(Duration::from_secs(60))
+                .expect("a job was left behind");
+        }
+        assert!(pool.shutdown(None));
+    }
+}
+
+#[test]
+fn shrinks_when_idle() {
+    let pool = Pool::<Closure>::new(Config {
+        keep_alive: Some(Duration::from_millis(1)),
+        ..capped(4)
+    });
+    for _ in 0..3 {
+        let all = Arc::new(Barrier::new(5));
+        for _ in 0..4 {
+            let all = Arc::clone(&all);
+            pool.handle()
+                .submit(Box::new(move || {
+                    all.wait();
+                }))
+                .unwrap();
+        }
+        assert_eq!(pool.handle().threads(), 4);
+        all.wait();
+        eventually("the threads end", || pool.handle().threads() == 0);
+    }
+}
+
+#[test]
+fn a_panic_ends_neither_thread_nor_pool() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("the payload's drop (expected by this test)");
+        }
+    }
+    let mut pool = Pool::<Closure>::new(Config {
+        keep_alive: None,
+        ..capped(1)
+    });
+    let (sender, receiver) = channel();
+    let first = sender.clone();
+    pool.handle()
+        .submit(Box::new(move || {
+            first.send(thread::current().id()).unwrap()
+        }))
+        .unwrap();
+    pool.handle()
+        .submit(Box::new(|| panic!("a job (expected by this test)")))
+        .unwrap();
+    pool.handle()
+        .submit(Box::new(|| std::panic::panic_any(Bomb)))
+        .unwrap();
+    pool.handle()
+        .submit(Box::new(move || {
+            sender.send(thread::current().id()).unwrap()
+        }))
+        .unwrap();
+    assert_eq!(receiver.recv().unwrap(), receiver.recv().unwrap());
+    assert!(pool.shutdown(None));
+}
+
+#[test]
+fn threads_have_the_name_and_the_hook() {
+    let around = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&around);
+    let mut pool = Pool::<Closure>::new(Config {
+        thread_name: Arc::new(|| "named".to_owned()),
+        stack_size: Some(256 * 1024),
+        around_thread: Some(Arc::new(move |f| {
+            seen.fetch_add(1, SeqCst);
+            f();
+            seen.fetch_add(10, SeqCst);
+        })),
+        ..capped(1)
+    });
+    let (sender, receiver) = channel();
+    pool.handle()
+        .submit(Box::new(move || {
+            sender
+                .send(thread::current().name().map(str::to_owned))
+                .unwrap()
+        }))
+        .unwrap();
+    assert_eq!(receiver.recv().unwrap().as_deref(), Some("named"));
+    assert_eq!(around.load(SeqCst), 1);
+    assert!(pool.shutdown(None));
+    assert_eq!(around.load(SeqCst), 11);
+}
+
+#[test]
+fn a_hook_that_panics_leaves_no_job_behind() {
+    let mut pool = Pool::<Closure>::new(Config {
+        around_thread: Some(Arc::new(|_| panic!("the hook (expected by this test)"))),
+        ..capped(1)
+    });
+    let (sender, receiver) = channel::<()>();
+    pool.handle()
+        .submit(Box::new(move || sender.send(()).unwrap()))
+        .unwrap();
+    assert!(receiver.recv().is_err(), "the job is dropped");
+    eventually("the thread is off the books", || {
+        pool.handle().threads() == 0
+    });
+    assert!(pool.shutdown(None));
+}
+
+#[test]
+#[should_panic(expected = "raise max_threads")]
+fn a_cap_of_zero_is_refused() {
+    Pool::<Closure>::new(capped(0));
+}

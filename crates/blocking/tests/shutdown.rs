@@ -1,0 +1,216 @@
+//! Shutting down: what is queued, what runs, and what comes later.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use raddle_blocking::{Config, Handle, Job, Pool};
+
+type Closure = Box<dyn FnOnce() + Send>;
+
+fn capped(max_threads: usize) -> Config {
+    Config {
+        max_threads,
+        ..Config::default()
+    }
+}
+
+#[test]
+fn waits_for_a_running_job() {
+    let done = Arc::new(AtomicUsize::new(0));
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let (sender, begun) = channel();
+    let count = Arc::clone(&done);
+    pool.handle()
+        .submit(Box::new(move || {
+            sender.send(()).unwrap();
+            thread::sleep(Duration::from_millis(20));
+            count.fetch_add(1, SeqCst);
+        }))
+        .unwrap();
+    begun.recv().unwrap();
+    assert!(pool.shutdown(None));
+    assert_eq!(done.load(SeqCst), 1);
+    assert_eq!(pool.handle().threads(), 0);
+}
+
+#[test]
+fn gives_up_on_a_job_that_does_not_end() {
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let (sender, begun) = channel();
+    let (end, ended) = channel::<()>();
+    pool.handle()
+        .submit(Box::new(move || {
+            sender.send(()).unwrap();
+            let _ = ended.recv();
+        }))
+        .unwrap();
+    begun.recv().unwrap();
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    assert!(!pool.shutdown(Some(Duration::from_millis(5))));
+    assert_eq!(pool.handle().threads(), 1);
+    drop(end);
+    assert!(pool.shutdown(None), "asked again, it waits again");
+}
+
+#[test]
+fn queued_jobs_are_dropped_once_and_outside_the_lock() {
+    /// What the queued jobs own: its drop takes the pool's lock, and panics.
+    struct Bomb(Arc<AtomicUsize>, Handle<Closure>);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, SeqCst);
+            assert_eq!(self.1.queued(), 0);
+            panic!("the drop of a job (expected by this test)");
+        }
+    }
+
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let (sender, begun) = channel();
+    let (end, ended) = channel::<()>();
+    pool.handle()
+        .submit(Box::new(move || {
+            sender.send(()).unwrap();
+            let _ = ended.recv();
+        }))
+        .unwrap();
+    begun.recv().unwrap();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    for _ in 0..10 {
+        let bomb = Bomb(Arc::clone(&dropped), pool.handle().clone());
+        pool.handle()
+            .submit(Box::new(move || {
+                let _bomb = bomb;
+                unreachable!("it waits behind the job that blocks");
+            }))
+            .unwrap();
+    }
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    assert_eq!(dropped.load(SeqCst), 10);
+    drop(end);
+    assert!(pool.shutdown(None));
+    assert_eq!(dropped.load(SeqCst), 10);
+}
+
+#[test]
+fn each_job_runs_or_is_dropped() {
+    struct Counted(Arc<AtomicUsize>, Arc<AtomicUsize>);
+    impl Job for Counted {
+        fn run(self) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.1.fetch_add(1, SeqCst);
+        }
+    }
+
+    for _ in 0..50 {
+        let (ran, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::default());
+        let mut pool = Pool::new(capped(1));
+        for _ in 0..20 {
+            pool.handle()
+                .submit(Counted(Arc::clone(&ran), Arc::clone(&dropped)))
+                .unwrap();
+        }
+        assert!(pool.shutdown(None));
+        assert!(ran.load(SeqCst) <= 20);
+        assert_eq!(dropped.load(SeqCst), 20);
+    }
+}
+
+#[test]
+fn drop_waits_unless_a_shutdown_gave_up() {
+    let done = Arc::new(AtomicUsize::new(0));
+    let pool = Pool::<Closure>::new(capped(1));
+    let (sender, begun) = channel();
+    let count = Arc::clone(&done);
+    pool.handle()
+        .submit(Box::new(move || {
+            sender.send(()).unwrap();
+            thread::sleep(Duration::from_millis(20));
+            count.fetch_add(1, SeqCst);
+        }))
+        .unwrap();
+    begun.recv().unwrap();
+    drop(pool);
+    assert_eq!(done.load(SeqCst), 1);
+
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let (sender, begun) = channel();
+    let (end, ended) = channel::<()>();
+    pool.handle()
+        .submit(Box::new(move || {
+            sender.send(()).unwrap();
+            let _ = ended.recv();
+        }))
+        .unwrap();
+    begun.recv().unwrap();
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    drop(pool);
+    drop(end);
+}
+
+#[test]
+fn later_submissions_come_back() {
+    let mut pool = Pool::<Closure>::new(Config::default());
+    let handle = pool.handle().clone();
+    assert!(pool.shutdown(None));
+    let refused = handle.submit(Box::new(|| ())).unwrap_err();
+    assert!(refused.is_shutdown());
+    assert!(!refused.is_no_thread());
+    drop(pool);
+    assert!(handle.submit(Box::new(|| ())).unwrap_err().is_shutdown());
+}
+
+#[test]
+fn lets_go_of_its_hooks() {
+    let mark = Arc::new(());
+    let held = Arc::clone(&mark);
+    let mut pool = Pool::<Closure>::new(Config {
+        around_thread: Some(Arc::new(move |f| {
+            let _held = &held;
+            f();
+        })),
+        ..capped(2)
+    });
+    let handle = pool.handle().clone();
+    handle.submit(Box::new(|| ())).unwrap();
+    assert!(pool.shutdown(None));
+    assert_eq!(Arc::strong_count(&mark), 1);
+    drop(handle);
+}
+
+#[test]
+fn many_submitters_against_the_shutdown() {
+    for _ in 0..100 {
+        let mut pool = Pool::<Closure>::new(capped(2));
+        let (taken, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new(()));
+        let submitters: Vec<_> = (0..3)
+            .map(|_| {
+                let handle = pool.handle().clone();
+                let (taken, seen) = (Arc::clone(&taken), Arc::clone(&seen));
+                thread::spawn(move || {
+                    for _ in 0..50 {
+                        let seen = Arc::clone(&seen);
+                        if handle.submit(Box::new(move || drop(seen))).is_ok() {
+                            taken.fetch_add(1, SeqCst);
+                        }
+                    }
+                })
+            })
+            .collect();
+        thread::yield_now();
+        assert!(pool.shutdown(None));
+        for submitter in submitters {
+            submitter.join().unwrap();
+        }
+        assert_eq!(Arc::strong_count(&seen), 1, "each job is gone");
+        assert_eq!(pool.handle().queued(), 0);
+    }
+}

@@ -1,0 +1,199 @@
+//! A small web server: hyper on Raddle's multi-thread runtime.
+//! `cargo run --release --example http -- --help` says how to use it.
+
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+use clap::Parser;
+use event_listener::Event;
+use futures_lite::future::or;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, header::CONTENT_TYPE};
+use raddle::net::{TcpListener, TcpStream};
+use raddle::task::JoinSet;
+use raddle::time::{Duration, sleep, timeout};
+use raddle_hyper::{RaddleIo, RaddleTimer};
+use signal_hook::{consts, iterator::Signals};
+use tracing::{debug, info, warn};
+use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+
+const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Raddle</title>
+<h1>Raddle</h1><p>This page was served by hyper on Raddle.</p></html>
+";
+
+/// How long connections have to finish their requests after a signal.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long not to accept after an error such as too many open files.
+const PAUSE: Duration = Duration::from_millis(50);
+const MAX_BODY: usize = 64 * 1024;
+
+/// Serves a small page over HTTP/1.1, with hyper on Raddle. Ctrl-C stops.
+#[derive(Parser)]
+#[command(after_help = "RUST_LOG says what is logged to stderr, RUST_LOG=debug for one.")]
+struct Options {
+    /// Where to listen; port 0 is any that is free.
+    #[arg(long, default_value = "127.0.0.1:3000")]
+    addr: SocketAddr,
+    /// How many threads serve; by default one for each core.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    workers: Option<u16>,
+}
+
+fn main() -> ExitCode {
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(help) if !help.use_stderr() => help.exit(),
+        Err(error) => {
+            let text = error.to_string();
+            eprintln!("{}; see --help", text.lines().next().unwrap_or_default());
+            return ExitCode::FAILURE;
+        }
+    };
+    if let Err(message) = run(options) {
+        eprintln!("error: {message}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+fn run(options: Options) -> Result<(), String> {
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into());
+    tracing_subscriber::fmt()
+        .with_env_filter(filter.from_env_lossy())
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+    let mut builder = raddle::runtime::Builder::new_multi_thread();
+    if let Some(count) = options.workers {
+        builder.worker_threads(count.into());
+    }
+    let runtime = builder.enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
+    let stop = Stop::on_signals().map_err(|error| format!("cannot watch signals: {error}"))?;
+    // As a task, so that connections are accepted on a worker.
+    let server = runtime.spawn(async move { serve(bind(options.addr).await?, stop).await });
+    runtime
+        .block_on(server)
+        .map_err(|error| error.to_string())?
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).await.map_err(|error| {
+        format!("cannot listen on {address}: {error}; choose another port, above 1023, with --addr")
+    })
+}
+
+async fn serve(listener: TcpListener, stop: Arc<Stop>) -> Result<(), String> {
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let text = format!(
+        "listening on http://{address}\n\
+         try  curl -i http://{address}/\n\
+         or   wrk -t1 -c50 -d10 http://{address}/\n"
+    );
+    let _ = io::stdout().write_all(text.as_bytes());
+
+    let mut connections = JoinSet::new();
+    while let Some(accepted) = stop.unless_told(listener.accept()).await {
+        match accepted {
+            Ok((stream, peer)) => {
+                connections.spawn(connection(stream, peer, Arc::clone(&stop)));
+            }
+            Err(error) => {
+                warn!(%error, "cannot accept; pausing");
+                sleep(PAUSE).await;
+            }
+        }
+        while connections.try_join_next().is_some() {}
+    }
+
+    drop(listener);
+    info!("stopping");
+    let all_end = async { while connections.join_next().await.is_some() {} };
+    if timeout(GRACE, all_end).await.is_err() {
+        warn!(connections = connections.len(), "time is up; closing");
+        connections.shutdown().await;
+    }
+    Ok(())
+}
+
+async fn connection(stream: TcpStream, peer: SocketAddr, stop: Arc<Stop>) {
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(RaddleTimer::new())
+            .half_close(true)
+            .serve_connection(RaddleIo::new(stream), service_fn(answer))
+    );
+    let result = match stop.unless_told(connection.as_mut()).await {
+        Some(result) => result,
+        None => {
+            // Answers the request in flight, if there is one, and closes.
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    debug!(%peer, ?result, "closed");
+}
+
+async fn answer(request: Request<Incoming>) -> hyper::http::Result<Response<Full<Bytes>>> {
+    debug!(method = %request.method(), uri = %request.uri(), "request");
+    let (status, kind, body) = match (request.method(), request.uri().path()) {
+        (&Method::GET | &Method::HEAD, "/") => (200, "text/html; charset=utf-8", PAGE.into()),
+        (&Method::POST, "/echo") => match Limited::new(request, MAX_BODY).collect().await {
+            Ok(body) => (200, "application/octet-stream", body.to_bytes()),
+            Err(_) => (400, "text/plain", "bad body\n".into()),
+        },
+        _ => (404, "text/plain", "not found\n".into()),
+    };
+    Response::builder()
+        .status(status)
+        .header(CONTENT_TYPE, kind)
+        .body(Full::new(body))
+}
+
+/// Tells everyone that the server is to stop.
+#[derive(Default)]
+struct Stop {
+    told: AtomicBool,
+    event: Event,
+}
+
+impl Stop {
+    /// Told by the first SIGINT or SIGTERM; the second ends the process.
+    fn on_signals() -> io::Result<Arc<Self>> {
+        let stop = Arc::new(Self::default());
+        let theirs = Arc::clone(&stop);
+        let mut signals = Signals::new([consts::SIGINT, consts::SIGTERM])?;
+        std::thread::Builder::new().spawn(move || {
+            for signal in signals.forever() {
+                if theirs.told.swap(true, SeqCst) {
+                    std::process::exit(128 + signal);
+                }
+                theirs.event.notify(usize::MAX);
+            }
+        })?;
+        Ok(stop)
+    }
+
+    /// What `future` gives, or `None` if the server is to stop before.
+    async fn unless_told<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let told = async {
+            while !self.told.load(SeqCst) {
+                let listener = self.event.listen();
+                if !self.told.load(SeqCst) {
+                    listener.await;
+                }
+            }
+            None
+        };
+        or(told, async { Some(future.await) }).await
+    }
+}

@@ -1,0 +1,77 @@
+//! The adapters, without a server.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use hyper::rt::{Executor, Read, Timer};
+use raddle::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use raddle_hyper::{RaddleExecutor, RaddleIo, RaddleTimer};
+
+#[raddle::test]
+async fn io_in_both_directions() {
+    // Twice adapted, a stream has Raddle's traits again.
+    let (near, far) = raddle::io::duplex(16);
+    let mut near = RaddleIo::new(RaddleIo::new(near));
+    let mut far = RaddleIo::new(RaddleIo::new(far));
+    let message = b"longer than what the pipe holds at a time";
+    let writer = raddle::spawn(async move {
+        near.write_all(message).await.unwrap();
+        near.shutdown().await.unwrap();
+    });
+    let mut text = Vec::new();
+    far.read_to_end(&mut text).await.unwrap();
+    assert_eq!(text, message);
+    writer.await.unwrap();
+}
+
+/// Puts another buffer in the place of the one it is given.
+struct Swindler;
+
+impl AsyncRead for Swindler {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        *buf = ReadBuf::new(Box::leak(Box::new([7; 8])));
+        buf.advance(8);
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+#[should_panic(expected = "must fill the buffer it is given")]
+fn a_read_that_exchanges_the_buffer_is_found_out() {
+    let mut space = [MaybeUninit::uninit(); 8];
+    let mut buf = hyper::rt::ReadBuf::uninit(&mut space);
+    let mut io = RaddleIo::new(Swindler);
+    let cx = &mut Context::from_waker(Waker::noop());
+    let _ = Read::poll_read(Pin::new(&mut io), cx, buf.unfilled());
+}
+
+#[raddle::test]
+async fn the_executor_spawns() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    RaddleExecutor::new().execute(async move { sender.send(1).unwrap() });
+    while receiver.try_recv().is_err() {
+        raddle::task::yield_now().await;
+    }
+}
+
+#[raddle::test]
+async fn the_timer_sleeps_and_resets() {
+    let timer = RaddleTimer::new();
+    let start = timer.now();
+    timer.sleep(Duration::from_millis(2)).await;
+    assert!(timer.now() - start >= Duration::from_millis(2));
+
+    let mut sleep = timer.sleep(Duration::from_secs(3600));
+    let soon = timer.now() + Duration::from_millis(2);
+    timer.reset(&mut sleep, soon);
+    sleep.await;
+    assert!(timer.now() >= soon);
+    timer.sleep_until(soon).await;
+}

@@ -1,0 +1,117 @@
+//! The arguments of the attributes.
+
+use proc_macro2::{Span, TokenStream};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, ExprLit, Lit, MetaNameValue, Path, Result, Token};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flavor {
+    MultiThread,
+    CurrentThread,
+}
+
+/// What the user asked for, checked.
+pub(crate) struct Arguments {
+    pub(crate) flavor: Flavor,
+    pub(crate) worker_threads: Option<usize>,
+    pub(crate) raddle: Path,
+}
+
+impl Arguments {
+    /// Nothing given.
+    pub(crate) fn new(flavor: Flavor) -> Self {
+        Self {
+            flavor,
+            worker_threads: None,
+            raddle: syn::parse_quote!(::raddle),
+        }
+    }
+
+    /// Reads `name = value, ...`.
+    pub(crate) fn parse(tokens: TokenStream, default: Flavor) -> Result<Self> {
+        let pairs = Punctuated::<MetaNameValue, Token![,]>::parse_terminated.parse2(tokens)?;
+        let mut arguments = Self::new(default);
+        let mut seen = Vec::new();
+        let mut workers_span = Span::call_site();
+        for pair in pairs {
+            // The path is kept as text, for `crate` is no ordinary name.
+            let name = match pair.path.get_ident() {
+                Some(name) => name.to_string(),
+                None => return Err(unknown(&pair.path)),
+            };
+            if seen.contains(&name) {
+                let message = format!("`{name}` is given twice; leave one out");
+                return Err(Error::new(pair.span(), message));
+            }
+            match &*name {
+                "flavor" => arguments.flavor = flavor(&pair.value)?,
+                "worker_threads" => {
+                    workers_span = pair.span();
+                    arguments.worker_threads = Some(worker_threads(&pair.value)?);
+                }
+                "crate" => arguments.raddle = path(&pair.value)?,
+                "start_paused" => {
+                    let message = "`start_paused` is not offered yet; leave it out";
+                    return Err(Error::new(pair.span(), message));
+                }
+                _ => return Err(unknown(&pair.path)),
+            }
+            seen.push(name);
+        }
+        if arguments.worker_threads.is_some() && arguments.flavor == Flavor::CurrentThread {
+            let message = "a current-thread runtime has no workers; \
+                           add `flavor = \"multi_thread\"` or leave `worker_threads` out";
+            return Err(Error::new(workers_span, message));
+        }
+        Ok(arguments)
+    }
+}
+
+fn unknown(path: &Path) -> Error {
+    let message = "unknown argument; there are `flavor`, `worker_threads` and `crate`";
+    Error::new(path.span(), message)
+}
+
+fn flavor(value: &Expr) -> Result<Flavor> {
+    match string(value).as_deref() {
+        Some("multi_thread") => Ok(Flavor::MultiThread),
+        Some("current_thread") => Ok(Flavor::CurrentThread),
+        _ => {
+            let message = "no such flavor; write \"multi_thread\" or \"current_thread\"";
+            Err(Error::new(value.span(), message))
+        }
+    }
+}
+
+fn worker_threads(value: &Expr) -> Result<usize> {
+    let count = match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Int(count),
+            ..
+        }) => count.base10_parse().unwrap_or(0),
+        _ => 0,
+    };
+    if count == 0 {
+        let message = "`worker_threads` must be a number literal from 1 up";
+        return Err(Error::new(value.span(), message));
+    }
+    Ok(count)
+}
+
+fn path(value: &Expr) -> Result<Path> {
+    let error = || Error::new(value.span(), "`crate` must be a path in a string literal");
+    let text = string(value).ok_or_else(error)?;
+    syn::parse_str(&text).map_err(|_| error())
+}
+
+fn string(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text.value()),
+        _ => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! What is written, and what is refused with which words. The macros are used
+//! in earnest by the tests of `raddle`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::expand::{main, test};
+
+/// Spaces between tokens do not matter here.
+fn text(tokens: TokenStream) -> String {
+    tokens.to_string().replace(' ', "")
+}
+
+#[track_caller]
+fn refused(output: TokenStream, words: &str) {
+    let output = output.to_string();
+    assert!(output.contains("compile_error"), "accepted: {output}");
+    assert!(output.contains(words), "other words: {output}");
+}
+
+#[test]
+fn main_is_multi_threaded_by_default() {
+    let output = text(main(
+        quote!(),
+        quote!(
+            async fn main() {}
+        ),
+    ));
+    assert!(output.starts_with("fnmain()"), "{output}");
+    assert!(
+        output.contains("::raddle::runtime::Builder::new_multi_thread().enable_all()"),
+        "{output}"
+    );
+}
+
+#[test]
+fn test_is_current_thread_by_default() {
+    let output = text(test(
+        quote!(),
+        quote!(
+            #[ignore]
+            async fn it() -> u8 {
+                7
+            }
+        ),
+    ));
+    assert!(
+        output.starts_with("#[::core::prelude::v1::test]#[ignore]fnit()->u8"),
+        "{output}"
+    );
+    assert!(output.contains("Builder::new_current_thread()"), "{output}");
+}
+
+#[test]
+fn arguments_are_used() {
+    let arguments = quote!(flavor = "multi_thread", worker_threads = 3, crate = "a::b",);
+    let output = text(test(
+        arguments,
+        quote!(
+            async fn it() {}
+        ),
+    ));
+    assert!(
+        output.contains("a::b::runtime::Builder::new_multi_thread().worker_threads(3usize)"),
+        "{output}"
+    );
+    let output = text(main(
+        quote!(flavor = "current_thread"),
+        quote!(
+            async fn main() {}
+        ),
+    ));
+    assert!(output.contains("new_current_thread"), "{output}");
+}
+
+#[test]
+fn arguments_and_receivers_of_the_function_stay() {
+    let item = quote!(
+        pub async fn run(&self, x: u32) -> u32 {
+            x
+        }
+    );
+    let output = text(main(quote!(), item));
+    assert!(output.starts_with("pubfnrun(&self,x:u32)->u32"), "{output}");
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let cases = [
+        (quote!(flavour = "multi_thread"), "unknown argument"),
+        (quote!(a::b = 1), "unknown argument"),
+        (quote!(flavor = "threaded"), "no such flavor"),
+        (quote!(flavor = 1), "no such flavor"),
+        (quote!(worker_threads = 0), "from 1 up"),
+        (quote!(worker_threads = "2"), "from 1 up"),
+        (quote!(crate = "not a path"), "must be a path"),
+        (quote!(start_paused = true), "not offered yet"),
+        (
+            quote!(flavor = "multi_thread", flavor = "multi_thread"),
+            "given twice",
+        ),
+        (
+            quote!(flavor = "current_thread", worker_threads = 2),
+            "has no workers",
+        ),
+        (quote!(flavor), "expected"),
+    ];
+    for (arguments, words) in cases {
+        refused(
+            main(
+                arguments,
+                quote!(
+                    async fn main() {}
+                ),
+            ),
+            words,
+        );
+    }
+    refused(
+        test(
+            quote!(worker_threads = 2),
+            quote!(
+                async fn it() {}
+            ),
+        ),
+        "has no workers",
+    );
+}
+
+#[test]
+fn bad_functions_are_refused() {
+    refused(
+        main(
+            quote!(),
+            quote!(
+                fn main() {}
+            ),
+        ),
+        "write `async fn`",
+    );
+    refused(
+        test(
+            quote!(),
+            quote!(
+                fn it() {}
+            ),
+        ),
+        "write `async fn`",
+    );
+    refused(
+        main(
+            quote!(),
+            quote!(
+                async fn main(x: u8) {}
+            ),
+        ),
+        "takes no arguments",
+    );
+    refused(
+        test(
+            quote!(),
+            quote!(
+                async fn it(x: u8) {}
+            ),
+        ),
+        "takes no arguments",
+    );
+    refused(
+        test(
+            quote!(),
+            quote!(
+                #[test]
+                async fn it() {}
+            ),
+        ),
+        "run the test twice",
+    );
+    refused(
+        main(
+            quote!(),
+            quote!(
+                struct Main;
+            ),
+        ),
+        "expected",
+    );
+}

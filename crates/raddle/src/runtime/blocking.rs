@@ -1,0 +1,71 @@
+//! Blocking work as tasks: a cell whose future calls the closure at its only
+//! poll, and whose runnable is the blocking pool's job.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::panic;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use raddle_blocking::Job;
+use raddle_task::Runnable;
+
+use crate::task::JoinHandle;
+
+raddle_std::thread_local! {
+    /// Why the blocking task that is about to be run here has no thread.
+    static REFUSED: Cell<Option<String>> = Cell::new(None);
+}
+
+/// A blocking task that is due to run. Dropped, it cancels the task.
+pub(crate) struct BlockingJob(Runnable);
+
+impl Job for BlockingJob {
+    fn run(self) {
+        // A blocking task completes at its first poll, so it is never due
+        // again.
+        drop(self.0.run());
+    }
+}
+
+/// The closure, until it is called.
+struct BlockingTask<F>(Option<F>);
+
+/// The closure is moved out before it is called, never pinned.
+impl<F> Unpin for BlockingTask<F> {}
+
+impl<F: FnOnce() -> R, R> Future for BlockingTask<F> {
+    type Output = R;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R> {
+        let work = self.0.take().expect("a blocking task is polled once");
+        if let Some(reason) = REFUSED.with(Cell::take) {
+            // Goes to the join handle, past the panic hook: nothing is wrong
+            // with the program.
+            panic::resume_unwind(Box::new(reason));
+        }
+        Poll::Ready(work())
+    }
+}
+
+/// Makes a task of `work` and gives it to the pool.
+///
+/// Where the system has no thread to run it, the handle says so: it ends as if
+/// the task had panicked, with the reason for the message.
+pub(crate) fn spawn<F, R>(pool: &raddle_blocking::Handle<BlockingJob>, work: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    // The task is due from the start until it completes, so that no wake, nor
+    // an abort, ever has to schedule it.
+    let (task, handle) = raddle_task::spawn(BlockingTask(Some(work)), drop::<Runnable>);
+    if let Err(refused) = pool.submit(BlockingJob(task)) {
+        // A pool that has been shut down cancels the task: it is just dropped.
+        if refused.is_no_thread() {
+            REFUSED.with(|reason| reason.set(Some(refused.to_string())));
+            refused.into_job().run();
+        }
+    }
+    handle
+}

@@ -1,0 +1,363 @@
+//! What a runtime is made with.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use crate::runtime::blocking::BlockingJob;
+use crate::runtime::context::{Inside, Layers};
+use crate::runtime::driver::Driver;
+use crate::runtime::handle::Inner;
+use crate::runtime::runtime::Scheduler;
+use crate::runtime::{Handle, Runtime, RuntimeFlavor};
+
+/// The variable that says how many workers a runtime has by default.
+const WORKERS_VARIABLE: &str = "RADDLE_WORKER_THREADS";
+
+type Hook = Arc<dyn Fn() + Send + Sync>;
+type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+
+/// Builds a [`Runtime`].
+///
+/// ```
+/// use raddle::runtime::Builder;
+///
+/// let runtime = Builder::new_multi_thread()
+///     .worker_threads(4)
+///     .thread_name("my-worker")
+///     .enable_all()
+///     .build()?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Builder {
+    flavor: RuntimeFlavor,
+    worker_threads: Option<usize>,
+    enable_io: bool,
+    enable_time: bool,
+    thread_name: Arc<dyn Fn() -> String + Send + Sync>,
+    thread_stack_size: Option<usize>,
+    max_blocking_threads: usize,
+    thread_keep_alive: Duration,
+    on_thread_start: Option<Hook>,
+    on_thread_stop: Option<Hook>,
+    on_thread_park: Option<Hook>,
+    on_thread_unpark: Option<Hook>,
+    global_queue_interval: Option<u32>,
+    event_interval: Option<u32>,
+}
+
+impl Builder {
+    /// For a runtime that runs its tasks on workers of its own.
+    pub fn new_multi_thread() -> Self {
+        Self::new(RuntimeFlavor::MultiThread)
+    }
+
+    /// For a runtime that runs its tasks inside [`Runtime::block_on`], on the
+    /// thread that calls it.
+    pub fn new_current_thread() -> Self {
+        Self::new(RuntimeFlavor::CurrentThread)
+    }
+
+    fn new(flavor: RuntimeFlavor) -> Self {
+        Self {
+            flavor,
+            worker_threads: None,
+            enable_io: false,
+            enable_time: false,
+            thread_name: Arc::new(|| "raddle-worker".to_owned()),
+            thread_stack_size: None,
+            max_blocking_threads: 512,
+            thread_keep_alive: Duration::from_secs(10),
+            on_thread_start: None,
+            on_thread_stop: None,
+            on_thread_park: None,
+            on_thread_unpark: None,
+            global_queue_interval: None,
+            event_interval: None,
+        }
+    }
+
+    /// Sets how many workers a multi-thread runtime has. A current-thread
+    /// runtime has none and ignores it.
+    ///
+    /// Default: the environment variable `RADDLE_WORKER_THREADS`, and without
+    /// it the number of cores this process may use.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is zero.
+    #[track_caller]
+    pub fn worker_threads(&mut self, count: usize) -> &mut Self {
+        assert!(
+            count > 0,
+            "a runtime needs a worker; give worker_threads 1 or more"
+        );
+        self.worker_threads = Some(count);
+        self
+    }
+
+    /// Enables sockets, and what else waits for a descriptor.
+    pub fn enable_io(&mut self) -> &mut Self {
+        self.enable_io = true;
+        self
+    }
+
+    /// Enables timers.
+    pub fn enable_time(&mut self) -> &mut Self {
+        self.enable_time = true;
+        self
+    }
+
+    /// Enables sockets and timers.
+    pub fn enable_all(&mut self) -> &mut Self {
+        self.enable_io().enable_time()
+    }
+
+    /// Names the threads of the runtime, workers and those for blocking work.
+    /// Default: `raddle-worker`.
+    pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
+        let name = name.into();
+        self.thread_name_fn(move || name.clone())
+    }
+
+    /// Calls `name` for the name of each thread of the runtime.
+    pub fn thread_name_fn<F>(&mut self, name: F) -> &mut Self
+    where
+        F: Fn() -> String + Send + Sync + 'static,
+    {
+        self.thread_name = Arc::new(name);
+        self
+    }
+
+    /// Sets the stack of the runtime's threads, in bytes. Default: std's.
+    pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
+        self.thread_stack_size = Some(bytes);
+        self
+    }
+
+    /// Sets how many threads for blocking work there may be at a time; work
+    /// beyond that waits. Default: 512.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is zero.
+    #[track_caller]
+    pub fn max_blocking_threads(&mut self, count: usize) -> &mut Self {
+        assert!(
+            count > 0,
+            "blocking work needs a thread; give max_blocking_threads 1 or more"
+        );
+        self.max_blocking_threads = count;
+        self
+    }
+
+    /// Sets how long a thread for blocking work stays when it has none.
+    /// Default: 10 seconds.
+    pub fn thread_keep_alive(&mut self, duration: Duration) -> &mut Self {
+        self.thread_keep_alive = duration;
+        self
+    }
+
+    /// Calls `f` on each thread of the runtime when it starts.
+    pub fn on_thread_start<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.on_thread_start = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` on each thread of the runtime before it ends.
+    pub fn on_thread_stop<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.on_thread_stop = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` each time a worker is about to wait. It may spawn and wake.
+    pub fn on_thread_park<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.on_thread_park = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` each time a worker has waited.
+    pub fn on_thread_unpark<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.on_thread_unpark = Some(Arc::new(f));
+        self
+    }
+
+    /// Has a worker look at the queue common to all after `polls` polls from
+    /// its own.
+    ///
+    /// # Panics
+    ///
+    /// If `polls` is zero.
+    #[track_caller]
+    pub fn global_queue_interval(&mut self, polls: u32) -> &mut Self {
+        assert!(
+            polls > 0,
+            "global_queue_interval counts polls; give it 1 or more"
+        );
+        self.global_queue_interval = Some(polls);
+        self
+    }
+
+    /// Has a worker that is busy look at sockets and timers after `polls`
+    /// polls.
+    ///
+    /// # Panics
+    ///
+    /// If `polls` is zero.
+    #[track_caller]
+    pub fn event_interval(&mut self, polls: u32) -> &mut Self {
+        assert!(polls > 0, "event_interval counts polls; give it 1 or more");
+        self.event_interval = Some(polls);
+        self
+    }
+
+    /// Builds the runtime. The builder may be used again.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no threads or descriptors for it.
+    ///
+    /// # Panics
+    ///
+    /// If `RADDLE_WORKER_THREADS` is needed and is not a number from 1 up.
+    #[track_caller]
+    pub fn build(&mut self) -> io::Result<Runtime> {
+        let workers = match (self.flavor, self.worker_threads) {
+            (RuntimeFlavor::CurrentThread, _) => 1,
+            (RuntimeFlavor::MultiThread, Some(count)) => count,
+            (RuntimeFlavor::MultiThread, None) => default_workers(),
+        };
+        let driver = Driver::new(self.enable_io, self.enable_time)?;
+        let mut blocking = None;
+        let inner = Arc::new_cyclic(|inner| {
+            let pool = self.blocking_pool(inner);
+            let pool = blocking.insert(pool);
+            Inner {
+                scheduler: OnceLock::new(),
+                reactor: driver.reactor(),
+                timers: driver.timers(),
+                blocking: pool.handle().clone(),
+                flavor: self.flavor,
+            }
+        });
+        let blocking = blocking.expect("made along with the handle");
+
+        let config = self.scheduler_config(workers, &inner);
+        let driver: Option<Box<dyn raddle_sched::Driver>> = Some(Box::new(driver));
+        let (scheduler, handle) = match self.flavor {
+            RuntimeFlavor::CurrentThread => {
+                let scheduler = raddle_sched::CurrentThread::new(config, driver);
+                let handle = scheduler.handle().clone();
+                (Scheduler::CurrentThread(scheduler), handle)
+            }
+            RuntimeFlavor::MultiThread => {
+                let pool = raddle_sched::Pool::start(config, driver)?;
+                let handle = pool.handle().clone();
+                (Scheduler::MultiThread(pool), handle)
+            }
+        };
+        inner.scheduler.get_or_init(|| handle);
+        Ok(Runtime::from_parts(Handle { inner }, scheduler, blocking))
+    }
+
+    fn blocking_pool(&self, inner: &Weak<Inner>) -> raddle_blocking::Pool<BlockingJob> {
+        raddle_blocking::Pool::new(raddle_blocking::Config {
+            max_threads: self.max_blocking_threads,
+            keep_alive: Some(self.thread_keep_alive),
+            thread_name: Arc::clone(&self.thread_name),
+            stack_size: self.thread_stack_size,
+            around_thread: Some(self.around(inner, |handle, run| {
+                let _guard = handle.enter();
+                run();
+            })),
+        })
+    }
+
+    fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {
+        let default = raddle_sched::Config::default();
+        raddle_sched::Config {
+            workers,
+            thread_name: Arc::clone(&self.thread_name),
+            thread_stack_size: self.thread_stack_size,
+            global_queue_interval: self
+                .global_queue_interval
+                .unwrap_or(default.global_queue_interval),
+            event_interval: self.event_interval.unwrap_or(default.event_interval),
+            around_worker: Some(self.around(&Arc::downgrade(inner), |handle, run| {
+                let scheduler = &handle.inner.scheduler;
+                scheduler.get_or_init(raddle_sched::Handle::current);
+                let _layers = Layers::enter(handle);
+                run();
+            })),
+            on_thread_park: self.on_thread_park.clone(),
+            on_thread_unpark: self.on_thread_unpark.clone(),
+        }
+    }
+
+    /// What runs around the loop of each thread: the user's hooks, inside the
+    /// runtime, which `enter` enters.
+    ///
+    /// It refers to the runtime weakly, for it is held by parts of it. A
+    /// thread that comes up after the runtime is gone has nothing to do but
+    /// end.
+    fn around(&self, inner: &Weak<Inner>, enter: fn(&Handle, &mut dyn FnMut())) -> Around {
+        let inner = Weak::clone(inner);
+        let start = self.on_thread_start.clone();
+        let stop = self.on_thread_stop.clone();
+        Arc::new(move |run| {
+            let Some(inner) = inner.upgrade() else {
+                return run();
+            };
+            let _inside = Inside::enter();
+            enter(&Handle { inner }, &mut || {
+                if let Some(start) = &start {
+                    start();
+                }
+                run();
+                if let Some(stop) = &stop {
+                    stop();
+                }
+            });
+        })
+    }
+}
+
+#[track_caller]
+fn default_workers() -> usize {
+    match std::env::var(WORKERS_VARIABLE) {
+        Ok(text) => match text.parse() {
+            Ok(count) if count > 0 => count,
+            _ => panic!("{WORKERS_VARIABLE} is {text:?}; set it to a number from 1 up"),
+        },
+        Err(std::env::VarError::NotPresent) => {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        }
+        Err(error) => panic!("{WORKERS_VARIABLE}: {error}; set it to a number from 1 up"),
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("flavor", &self.flavor)
+            .field("worker_threads", &self.worker_threads)
+            .field("enable_io", &self.enable_io)
+            .field("enable_time", &self.enable_time)
+            .field("max_blocking_threads", &self.max_blocking_threads)
+            .field("thread_keep_alive", &self.thread_keep_alive)
+            .finish_non_exhaustive()
+    }
+}

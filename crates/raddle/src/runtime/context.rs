@@ -1,0 +1,97 @@
+//! What the current thread has to do with a runtime.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::runtime::{Handle, TryCurrentError};
+
+raddle_std::thread_local! {
+    static CURRENT: RefCell<Option<Handle>> = RefCell::new(None);
+    /// How many runs of a runtime this thread is inside of.
+    static INSIDE: Cell<usize> = Cell::new(0);
+}
+
+/// The handle that was entered last.
+pub(crate) fn current() -> Result<Handle, TryCurrentError> {
+    match CURRENT.try_with(|current| current.borrow().clone()) {
+        Ok(Some(handle)) => Ok(handle),
+        Ok(None) => Err(TryCurrentError::missing_context()),
+        Err(_) => Err(TryCurrentError::thread_local_destroyed()),
+    }
+}
+
+/// Keeps a runtime current on this thread until it is dropped, which restores
+/// the former one. Guards must be dropped in the reverse order of their making.
+#[must_use = "the runtime is current only while the guard lives"]
+pub struct EnterGuard<'a> {
+    _scheduler: raddle_sched::EnterGuard<'a>,
+    _layers: Layers<'a>,
+}
+
+impl<'a> EnterGuard<'a> {
+    pub(crate) fn new(handle: &'a Handle) -> Self {
+        Self {
+            _scheduler: handle.scheduler().enter(),
+            _layers: Layers::enter(handle),
+        }
+    }
+}
+
+impl fmt::Debug for EnterGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnterGuard").finish_non_exhaustive()
+    }
+}
+
+/// An [`EnterGuard`] for all but the scheduler, which enters itself on its
+/// workers.
+pub(crate) struct Layers<'a> {
+    _reactor: Option<raddle_reactor::EnterGuard<'a>>,
+    _timers: Option<raddle_timer::EnterGuard<'a>>,
+    former: Option<Handle>,
+    /// Belongs to the thread whose variables it restores.
+    _thread: PhantomData<*mut ()>,
+}
+
+impl<'a> Layers<'a> {
+    pub(crate) fn enter(handle: &'a Handle) -> Self {
+        Self {
+            _reactor: handle.reactor().map(raddle_reactor::Handle::enter),
+            _timers: handle.timers().map(raddle_timer::Handle::enter),
+            former: CURRENT.with(|current| current.replace(Some(handle.clone()))),
+            _thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for Layers<'_> {
+    fn drop(&mut self) {
+        let former = self.former.take();
+        // While the thread ends the variable may be gone; then there is
+        // nothing to restore. The handle is dropped after the borrow.
+        drop(CURRENT.try_with(|current| current.replace(former)));
+    }
+}
+
+/// Marks this thread as running a runtime's work until it is dropped.
+pub(crate) struct Inside(PhantomData<*mut ()>);
+
+impl Inside {
+    pub(crate) fn enter() -> Self {
+        INSIDE.with(|inside| inside.set(inside.get() + 1));
+        Self(PhantomData)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.with(|inside| inside.set(inside.get() - 1));
+    }
+}
+
+/// Whether this thread runs a runtime's work, and so must not wait for a
+/// runtime to end.
+pub(crate) fn is_inside() -> bool {
+    INSIDE.with(Cell::get) > 0
+}

@@ -1,0 +1,141 @@
+//! The reference to a runtime.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::{Arc, OnceLock};
+
+use crate::runtime::blocking::{self, BlockingJob};
+use crate::runtime::context::{self, EnterGuard, Inside};
+use crate::runtime::error::TryCurrentError;
+use crate::task::JoinHandle;
+
+/// A reference to a runtime.
+///
+/// It does not keep the runtime running: tasks spawned through the handle of
+/// one that has been shut down are cancelled on the spot.
+#[derive(Clone)]
+pub struct Handle {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What a handle reaches. Nothing here owns the runtime.
+pub(crate) struct Inner {
+    /// Set by the builder or by a worker that is up earlier, before anything
+    /// can ask for it.
+    pub(crate) scheduler: OnceLock<raddle_sched::Handle>,
+    pub(crate) reactor: Option<raddle_reactor::Handle>,
+    pub(crate) timers: Option<raddle_timer::Handle>,
+    pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
+    pub(crate) flavor: RuntimeFlavor,
+}
+
+/// The kinds of runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuntimeFlavor {
+    /// Runs its tasks inside `block_on`, on the thread that calls it.
+    CurrentThread,
+    /// Runs its tasks on workers of its own.
+    MultiThread,
+}
+
+impl Handle {
+    /// The handle of the runtime that this thread is in.
+    ///
+    /// # Panics
+    ///
+    /// If it is in none; see [`try_current`](Self::try_current).
+    #[track_caller]
+    pub fn current() -> Self {
+        match Self::try_current() {
+            Ok(handle) => handle,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The handle of the runtime that this thread is in: the one whose task or
+    /// blocking work it runs, or that was [entered](Self::enter) last.
+    ///
+    /// # Errors
+    ///
+    /// If it is in none.
+    pub fn try_current() -> Result<Self, TryCurrentError> {
+        context::current()
+    }
+
+    /// Makes this the thread's current runtime until the guard is dropped:
+    /// [`spawn`](crate::spawn) spawns on it, sockets and timers belong to it.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard::new(self)
+    }
+
+    /// Spawns a task on the runtime. It runs whether or not the handle is
+    /// awaited.
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.scheduler().spawn(future)
+    }
+
+    /// Runs a function that may block, on a thread of its own kind; see
+    /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        blocking::spawn(&self.inner.blocking, f)
+    }
+
+    /// Runs `future` to its end on this thread, which waits meanwhile.
+    ///
+    /// On a current-thread runtime nothing drives tasks, sockets and timers
+    /// but [`Runtime::block_on`](crate::runtime::Runtime::block_on): this one
+    /// relies on another thread to be in there.
+    ///
+    /// # Panics
+    ///
+    /// In async code, where a thread must not wait.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let _inside = Inside::enter();
+        let _guard = self.enter();
+        self.scheduler().block_on(future)
+    }
+
+    /// Which kind of runtime it is.
+    pub fn runtime_flavor(&self) -> RuntimeFlavor {
+        self.inner.flavor
+    }
+
+    pub(crate) fn scheduler(&self) -> &raddle_sched::Handle {
+        let scheduler = self.inner.scheduler.get();
+        scheduler.expect("set before the handle is given to anyone")
+    }
+
+    pub(crate) fn reactor(&self) -> Option<&raddle_reactor::Handle> {
+        self.inner.reactor.as_ref()
+    }
+
+    pub(crate) fn timers(&self) -> Option<&raddle_timer::Handle> {
+        self.inner.timers.as_ref()
+    }
+}
+
+/// What a panic interrupts is a task or a hook, never the state behind a
+/// handle.
+impl UnwindSafe for Handle {}
+impl RefUnwindSafe for Handle {}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("runtime::Handle")
+            .field("flavor", &self.inner.flavor)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,202 @@
+//! The owner of a runtime.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use raddle_std::sync::Mutex;
+use raddle_std::thread;
+
+use crate::runtime::blocking::BlockingJob;
+use crate::runtime::context::{self, EnterGuard, Inside};
+use crate::runtime::{Builder, Handle};
+use crate::task::JoinHandle;
+
+/// A runtime: tasks, and the threads, sockets and timers they use.
+///
+/// Dropping it shuts it down; the [module](crate::runtime#shutdown) says how.
+pub struct Runtime {
+    handle: Handle,
+    /// `None` once the shutdown has taken them.
+    parts: Option<Parts>,
+}
+
+/// What has to be shut down, in this order.
+struct Parts {
+    scheduler: Scheduler,
+    blocking: raddle_blocking::Pool<BlockingJob>,
+}
+
+pub(crate) enum Scheduler {
+    CurrentThread(raddle_sched::CurrentThread),
+    MultiThread(raddle_sched::Pool),
+}
+
+impl Runtime {
+    /// A multi-thread runtime with sockets and timers, and as many workers as
+    /// there are cores.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no threads or descriptors for it.
+    pub fn new() -> io::Result<Self> {
+        Builder::new_multi_thread().enable_all().build()
+    }
+
+    pub(crate) fn from_parts(
+        handle: Handle,
+        scheduler: Scheduler,
+        blocking: raddle_blocking::Pool<BlockingJob>,
+    ) -> Self {
+        Self {
+            handle,
+            parts: Some(Parts {
+                scheduler,
+                blocking,
+            }),
+        }
+    }
+
+    /// A reference to the runtime, to be cloned.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Spawns a task on the runtime. It runs whether or not the handle is
+    /// awaited; on a current-thread runtime, while a thread is in
+    /// [`block_on`](Self::block_on).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// Runs a function that may block, on a thread of its own kind; see
+    /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.handle.spawn_blocking(f)
+    }
+
+    /// Runs `future` to its end on this thread, which waits meanwhile.
+    ///
+    /// On a current-thread runtime this is what drives tasks, sockets and
+    /// timers. Several threads may call it; one of them drives for all.
+    ///
+    /// # Panics
+    ///
+    /// In async code, where a thread must not wait; and if the future panics.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        match &self.parts().scheduler {
+            Scheduler::MultiThread(_) => self.handle.block_on(future),
+            Scheduler::CurrentThread(scheduler) => {
+                let _inside = Inside::enter();
+                let _guard = self.enter();
+                scheduler.block_on(future)
+            }
+        }
+    }
+
+    /// Makes this the thread's current runtime until the guard is dropped; see
+    /// [`Handle::enter`].
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.handle.enter()
+    }
+
+    /// Shuts the runtime down and waits for tasks that are being polled and
+    /// for blocking work that runs, at most `duration`. What has not ended by
+    /// then goes on, and ends on its own.
+    ///
+    /// Inside async code or blocking work it does not wait.
+    pub fn shutdown_timeout(mut self, duration: Duration) {
+        self.shut_down(Some(duration));
+    }
+
+    /// Shuts the runtime down without waiting: tasks that are being polled and
+    /// blocking work that runs go on, and end on their own.
+    pub fn shutdown_background(mut self) {
+        self.shut_down(Some(Duration::ZERO));
+    }
+
+    fn parts(&self) -> &Parts {
+        let parts = self.parts.as_ref();
+        parts.expect("only the end of the runtime takes them")
+    }
+
+    fn shut_down(&mut self, wait: Option<Duration>) {
+        let Some(mut parts) = self.parts.take() else {
+            return;
+        };
+        if context::is_inside() && wait != Some(Duration::ZERO) {
+            parts.hand_over(wait);
+        } else {
+            parts.shut_down(wait);
+        }
+    }
+}
+
+impl Parts {
+    fn shut_down(&mut self, wait: Option<Duration>) {
+        // A time too long for the clock is for ever.
+        let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
+        match &mut self.scheduler {
+            Scheduler::CurrentThread(scheduler) => scheduler.shutdown(),
+            Scheduler::MultiThread(pool) => {
+                pool.shutdown(wait);
+            }
+        }
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        self.blocking.shutdown(left);
+    }
+
+    /// Lets a thread of its own wait for the end; without such a thread,
+    /// nobody waits.
+    fn hand_over(self, wait: Option<Duration>) {
+        // Shared, for a thread that cannot be had drops what it was given.
+        let parts = Arc::new(Mutex::new(Some(self)));
+        let theirs = Arc::clone(&parts);
+        let spawned = thread::Builder::new()
+            .name("raddle-shutdown".to_owned())
+            .spawn(move || {
+                let parts = theirs.lock().take();
+                if let Some(mut parts) = parts {
+                    parts.shut_down(wait);
+                }
+            });
+        if spawned.is_err() {
+            let parts = parts.lock().take();
+            if let Some(mut parts) = parts {
+                parts.shut_down(Some(Duration::ZERO));
+            }
+        }
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.shut_down(None);
+    }
+}
+
+/// As for [`Handle`]: a panic in a task or a future leaves the runtime whole.
+impl UnwindSafe for Runtime {}
+impl RefUnwindSafe for Runtime {}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("handle", &self.handle)
+            .finish_non_exhaustive()
+    }
+}

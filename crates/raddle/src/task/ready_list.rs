@@ -1,0 +1,94 @@
+//! Which members of a set to look at: the keys whose wakers were woken.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+
+use raddle_std::sync::Mutex;
+
+/// Keys in the order of their wakes. A key may be listed more than once, or
+/// be that of a member which is gone: to look at it then does no harm.
+#[derive(Default)]
+pub(crate) struct ReadyList {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    keys: VecDeque<usize>,
+    /// Who waits for a key to be listed.
+    waiter: Option<Waker>,
+}
+
+/// The waker of one member: lists its key.
+struct Member {
+    key: usize,
+    list: Arc<ReadyList>,
+}
+
+impl ReadyList {
+    /// A waker that lists `key`.
+    pub(crate) fn waker(self: &Arc<Self>, key: usize) -> Waker {
+        let list = Arc::clone(self);
+        Waker::from(Arc::new(Member { key, list }))
+    }
+
+    /// How many keys are listed.
+    pub(crate) fn len(&self) -> usize {
+        self.state.lock().keys.len()
+    }
+
+    /// Takes the first key out.
+    pub(crate) fn pop(&self) -> Option<usize> {
+        self.state.lock().keys.pop_front()
+    }
+
+    /// Takes the first key out; without one, sees to it that the next wakes
+    /// `cx`.
+    pub(crate) fn pop_or_wait(&self, cx: &Context<'_>) -> Option<usize> {
+        {
+            let mut state = self.state.lock();
+            if let Some(key) = state.keys.pop_front() {
+                return Some(key);
+            }
+            let waiter = state.waiter.as_ref();
+            if waiter.is_some_and(|waiter| waiter.will_wake(cx.waker())) {
+                return None;
+            }
+        }
+        // Wakers are the user's code: cloned and dropped without the lock.
+        let waiter = cx.waker().clone();
+        let mut state = self.state.lock();
+        let former = state.waiter.replace(waiter);
+        let key = state.keys.pop_front();
+        drop(state);
+        drop(former);
+        key
+    }
+
+    /// Forgets all keys.
+    pub(crate) fn clear(&self) {
+        self.state.lock().keys.clear();
+    }
+
+    /// Lists `key` and wakes who waits for it.
+    pub(crate) fn push(&self, key: usize) {
+        let mut state = self.state.lock();
+        state.keys.push_back(key);
+        let waiter = state.waiter.take();
+        drop(state);
+        if let Some(waiter) = waiter {
+            waiter.wake();
+        }
+    }
+}
+
+impl Wake for Member {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.list.push(self.key);
+    }
+}

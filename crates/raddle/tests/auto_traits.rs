@@ -1,0 +1,26 @@
+//! Which threads may hold and share what.
+#![cfg(not(raddle_loom))]
+
+use std::cell::Cell;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::rc::Rc;
+
+use raddle::runtime::{Builder, EnterGuard, Handle, Runtime};
+use raddle::task::{AbortHandle, JoinError, JoinHandle, JoinSet};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+assert_impl_all!(Runtime: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
+assert_impl_all!(Handle: Send, Sync, Unpin, Clone, UnwindSafe, RefUnwindSafe);
+assert_impl_all!(Builder: Send, Sync, Unpin);
+assert_not_impl_any!(EnterGuard<'static>: Send);
+
+assert_impl_all!(AbortHandle: Send, Sync, Unpin, Clone);
+assert_impl_all!(JoinError: Send, Sync, Unpin);
+assert_impl_all!(JoinHandle<Cell<u8>>: Send, Sync, Unpin);
+assert_not_impl_any!(JoinHandle<Rc<u8>>: Send, Sync);
+assert_impl_all!(JoinSet<Cell<u8>>: Send, Sync, Unpin);
+assert_not_impl_any!(JoinSet<Rc<u8>>: Send, Sync);
+
+/// The assertions above are made by the compiler.
+#[test]
+fn compiled() {}

@@ -1,0 +1,255 @@
+//! What a builder is told, and what comes of it.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use common::{each_flavor, eventually, multi_thread, panic_message};
+use raddle::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+
+#[test]
+fn the_flavor_is_what_was_asked_for() {
+    let runtime = Builder::new_current_thread().build().unwrap();
+    assert_eq!(
+        runtime.handle().runtime_flavor(),
+        RuntimeFlavor::CurrentThread
+    );
+    let runtime = Runtime::new().unwrap();
+    assert_eq!(
+        runtime.handle().runtime_flavor(),
+        RuntimeFlavor::MultiThread
+    );
+}
+
+#[test]
+fn worker_threads_are_so_many() {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(3)
+        .build()
+        .unwrap();
+    // Three tasks that end only when all three run at once.
+    let all = Arc::new(Barrier::new(3));
+    let tasks: Vec<_> = (0..3)
+        .map(|_| {
+            let all = Arc::clone(&all);
+            runtime.spawn(async move {
+                all.wait();
+                thread::current().id()
+            })
+        })
+        .collect();
+    let threads: HashSet<_> = runtime.block_on(async {
+        let mut threads = HashSet::new();
+        for task in tasks {
+            threads.insert(task.await.unwrap());
+        }
+        threads
+    });
+    assert_eq!(threads.len(), 3);
+    assert!(!threads.contains(&thread::current().id()));
+}
+
+#[test]
+fn zeros_are_refused() {
+    let message = panic_message(|| Builder::new_multi_thread().worker_threads(0).build());
+    assert!(message.contains("worker_threads"), "{message}");
+    let message = panic_message(|| Builder::new_multi_thread().max_blocking_threads(0).build());
+    assert!(message.contains("max_blocking_threads"), "{message}");
+    let message = panic_message(|| Builder::new_multi_thread().global_queue_interval(0).build());
+    assert!(message.contains("global_queue_interval"), "{message}");
+    let message = panic_message(|| Builder::new_multi_thread().event_interval(0).build());
+    assert!(message.contains("event_interval"), "{message}");
+}
+
+#[test]
+fn threads_have_their_name() {
+    let runtime = multi_thread().thread_name("named").build().unwrap();
+    let name = || thread::current().name().map(str::to_owned);
+    let worker = runtime.block_on(runtime.spawn(async move { name() }));
+    assert_eq!(worker.unwrap().as_deref(), Some("named"));
+    let blocking = runtime.block_on(runtime.spawn_blocking(name));
+    assert_eq!(blocking.unwrap().as_deref(), Some("named"));
+
+    let count = AtomicUsize::new(0);
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name_fn(move || format!("named-{}", count.fetch_add(1, SeqCst)))
+        .build()
+        .unwrap();
+    let worker = runtime.block_on(runtime.spawn(async move { name() }));
+    assert_eq!(worker.unwrap().as_deref(), Some("named-0"));
+}
+
+#[test]
+fn threads_have_their_stack() {
+    /// Uses a good part of four megabytes.
+    #[inline(never)]
+    fn dig(depth: usize) -> usize {
+        let block = std::hint::black_box([depth as u8; 16 * 1024]);
+        match depth {
+            0 => 0,
+            _ => dig(depth - 1) + usize::from(block[0] == depth as u8),
+        }
+    }
+    let runtime = multi_thread().thread_stack_size(16 << 20).build().unwrap();
+    let worker = runtime.spawn(async { dig(250) });
+    assert_eq!(runtime.block_on(worker).unwrap(), 250);
+    let blocking = runtime.spawn_blocking(|| dig(250));
+    assert_eq!(runtime.block_on(blocking).unwrap(), 250);
+}
+
+#[test]
+fn hooks_run_inside_the_runtime() {
+    let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (at_start, at_stop) = (Arc::clone(&started), Arc::clone(&stopped));
+    let runtime = multi_thread()
+        .on_thread_start(move || {
+            Handle::current();
+            at_start.fetch_add(1, SeqCst);
+        })
+        .on_thread_stop(move || {
+            Handle::current();
+            at_stop.fetch_add(1, SeqCst);
+        })
+        .build()
+        .unwrap();
+    runtime.block_on(runtime.spawn_blocking(|| ())).unwrap();
+    // Two workers and one thread for blocking work.
+    eventually("all have started", || started.load(SeqCst) == 3);
+    drop(runtime);
+    assert_eq!(stopped.load(SeqCst), 3);
+}
+
+#[test]
+fn a_hook_may_spawn() {
+    let done = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&done);
+    let runtime = multi_thread()
+        .on_thread_start(move || {
+            let count = Arc::clone(&count);
+            Handle::current().spawn(async move { count.fetch_add(1, SeqCst) });
+        })
+        .build()
+        .unwrap();
+    eventually("both tasks have run", || done.load(SeqCst) == 2);
+    drop(runtime);
+}
+
+#[test]
+fn park_hooks_run_in_pairs() {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let (parks, unparks) = (Arc::clone(&log), Arc::clone(&log));
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .on_thread_park(move || parks.lock().unwrap().push("park"))
+        .on_thread_unpark(move || unparks.lock().unwrap().push("unpark"))
+        .build()
+        .unwrap();
+    for _ in 0..3 {
+        let sleep = async { raddle::time::sleep(Duration::from_millis(1)).await };
+        runtime.block_on(runtime.spawn(sleep)).unwrap();
+    }
+    drop(runtime);
+    let log = log.lock().unwrap();
+    assert!(log.len() >= 2);
+    for pair in log.chunks(2) {
+        assert_eq!(pair, ["park", "unpark"]);
+    }
+}
+
+#[test]
+fn a_park_hook_that_wakes_does_not_starve_timers() {
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let handle = Arc::new(Mutex::new(None::<Handle>));
+        let current = Arc::clone(&handle);
+        let runtime = builder
+            .worker_threads(1)
+            .enable_all()
+            .on_thread_park(move || {
+                if let Some(handle) = &*current.lock().unwrap() {
+                    handle.spawn(async {});
+                }
+            })
+            .build()
+            .unwrap();
+        *handle.lock().unwrap() = Some(runtime.handle().clone());
+        let sleep = async { raddle::time::sleep(Duration::from_millis(1)).await };
+        runtime.block_on(runtime.spawn(sleep)).unwrap();
+        *handle.lock().unwrap() = None;
+    }
+}
+
+#[test]
+fn a_builder_builds_again() {
+    let mut builder = multi_thread();
+    let (first, second) = (builder.build().unwrap(), builder.build().unwrap());
+    assert_eq!(first.block_on(second.spawn(async { 1 })).unwrap(), 1);
+}
+
+#[test]
+fn without_anything_enabled_tasks_run() {
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let runtime = builder
+            .worker_threads(2)
+            .global_queue_interval(5)
+            .event_interval(7)
+            .build()
+            .unwrap();
+        let task = runtime.spawn(async { raddle::spawn(async { 1 }).await.unwrap() });
+        assert_eq!(runtime.block_on(task).unwrap(), 1);
+    }
+}
+
+/// In a process of its own, since the environment belongs to all threads.
+#[test]
+fn the_environment_sets_the_default_number_of_workers() {
+    const CHILD: &str = "RADDLE_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let started = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&started);
+        let runtime = Builder::new_multi_thread()
+            .on_thread_start(move || {
+                count.fetch_add(1, SeqCst);
+            })
+            .build()
+            .unwrap();
+        drop(runtime);
+        assert_eq!(started.load(SeqCst), 5);
+        return;
+    }
+    let run = |workers: &str| {
+        std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["the_environment_sets", "--nocapture"])
+            .env(CHILD, "1")
+            .env("RADDLE_WORKER_THREADS", workers)
+            .output()
+            .unwrap()
+    };
+    let five = run("5");
+    assert!(
+        five.status.success(),
+        "{}",
+        String::from_utf8_lossy(&five.stderr)
+    );
+    for bad in ["0", "many"] {
+        let output = run(bad);
+        assert!(!output.status.success());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains("set it to a number from 1 up"), "{text}");
+    }
+}
+
+#[test]
+fn debug_is_there() {
+    each_flavor(|runtime| {
+        assert!(format!("{runtime:?}").contains("Thread"));
+        assert!(format!("{:?}", Builder::new_multi_thread()).contains("MultiThread"));
+    });
+}

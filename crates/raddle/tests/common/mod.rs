@@ -1,0 +1,63 @@
+//! What several test files need.
+#![allow(dead_code, reason = "no file needs all of it")]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+use raddle::runtime::{Builder, Runtime};
+
+/// Runs a test on a runtime of each flavor.
+pub(crate) fn each_flavor(test: impl Fn(Runtime)) {
+    for mut builder in [multi_thread(), current_thread()] {
+        test(builder.build().unwrap());
+    }
+}
+
+pub(crate) fn multi_thread() -> Builder {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all();
+    builder
+}
+
+pub(crate) fn current_thread() -> Builder {
+    let mut builder = Builder::new_current_thread();
+    builder.enable_all();
+    builder
+}
+
+/// Waits for what must come sooner or later.
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "never: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Counts how many of its kind are alive.
+pub(crate) struct Live(Arc<AtomicUsize>);
+
+impl Live {
+    pub(crate) fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, SeqCst);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+/// The message of the panic that `f` ends with.
+pub(crate) fn panic_message<R>(f: impl FnOnce() -> R) -> String {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    let payload = result.err().expect("no panic");
+    match payload.downcast::<String>() {
+        Ok(text) => *text,
+        Err(payload) => (*payload.downcast_ref::<&str>().expect("no text")).to_owned(),
+    }
+}

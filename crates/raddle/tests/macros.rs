@@ -1,0 +1,70 @@
+//! The attribute macros, in use.
+#![cfg(not(raddle_loom))]
+
+use std::time::Duration;
+
+use raddle::runtime::{Handle, RuntimeFlavor};
+use raddle::time::sleep;
+
+fn flavor() -> RuntimeFlavor {
+    Handle::current().runtime_flavor()
+}
+
+#[raddle::test]
+async fn a_test_is_current_thread() {
+    assert_eq!(flavor(), RuntimeFlavor::CurrentThread);
+    sleep(Duration::from_millis(1)).await;
+}
+
+#[raddle::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_test_may_be_multi_thread() {
+    assert_eq!(flavor(), RuntimeFlavor::MultiThread);
+    raddle::spawn(sleep(Duration::from_millis(1)))
+        .await
+        .unwrap();
+}
+
+#[raddle::test]
+async fn a_test_may_give_a_result() -> Result<(), Box<dyn std::error::Error>> {
+    let number: u32 = "7".parse()?;
+    assert_eq!(number, 7);
+    Ok(())
+}
+
+#[raddle::test]
+#[should_panic(expected = "expected by this test")]
+async fn a_test_may_be_expected_to_panic() {
+    sleep(Duration::from_millis(1)).await;
+    panic!("expected by this test");
+}
+
+#[raddle::main]
+async fn multi() -> RuntimeFlavor {
+    flavor()
+}
+
+#[raddle::main(flavor = "current_thread")]
+async fn current(add: u32, to: &u32) -> (RuntimeFlavor, u32) {
+    sleep(Duration::from_millis(1)).await;
+    (flavor(), add + to)
+}
+
+struct Holder(u32);
+
+impl Holder {
+    #[raddle::main(flavor = "multi_thread", worker_threads = 1, crate = "::raddle")]
+    async fn get(&self) -> u32 {
+        if self.0 > 100 {
+            return 100;
+        }
+        self.0
+    }
+}
+
+#[test]
+fn functions_that_run_themselves() {
+    assert_eq!(multi(), RuntimeFlavor::MultiThread);
+    assert_eq!(current(2, &3), (RuntimeFlavor::CurrentThread, 5));
+    assert_eq!(Holder(7).get(), 7);
+    assert_eq!(Holder(700).get(), 100);
+}

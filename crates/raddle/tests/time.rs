@@ -1,0 +1,99 @@
+//! Timers, driven by the runtime.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{each_flavor, panic_message};
+use raddle::runtime::Builder;
+use raddle::time::{Instant, interval, sleep, sleep_until, timeout};
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+#[test]
+fn sleeps_are_never_short() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let start = Instant::now();
+            sleep(5 * MILLISECOND).await;
+            assert!(start.elapsed() >= 5 * MILLISECOND);
+            sleep_until(start + 8 * MILLISECOND).await;
+            assert!(start.elapsed() >= 8 * MILLISECOND);
+            sleep(Duration::ZERO).await;
+        });
+    });
+}
+
+#[test]
+fn an_earlier_timer_cuts_a_long_wait_short() {
+    each_flavor(|runtime| {
+        let long = runtime.spawn(async { sleep(Duration::from_secs(3600)).await });
+        runtime.block_on(async {
+            for _ in 0..50 {
+                raddle::spawn(sleep(MILLISECOND)).await.unwrap();
+            }
+        });
+        long.abort();
+    });
+}
+
+#[test]
+fn many_sleeps_at_once() {
+    each_flavor(|runtime| {
+        let tasks: Vec<_> = (0..1000)
+            .map(|i| runtime.spawn(async move { sleep(i % 20 * MILLISECOND).await }))
+            .collect();
+        runtime.block_on(async {
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+    });
+}
+
+#[test]
+fn a_timeout_ends_what_does_not() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let never = std::future::pending::<()>();
+            assert!(timeout(2 * MILLISECOND, never).await.is_err());
+            let at_once = async { 3 };
+            assert_eq!(timeout(Duration::from_secs(3600), at_once).await, Ok(3));
+        });
+    });
+}
+
+#[test]
+fn an_interval_ticks() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let start = Instant::now();
+            let mut interval = interval(2 * MILLISECOND);
+            for _ in 0..5 {
+                interval.tick().await;
+            }
+            assert!(start.elapsed() >= 8 * MILLISECOND);
+        });
+    });
+}
+
+#[test]
+fn timers_without_sockets() {
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let runtime = builder.worker_threads(2).enable_time().build().unwrap();
+        runtime.block_on(async {
+            sleep(MILLISECOND).await;
+            raddle::spawn(sleep(MILLISECOND)).await.unwrap();
+        });
+    }
+}
+
+#[test]
+fn without_timers_a_sleep_says_what_to_do() {
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let runtime = builder.worker_threads(1).enable_io().build().unwrap();
+        let message = runtime.block_on(async { panic_message(|| sleep(MILLISECOND)) });
+        assert!(message.contains("enable_time"), "{message}");
+    }
+}
