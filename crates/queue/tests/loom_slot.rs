@@ -5,7 +5,7 @@ mod arena;
 
 use arena::{Arena, Item};
 use raddle_queue::Slot;
-use raddle_std::model;
+use raddle_std::model::{self, Model};
 use raddle_std::sync::Arc;
 use raddle_std::thread::{self, JoinHandle};
 
@@ -47,10 +47,10 @@ fn put_against_one_taker() {
     model::check(|| put(1, Slot::put));
 }
 
-/// Complete.
+/// Bounded at 3 preemptions.
 #[test]
 fn put_against_two_takers() {
-    model::check(|| put(2, Slot::put));
+    Model::new().preemptions(3).check(|| put(2, Slot::put));
 }
 
 /// Complete.
@@ -59,10 +59,10 @@ fn put_alone_against_one_taker() {
     model::check(|| put(1, put_alone));
 }
 
-/// Complete.
+/// Bounded at 3 preemptions.
 #[test]
 fn put_alone_against_two_takers() {
-    model::check(|| put(2, put_alone));
+    Model::new().preemptions(3).check(|| put(2, put_alone));
 }
 
 /// Whoever displaces an item that another thread wrote and put in owns it.

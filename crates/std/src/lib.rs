@@ -8,7 +8,7 @@
 //!
 //! This is the only crate that mentions loom. A layer takes its atomics,
 //! cells, locks and threads from here and its models call
-//! [`model`](fn@model::check).
+//! `raddle_std::model::check`, which only exists in that build.
 //!
 //! # Where the two builds differ
 //!
