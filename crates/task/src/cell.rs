@@ -167,6 +167,19 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 }
 
+impl<F: Future, S> Drop for Cell<F, S> {
+    /// To a model this is a write to each field, which every access must come
+    /// before. Otherwise it does nothing.
+    #[inline]
+    fn drop(&mut self) {
+        self.header.queue_link.with_mut(|_| {});
+        self.header.owner.with_mut(|_| {});
+        self.stage.with_mut(|_| {});
+        self.trailer.links.with_mut(|_| {});
+        self.trailer.join_waker.with_mut(|_| {});
+    }
+}
+
 impl Header {
     /// The trailer of the cell.
     ///

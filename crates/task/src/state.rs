@@ -185,16 +185,15 @@ impl State {
     /// Hands the join waker, just written, to whoever completes the task.
     /// False if the task has completed: the waker is still the caller's.
     pub(crate) fn set_join_waker(&self) -> bool {
-        // ORDERING: Release pairs with `transition_to_complete`, Acquire as in
-        // `load`.
-        self.change_unless_complete(|state| state | JOIN_WAKER, Ordering::AcqRel)
+        // ORDERING: Release pairs with `transition_to_complete`.
+        self.change_unless_complete(|state| state | JOIN_WAKER, Ordering::Release)
     }
 
     /// Takes the join waker back from whoever completes the task. False if the
     /// task has completed: the waker is the completer's.
     pub(crate) fn unset_join_waker(&self) -> bool {
         // ORDERING: the field is as the caller itself left it.
-        self.change_unless_complete(|state| state & !JOIN_WAKER, Ordering::Acquire)
+        self.change_unless_complete(|state| state & !JOIN_WAKER, Ordering::Relaxed)
     }
 
     fn change_unless_complete(&self, change: impl Fn(usize) -> usize, success: Ordering) -> bool {

@@ -3,8 +3,12 @@
 
 mod models;
 
-use models::{Place, Task, Woken, join, poll, run};
-use raddle_std::model;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use models::{Memory, Place, Scheduler, Tally, Task, Woken, join, poll, run};
+use raddle_std::model::{self, Model};
 use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
 
@@ -34,10 +38,10 @@ fn abort_against_the_first_run() {
     });
 }
 
-/// Aborts an idle task twice, and wakes it. Complete.
+/// Aborts an idle task twice, and wakes it. Bounded.
 #[test]
 fn abort_against_abort_and_wake() {
-    model::check(|| {
+    Model::new().preemptions(2).check(|| {
         let (tally, handle, mut flags) = Task::new(1, Place::Inline).start();
         let abort = handle.abort_handle();
         let aborting = thread::spawn(move || abort.abort());
@@ -90,9 +94,46 @@ fn abort_against_cancel() {
     });
 }
 
+/// Never completes; its drop reads what whoever aborts the task wrote.
+struct ReadAtDrop(Memory);
+
+impl Future for ReadAtDrop {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+}
+
+impl Drop for ReadAtDrop {
+    fn drop(&mut self) {
+        self.0.read();
+    }
+}
+
+/// The run that an abort leads to sees what was done before the abort.
+/// Complete.
+#[test]
+fn an_abort_publishes() {
+    model::check(|| {
+        let tally = Tally::default();
+        let memory = Memory::new();
+        let future = ReadAtDrop(memory.clone());
+        let (first, handle) = raddle_task::spawn(future, Scheduler::new(&tally, Place::Inline));
+        let aborting = thread::spawn(move || {
+            memory.write();
+            handle.abort();
+            handle
+        });
+        run(first);
+        drop(aborting.join().unwrap());
+        tally.check();
+    });
+}
+
 /// Only the run drops an aborted task's future, not the thread that aborts.
 #[test]
-#[should_panic(expected = "futures are left")]
+#[should_panic(expected = "cells are left")]
 fn canary_an_aborted_task_that_is_not_run_is_caught() {
     model::check(|| {
         let queue = Arc::new(Mutex::new(Vec::new()));

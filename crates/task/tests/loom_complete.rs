@@ -4,13 +4,12 @@
 
 mod models;
 
-use std::task::{Poll, Waker};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::task::{Poll, RawWakerVTable, Waker};
 
-use models::{Flag, Place, Task, Woken, join, poll, run};
-use raddle_std::cell::UnsafeCell;
+use models::{Flag, Memory, Place, Task, Woken, join, poll, run};
 use raddle_std::model;
 use raddle_std::model::Model;
-use raddle_std::sync::Arc;
 use raddle_std::thread;
 
 /// Two wakers of a task end on two threads while it completes on one of them:
@@ -60,25 +59,36 @@ fn a_joined_completion_against_the_last_waker_woken() {
 }
 
 /// Two wakers outlive the task and its handle and are given up by two threads.
-/// Both have read the cell's scheduler, and one of them frees it. Complete.
+/// Both have read the cell's scheduler, and one of them frees it.
+fn wakers_after_completion(end: fn(Waker)) {
+    let (tally, handle, mut flags) = Task::new(2, Place::Inline).start();
+    drop(handle);
+    let wake = move |flag: Flag| {
+        let waker = flag.set();
+        waker.wake_by_ref();
+        end(waker);
+    };
+    let flag = flags.pop().unwrap();
+    let other = thread::spawn(move || wake(flag));
+    wake(flags.pop().unwrap());
+    other.join().unwrap();
+    tally.check();
+}
+
+/// Bounded.
 #[test]
-fn wakers_after_completion() {
-    for end in [drop as fn(Waker), Waker::wake] {
-        model::check(move || {
-            let (tally, handle, mut flags) = Task::new(2, Place::Inline).start();
-            let wake = move |flag: Flag| {
-                let waker = flag.set();
-                waker.wake_by_ref();
-                end(waker);
-            };
-            let flag = flags.pop().unwrap();
-            let other = thread::spawn(move || wake(flag));
-            wake(flags.pop().unwrap());
-            drop(handle);
-            other.join().unwrap();
-            tally.check();
-        });
-    }
+fn wakers_dropped_after_completion() {
+    Model::new()
+        .preemptions(3)
+        .check(|| wakers_after_completion(drop));
+}
+
+/// Bounded.
+#[test]
+fn wakers_woken_after_completion() {
+    Model::new()
+        .preemptions(3)
+        .check(|| wakers_after_completion(Waker::wake));
 }
 
 /// The handle is dropped while the task completes (tokio 2044); a waker that
@@ -98,10 +108,10 @@ fn detach(stored: bool, other_waker: bool) {
         drop(handle);
         completing.join().unwrap();
     } else {
-        let first = task.first;
-        let completing = thread::spawn(move || run(first));
-        drop(task.handle);
-        completing.join().unwrap();
+        let handle = task.handle;
+        let dropping = thread::spawn(move || drop(handle));
+        run(task.first);
+        dropping.join().unwrap();
     }
     assert_eq!(std::sync::Arc::strong_count(&woken), 1);
     tally.check();
@@ -129,6 +139,33 @@ fn a_handle_dropped_against_a_later_run() {
 #[test]
 fn a_handle_with_a_waker_dropped_against_a_later_run() {
     model::check(|| detach(true, true));
+}
+
+/// A waker that cannot be cloned.
+static STUBBORN: RawWakerVTable =
+    RawWakerVTable::new(|_| resume_unwind(Box::new(())), |_| {}, |_| {}, |_| {});
+
+/// A handle that has looked at its waker's place, but left no waker there, is
+/// dropped while the task completes and is freed. Complete.
+#[test]
+fn a_handle_without_a_waker_dropped_against_the_first_run() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            mut handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let dropping = thread::spawn(move || {
+            // SAFETY: the table's functions do not look at the pointer.
+            let waker = unsafe { Waker::new(std::ptr::null(), &STUBBORN) };
+            let _ = catch_unwind(AssertUnwindSafe(|| poll(&mut handle, &waker)));
+            drop(handle);
+        });
+        run(first);
+        dropping.join().unwrap();
+        tally.check();
+    });
 }
 
 /// The handle is dropped by one thread, an abort handle by another, while a
@@ -180,6 +217,8 @@ fn alternating_join_wakers_against_completion() {
         if output.is_none() {
             assert!(last.unwrap().get(), "the join waker was not woken");
             output = Some(join(handle));
+        } else {
+            drop(handle);
         }
         assert_eq!(output.unwrap().unwrap(), 7);
         drop((first_waker, second_waker));
@@ -210,28 +249,20 @@ fn is_finished_against_completion() {
     });
 }
 
-/// The thread that completes the task writes what the one that frees it reads
-/// only with an edge between them, which a flag of its own is not.
+/// The drop of the handle orders nothing that comes before it.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_an_unordered_access_is_caught() {
     model::check(|| {
-        let memory = Arc::new(Memory(UnsafeCell::new(())));
+        let memory = Memory::new();
         let other = memory.clone();
         let Task { first, handle, .. } = Task::new(0, Place::Inline);
         let completing = thread::spawn(move || {
+            other.write();
             run(first);
-            other.0.with_mut(|_| {});
         });
-        if handle.is_finished() {
-            memory.0.with_mut(|_| {});
-        }
+        memory.read();
+        drop(handle);
         completing.join().unwrap();
     });
 }
-
-struct Memory(UnsafeCell<()>);
-// SAFETY: it has no content; the model checks its accesses.
-unsafe impl Send for Memory {}
-// SAFETY: as above.
-unsafe impl Sync for Memory {}

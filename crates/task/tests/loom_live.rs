@@ -5,6 +5,7 @@
 mod models;
 
 use std::num::NonZeroU32;
+use std::task::Poll;
 
 use models::{Place, Task, Woken, join, poll};
 use raddle_std::model::{self, Model};
@@ -80,6 +81,64 @@ fn retire_against_join() {
         stack.take_all(|completed| live.retire(completed));
         drop(waker);
         assert_eq!(std::sync::Arc::strong_count(&woken), 1);
+        tally.check();
+    });
+}
+
+/// A task is retired while the handle is dropped by the thread that completed
+/// it: either may free it. Complete.
+#[test]
+fn retire_against_the_drop_of_the_handle() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let live = list();
+        live.adopt(&first);
+        let stack = Arc::new(CompletedStack::new());
+        let taking = stack.clone();
+        let owner = thread::spawn(move || {
+            taking.take_all(|completed| live.retire(completed));
+            live
+        });
+        stack.push(run_elsewhere(first));
+        drop(handle);
+        let live = owner.join().unwrap();
+        stack.take_all(|completed| live.retire(completed));
+        tally.check();
+    });
+}
+
+/// A handle is polled while a task of another thread's list completes.
+/// Complete.
+#[test]
+fn join_against_completion_elsewhere() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            mut handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let live = list();
+        live.adopt(&first);
+        let joining = thread::spawn(move || {
+            let (woken, waker) = Woken::new();
+            match poll(&mut handle, &waker) {
+                Poll::Ready(output) => assert_eq!(output.unwrap(), 7),
+                Poll::Pending => return Some((handle, woken)),
+            }
+            None
+        });
+        let completed = run_elsewhere(first);
+        if let Some((handle, woken)) = joining.join().unwrap() {
+            assert!(woken.get(), "the join waker was not woken");
+            assert_eq!(join(handle).unwrap(), 7);
+        }
+        live.retire(completed);
         tally.check();
     });
 }

@@ -78,6 +78,16 @@ unsafe impl Sync for Scheduler {}
 // SAFETY: as above.
 unsafe impl Send for Scheduler {}
 
+impl Scheduler {
+    pub(crate) fn new(tally: &Tally, place: Place) -> Self {
+        Self {
+            memory: UnsafeCell::new(()),
+            place,
+            counted: Counted::new(&tally.cells),
+        }
+    }
+}
+
 impl Clone for Scheduler {
     fn clone(&self) -> Self {
         self.memory.with(|_| {});
@@ -120,6 +130,29 @@ fn through_queue(task: Runnable) -> Runnable {
 pub(crate) fn run(mut task: Runnable) {
     while let Outcome::Again(again) = task.run() {
         task = through_queue(again);
+    }
+}
+
+/// Memory without content, for the model to check the accesses of.
+#[derive(Clone)]
+pub(crate) struct Memory(Arc<UnsafeCell<()>>);
+
+// SAFETY: it has no content.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(UnsafeCell::new(())))
+    }
+
+    pub(crate) fn read(&self) {
+        self.0.with(|_| {});
+    }
+
+    pub(crate) fn write(&self) {
+        self.0.with_mut(|_| {});
     }
 }
 
@@ -185,11 +218,7 @@ impl Task {
             outputs: tally.outputs.clone(),
             _counted: Counted::new(&tally.futures),
         };
-        let scheduler = Scheduler {
-            memory: UnsafeCell::new(()),
-            place,
-            counted: Counted::new(&tally.cells),
-        };
+        let scheduler = Scheduler::new(&tally, place);
         let (first, handle) = raddle_task::spawn(future, scheduler);
         Self {
             tally,
@@ -201,7 +230,7 @@ impl Task {
 
     /// Runs the task until it is idle.
     pub(crate) fn start(self) -> (Tally, JoinHandle<Value>, Vec<Flag>) {
-        run(self.first);
+        run(through_queue(self.first));
         let wakers = std::mem::take(&mut *self.shared.wakers.lock());
         let flags = wakers.into_iter().enumerate().map(|(index, waker)| Flag {
             shared: self.shared.clone(),

@@ -1,0 +1,83 @@
+//! Ids: unique, and that of the task that runs.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::collections::HashSet;
+use std::future::pending;
+use std::thread;
+
+use common::{Executor, join};
+use raddle_std::sync::Mutex;
+use raddle_task::Id;
+
+#[test]
+fn ids_are_unique_between_threads() {
+    let ids = Mutex::new(HashSet::new());
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let executor = Executor::new();
+                for _ in 0..2_000 {
+                    let handle = executor.spawn(async {});
+                    assert!(ids.lock().insert(handle.id()));
+                    executor.run();
+                }
+            });
+        }
+    });
+    assert_eq!(ids.lock().len(), 6_000);
+}
+
+#[test]
+fn a_task_knows_its_id_and_nobody_else_does() {
+    let executor = Executor::new();
+    assert_eq!(raddle_task::try_id(), None);
+    let handle = executor.spawn(async { (raddle_task::id(), raddle_task::try_id()) });
+    let id = handle.id();
+    executor.run();
+    assert_eq!(join(handle).unwrap(), (id, Some(id)));
+    assert_eq!(raddle_task::try_id(), None);
+}
+
+#[test]
+fn a_task_run_in_another_has_its_own_id() {
+    let executor = Executor::new();
+    let (inner, inner_handle) = executor.task(async { raddle_task::id() });
+    let handle = executor.spawn(async move {
+        drop(inner.run());
+        raddle_task::id()
+    });
+    let (id, inner_id) = (handle.id(), inner_handle.id());
+    executor.run();
+    assert_eq!(join(handle).unwrap(), id);
+    assert_eq!(join(inner_handle).unwrap(), inner_id);
+    executor.check();
+}
+
+#[test]
+fn a_cancelled_future_is_dropped_under_its_id() {
+    struct AtDrop(std::sync::Arc<Mutex<Option<Id>>>);
+    impl Drop for AtDrop {
+        fn drop(&mut self) {
+            *self.0.lock() = raddle_task::try_id();
+        }
+    }
+    let executor = Executor::new();
+    let seen = std::sync::Arc::new(Mutex::new(None));
+    let at_drop = AtDrop(seen.clone());
+    let handle = executor.spawn(async move {
+        pending::<()>().await;
+        drop(at_drop);
+    });
+    executor.run();
+    handle.abort();
+    executor.run();
+    assert_eq!(*seen.lock(), Some(handle.id()));
+}
+
+#[test]
+#[should_panic(expected = "no task runs on this thread; call try_id where that may be")]
+fn an_id_outside_a_task_panics() {
+    raddle_task::id();
+}
