@@ -37,6 +37,28 @@ fn drop_drops_every_task() {
 }
 
 #[test]
+fn a_future_dropped_at_the_end_finds_its_runtime() {
+    struct Asks(Arc<AtomicUsize>);
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            let found = raddle::runtime::Handle::try_current().is_ok();
+            self.0.fetch_add(usize::from(found), SeqCst);
+        }
+    }
+    each_flavor(|runtime| {
+        let found = Arc::new(AtomicUsize::new(0));
+        let asks = Asks(Arc::clone(&found));
+        runtime.spawn(async move {
+            let _asks = asks;
+            pending::<()>().await;
+        });
+        runtime.block_on(async { raddle::task::yield_now().await });
+        drop(runtime);
+        assert_eq!(found.load(SeqCst), 1);
+    });
+}
+
+#[test]
 fn a_join_handle_learns_of_the_end() {
     each_flavor(|runtime| {
         let task = runtime.spawn(pending::<()>());

@@ -95,12 +95,17 @@ pub(crate) fn enter_handle(handle: &Handle) -> EnterGuard<'_> {
     }
 }
 
+/// Sets the current scheduler and returns the former. While the thread ends
+/// there may be no place for one any more; then there is none.
 fn set_handle(handle: Option<Handle>) -> Option<Handle> {
-    HANDLE.with(|current| {
-        let shared = handle.as_ref().map_or(ptr::null(), Handle::as_ptr);
-        CONTEXT.with(|context| context.current.set(shared));
-        current.replace(handle)
-    })
+    HANDLE
+        .try_with(|current| {
+            let shared = handle.as_ref().map_or(ptr::null(), Handle::as_ptr);
+            CONTEXT.with(|context| context.current.set(shared));
+            current.replace(handle)
+        })
+        .ok()
+        .flatten()
 }
 
 /// The scope of [`Handle::enter`]: when it is dropped, the scheduler that was

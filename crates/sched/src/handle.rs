@@ -10,6 +10,7 @@ use crate::block_on;
 use crate::context::{self, EnterGuard};
 use crate::shared::Shared;
 use crate::task::{Home, Task};
+use crate::worker::Core;
 
 /// A reference to a scheduler. It does not keep the scheduler running.
 #[derive(Clone)]
@@ -59,9 +60,9 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        match context::worker() {
-            Some(worker) if std::ptr::eq(worker.shared(), self.as_ptr()) => worker.spawn(future),
-            _ => {
+        match self.worker() {
+            Some(worker) => worker.spawn(future),
+            None => {
                 let (task, handle) = raddle_task::spawn(future, Home::of(&self.shared));
                 self.shared.inject(Task(task));
                 handle
@@ -80,6 +81,15 @@ impl Handle {
         let _blocking = context::enter_blocking();
         let _handle = self.enter();
         block_on::block_on(future)
+    }
+
+    /// The scheduler's worker that the calling thread is running, if any.
+    fn worker<'a>(&self) -> Option<&'a Core> {
+        context::worker().filter(|worker| std::ptr::eq(worker.shared(), self.as_ptr()))
+    }
+
+    pub(crate) fn is_on_worker(&self) -> bool {
+        self.worker().is_some()
     }
 
     /// How many workers the scheduler has.

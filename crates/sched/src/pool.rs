@@ -32,9 +32,9 @@ impl Pool {
     ///
     /// If the number of workers or an interval is zero.
     pub fn start(config: Config, driver: Option<Box<dyn Driver>>) -> io::Result<Self> {
-        let (shared, workers) = Shared::new(config, driver, true);
+        let (handle, workers) = Self::stepped(config, driver);
         let mut pool = Self {
-            handle: Handle::new(shared),
+            handle,
             threads: Vec::with_capacity(workers.len()),
         };
         for worker in workers {
@@ -44,7 +44,19 @@ impl Pool {
         Ok(pool)
     }
 
-    fn start_thread(&self, mut worker: Worker) -> io::Result<JoinHandle<()>> {
+    /// Makes a pool without threads. The caller drives its workers, in whatever
+    /// order and on whatever threads, inside [`Handle::enter`]; the pool ends
+    /// when they have all been dropped.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    pub fn stepped(config: Config, driver: Option<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
+        let (shared, workers) = Shared::new(config, driver, true);
+        (Handle::new(shared), workers)
+    }
+
+    fn start_thread(&self, worker: Worker) -> io::Result<JoinHandle<()>> {
         let config = &self.handle.shared().config;
         let mut builder = thread::Builder::new().name((config.thread_name)());
         if let Some(size) = config.thread_stack_size {
@@ -55,9 +67,17 @@ impl Pool {
             .spawn(move || {
                 let around = handle.shared().config.around_worker.clone();
                 let _current = handle.enter();
+                // Dropped by the function, so that tasks that end with the
+                // worker do so in its surroundings.
+                let mut worker = Some(worker);
+                let mut run = || {
+                    if let Some(mut worker) = worker.take() {
+                        worker.run();
+                    }
+                };
                 match around {
-                    Some(around) => around(&mut || worker.run()),
-                    None => worker.run(),
+                    Some(around) => around(&mut run),
+                    None => run(),
                 }
             })
             .map_err(|error| {
@@ -76,8 +96,15 @@ impl Pool {
     /// Ends the pool: every task is dropped, on a worker, when its present
     /// poll returns. Waits for that, for at most `wait` if given; zero does not
     /// wait. Whether the pool has ended.
+    ///
+    /// One of the pool's own workers does not wait, since it would wait for
+    /// itself.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.handle.shared().close();
+        let wait = match self.handle.is_on_worker() {
+            true => Some(Duration::ZERO),
+            false => wait,
+        };
         if !self.handle.shared().wait_for_finish(wait) {
             // The threads end by themselves when their polls do.
             self.threads.clear();

@@ -3,20 +3,25 @@
 //! `docs/idle-protocol.md`, shutdown, has the steps and why a task cannot
 //! outlive the shared state.
 
+use raddle_std::sync::Arc;
 use raddle_std::thread;
 use raddle_task::Outcome;
 
 use crate::context;
+use crate::handle::Handle;
 use crate::shared::Shared;
 use crate::task::Task;
 use crate::worker::Core;
 
 /// Takes a worker out of service. The last one of its scheduler ends it.
-pub(crate) fn hand_in(core: Box<Core>) {
+pub(crate) fn hand_in(core: Core) {
     let shared = core.shared_arc().clone();
+    if !shared.is_closed() {
+        core.abandon();
+    }
     let cores = {
         let mut ended = shared.ended.lock();
-        ended.push(*core);
+        ended.push(core);
         if ended.len() < shared.remotes.len() {
             return;
         }
@@ -25,8 +30,12 @@ pub(crate) fn hand_in(core: Box<Core>) {
     finish(&shared, cores);
 }
 
-fn finish(shared: &Shared, mut cores: Vec<Core>) {
+fn finish(shared: &Arc<Shared>, mut cores: Vec<Core>) {
+    let announce = Announce(shared);
     shared.close();
+    // The drops of futures find their scheduler as their polls did.
+    let handle = Handle::new(shared.clone());
+    let current = handle.enter();
     // In the order of their indices, which owners' numbers follow.
     cores.sort_by_key(|core| core.index());
     // Tasks that are woken by the drops of others go to this worker's queue.
@@ -52,18 +61,29 @@ fn finish(shared: &Shared, mut cores: Vec<Core>) {
         cancel(task, &cores);
     }
     drop(worker);
+    drop(current);
     drop(cores);
     let driver = shared.driver.lock().take();
     if let Some(mut driver) = driver {
         driver.shutdown();
     }
-    shared.announce_finish();
+    drop(announce);
+}
+
+/// Says that the scheduler has ended, also if the driver's end panics: somebody
+/// may be waiting for it.
+struct Announce<'a>(&'a Shared);
+
+impl Drop for Announce<'_> {
+    fn drop(&mut self) {
+        self.0.announce_finish();
+    }
 }
 
 fn next_task(shared: &Shared, cores: &[Core]) -> Option<Task> {
     cores
         .iter()
-        .find_map(|core| core.remote().slot.take().or_else(|| core.queue.pop()))
+        .find_map(|core| core.remote().slot.take().or_else(|| core.pop()))
         .or_else(|| shared.injection.pop())
 }
 

@@ -1,17 +1,18 @@
 //! A worker: a state machine that runs tasks one step at a time.
 
+mod park;
+
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use raddle_queue::Owner;
+use raddle_queue::{Injection, Owner};
 use raddle_std::sync::Arc;
 use raddle_task::{JoinHandle, LiveList, Outcome};
 
 use crate::context;
-use crate::idle::Parking;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{Home, Task};
@@ -34,18 +35,16 @@ pub enum Step {
 
 /// One of a scheduler's workers, to be driven by one thread at a time.
 ///
-/// Dropping it hands it in: its tasks are dropped once every worker of the
-/// scheduler is.
+/// Dropping it hands it in: what it had to run goes to the other workers, and
+/// the last to be dropped drops every task of the scheduler.
 pub struct Worker {
     /// There until the drop.
-    core: Option<Box<Core>>,
+    core: Option<Core>,
 }
 
 impl Worker {
     pub(crate) fn new(core: Core) -> Self {
-        Self {
-            core: Some(Box::new(core)),
-        }
+        Self { core: Some(core) }
     }
 
     /// Runs one unit of work.
@@ -106,6 +105,8 @@ pub(crate) struct Core {
     shared: Arc<Shared>,
     index: usize,
     pub(crate) queue: Owner<Task>,
+    /// What a full queue of a worker without a slot leaves behind, in order.
+    backlog: Injection<Task>,
     pub(crate) live: LiveList,
     /// Whether woken and spawned tasks go through the next-task slot.
     uses_slot: bool,
@@ -131,6 +132,7 @@ impl Core {
         let number = u32::try_from(index + 1).expect("MAX_WORKERS fits");
         Self {
             queue,
+            backlog: Injection::new(),
             live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
             uses_slot,
             slot_streak: Cell::new(0),
@@ -213,10 +215,37 @@ impl Core {
     /// Queues a task behind the others.
     #[inline]
     fn push_back(&self, task: Task) {
+        if !self.uses_slot {
+            return self.push_in_order(task);
+        }
         self.queue.push(task, &self.shared.injection);
         if !self.in_driver.get() {
             self.shared.notify();
         }
+    }
+
+    /// Queues a task behind the others also when the queue is full. The worker
+    /// has no other to tell.
+    fn push_in_order(&self, task: Task) {
+        let pushed = match self.backlog.is_empty() {
+            true => self.queue.try_push(task),
+            false => Err(task),
+        };
+        if let Err(task) = pushed {
+            let pushed = self.backlog.push(task);
+            debug_assert!(pushed.is_ok(), "nobody closes a backlog");
+        }
+    }
+
+    /// Takes the oldest task of the queue, or else of the backlog, the next of
+    /// which move up.
+    pub(crate) fn pop(&self) -> Option<Task> {
+        self.queue.pop().or_else(|| {
+            let mut batch = self.backlog.pop_batch(self.queue.room());
+            let first = batch.next();
+            batch.for_each(|task| self.queue.push(task, &self.backlog));
+            first
+        })
     }
 
     fn next_task(&self) -> Option<Task> {
@@ -236,8 +265,7 @@ impl Core {
             return Some(task);
         }
         self.slot_streak.set(0);
-        self.queue
-            .pop()
+        self.pop()
             .or_else(|| slot.take())
             .or_else(|| self.take_injected(usize::MAX))
     }
@@ -253,10 +281,17 @@ impl Core {
         let room = self.queue.room().min(raddle_queue::local::CAPACITY / 2);
         let mut batch = injection.pop_batch(share.min(room + 1).min(limit));
         let first = batch.next()?;
+        let others = batch.len();
         self.live.adopt(&first.0);
         for task in batch {
             self.live.adopt(&task.0);
             self.queue.push(task, injection);
+        }
+        // While they were on their way here a searcher could see them nowhere,
+        // and may have gone to sleep. A worker that searches itself notifies
+        // when it runs the first.
+        if others > 0 && !self.searching.get() {
+            self.shared.notify();
         }
         Some(first)
     }
@@ -298,74 +333,17 @@ impl Core {
         }
     }
 
-    /// Blocks until there may be something to do, at most for `timeout`.
-    pub(crate) fn park(&self, timeout: Option<Duration>) {
-        self.collect_completed();
-        if let Some(hook) = &self.shared.config.on_thread_park {
-            hook();
-            if !self.queue.is_empty() || !self.remote().slot.is_empty() {
-                // The hook made work; the driver has its turn between steps.
-                return;
-            }
+    /// Leaves what the worker has to the others: a hook or the driver panicked
+    /// on it, or whoever stepped it has dropped it.
+    pub(crate) fn abandon(&self) {
+        if self.searching.replace(false) {
+            // Whether or not it was the last, somebody is woken below.
+            let _ = self.shared.idle.end_search();
         }
-        if !self.begin_park() {
-            // Another worker may be in the middle of a steal.
-            raddle_std::thread::yield_now();
-            return;
-        }
-        self.block(timeout);
-        self.searching.set(self.shared.idle.unpark(self.index));
-        if !self.queue.is_empty() {
-            self.shared.notify();
-        }
-        if let Some(hook) = &self.shared.config.on_thread_unpark {
-            hook();
-        }
-    }
-
-    /// Lists the worker as parked. False, and the worker is searching again, if
-    /// there is work after all.
-    fn begin_park(&self) -> bool {
-        let parking = self
-            .shared
-            .idle
-            .park(self.index, self.searching.replace(false));
-        if parking == Parking::LookAgain && (self.shared.has_work() || self.shared.is_closed()) {
-            self.shared.idle.unpark_to_search(self.index);
-            self.searching.set(true);
-            return false;
-        }
-        true
-    }
-
-    fn block(&self, timeout: Option<Duration>) {
-        let parker = &self.remote().parker;
-        if let Some(mut driver) = self.shared.driver.try_lock()
-            && let Some(driver) = driver.as_deref_mut()
-        {
-            self.in_driver.set(true);
-            parker.park_on_driver(driver, timeout, self.queue.room());
-            self.in_driver.set(false);
-        } else {
-            parker.park_on_thread(timeout);
-        }
-    }
-
-    /// Lets the driver wake what is ready, unless another worker has it.
-    #[cold]
-    fn look_at_driver(&self) {
-        if let Some(mut driver) = self.shared.driver.try_lock()
-            && let Some(driver) = driver.as_deref_mut()
-        {
-            self.in_driver.set(true);
-            driver.park(Some(Duration::ZERO), self.queue.room());
-            self.in_driver.set(false);
-        } else {
-            return;
-        }
-        if !self.queue.is_empty() {
-            self.shared.notify();
-        }
+        let tasks = std::iter::from_fn(|| self.remote().slot.take().or_else(|| self.pop()));
+        tasks.for_each(|task| self.shared.inject(task));
+        // Somebody else is to wait in the driver.
+        self.shared.notify();
     }
 
     /// Frees the tasks of this worker that others have completed.

@@ -11,7 +11,7 @@ use raddle_std::sync::Mutex;
 use raddle_std::thread;
 
 use crate::runtime::blocking::BlockingJob;
-use crate::runtime::context::{self, EnterGuard, Inside};
+use crate::runtime::context::{self, EnterGuard, Inside, Layers};
 use crate::runtime::{Builder, Handle};
 use crate::task::JoinHandle;
 
@@ -139,19 +139,23 @@ impl Runtime {
             return;
         };
         if context::is_inside() && wait != Some(Duration::ZERO) {
-            parts.hand_over(wait);
+            parts.hand_over(self.handle.clone(), wait);
         } else {
-            parts.shut_down(wait);
+            parts.shut_down(&self.handle, wait);
         }
     }
 }
 
 impl Parts {
-    fn shut_down(&mut self, wait: Option<Duration>) {
+    fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) {
         // A time too long for the clock is for ever.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         match &mut self.scheduler {
-            Scheduler::CurrentThread(scheduler) => scheduler.shutdown(),
+            Scheduler::CurrentThread(scheduler) => {
+                // The futures are dropped here, and find what their polls found.
+                let _layers = Layers::enter(handle);
+                scheduler.shutdown();
+            }
             Scheduler::MultiThread(pool) => {
                 pool.shutdown(wait);
             }
@@ -162,22 +166,23 @@ impl Parts {
 
     /// Lets a thread of its own wait for the end; without such a thread,
     /// nobody waits.
-    fn hand_over(self, wait: Option<Duration>) {
+    fn hand_over(self, handle: Handle, wait: Option<Duration>) {
         // Shared, for a thread that cannot be had drops what it was given.
         let parts = Arc::new(Mutex::new(Some(self)));
-        let theirs = Arc::clone(&parts);
+        let theirs = (Arc::clone(&parts), handle.clone());
         let spawned = thread::Builder::new()
             .name("raddle-shutdown".to_owned())
             .spawn(move || {
-                let parts = theirs.lock().take();
+                let (parts, handle) = theirs;
+                let parts = parts.lock().take();
                 if let Some(mut parts) = parts {
-                    parts.shut_down(wait);
+                    parts.shut_down(&handle, wait);
                 }
             });
         if spawned.is_err() {
             let parts = parts.lock().take();
             if let Some(mut parts) = parts {
-                parts.shut_down(Some(Duration::ZERO));
+                parts.shut_down(&handle, Some(Duration::ZERO));
             }
         }
     }

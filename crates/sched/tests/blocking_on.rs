@@ -1,0 +1,225 @@
+//! Blocking threads on futures: alone, several at once, nested, panicking.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use common::{Gate, SelfWaking, Signal, current_thread, message_of, pool, wait_until};
+use raddle_sched::{spawn, yield_now};
+
+#[test]
+fn several_threads_block_on_one_pool() {
+    let pool = pool(2);
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let handle = pool.handle();
+            scope.spawn(move || {
+                for round in 0..100 {
+                    let sum = handle.block_on(async {
+                        yield_now().await;
+                        spawn(async move { thread + round }).await.unwrap()
+                    });
+                    assert_eq!(sum, thread + round);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn several_threads_block_on_one_current_thread() {
+    let scheduler = current_thread();
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let scheduler = &scheduler;
+            scope.spawn(move || {
+                for round in 0..100 {
+                    let sum = scheduler.block_on(async {
+                        yield_now().await;
+                        spawn(async move {
+                            yield_now().await;
+                            thread + round
+                        })
+                        .await
+                        .unwrap()
+                    });
+                    assert_eq!(sum, thread + round);
+                }
+            });
+        }
+    });
+}
+
+/// The thread that drives the tasks leaves; one that waits for a task takes
+/// over, or it would wait for ever.
+#[test]
+fn the_seat_is_handed_over() {
+    let scheduler = current_thread();
+    let (first, task_signal) = (Signal::default(), Signal::default());
+    let task = scheduler.handle().spawn(task_signal.clone());
+    thread::scope(|scope| {
+        let driving = scope.spawn(|| scheduler.block_on(first.clone()));
+        // It has the seat once it has polled the task.
+        wait_until(|| task_signal.polls() == 1);
+        let waiting = Signal::default();
+        let polled = waiting.clone();
+        let other = scope.spawn(|| {
+            scheduler.block_on(async move {
+                waiting.await;
+                task.await.unwrap();
+                thread::current().id()
+            })
+        });
+        wait_until(|| polled.polls() == 1);
+        first.set();
+        driving.join().unwrap();
+        polled.set();
+        task_signal.set();
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn the_seat_survives_a_panic() {
+    let scheduler = current_thread();
+    for _ in 0..3 {
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            scheduler.block_on(async {
+                yield_now().await;
+                panic!("on purpose")
+            })
+        }));
+        assert!(panicked.is_err());
+        let value = scheduler.block_on(async { spawn(async { 7 }).await.unwrap() });
+        assert_eq!(value, 7);
+    }
+}
+
+/// A thread that waits for the seat while the one that has it panics.
+#[test]
+fn a_panic_hands_the_seat_over() {
+    let scheduler = current_thread();
+    let (gate, task_signal) = (Signal::default(), Signal::default());
+    let task = scheduler.handle().spawn(task_signal.clone());
+    thread::scope(|scope| {
+        let panicking = scope.spawn(|| {
+            scheduler.block_on(async {
+                gate.clone().await;
+                panic!("on purpose")
+            })
+        });
+        wait_until(|| task_signal.polls() == 1);
+        let other = scope.spawn(|| scheduler.block_on(task).unwrap());
+        gate.set();
+        assert!(panicking.join().is_err());
+        task_signal.set();
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn nested_blocking_panics_and_says_what_to_do() {
+    let expected = "block_on was called inside a runtime, where it would block a thread that \
+                    drives tasks; use .await here, or move the call to spawn_blocking";
+    let pool = pool(1);
+    let handle = pool.handle().clone();
+    pool.handle().block_on(async {
+        assert_eq!(message_of(|| handle.block_on(async {})), expected);
+        // The outer one is still marked after the failed attempt.
+        assert_eq!(message_of(|| handle.block_on(async {})), expected);
+        assert_eq!(message_of(|| current_thread().block_on(async {})), expected);
+        let theirs = handle.clone();
+        let in_task = spawn(async move { message_of(|| theirs.block_on(async {})) });
+        assert_eq!(in_task.await.unwrap(), expected);
+    });
+    let scheduler = current_thread();
+    scheduler.block_on(async {
+        assert_eq!(message_of(|| handle.block_on(async {})), expected);
+    });
+    handle.block_on(async {});
+}
+
+/// A future that is always ready again leaves the tasks their turns.
+#[test]
+fn the_blocked_on_future_does_not_starve_tasks() {
+    let scheduler = current_thread();
+    let polls = Arc::new(AtomicUsize::new(0));
+    drop(scheduler.handle().spawn(SelfWaking(polls.clone())));
+    let counted = polls.clone();
+    scheduler.block_on(async move {
+        while counted.load(Ordering::SeqCst) < 100 {
+            yield_now().await;
+        }
+    });
+    assert!(polls.load(Ordering::SeqCst) >= 100);
+}
+
+/// And tasks that are always ready leave it its turns.
+#[test]
+fn tasks_do_not_starve_the_blocked_on_future() {
+    let scheduler = current_thread();
+    for _ in 0..3 {
+        drop(scheduler.handle().spawn(SelfWaking(Arc::default())));
+    }
+    scheduler.block_on(async {
+        for _ in 0..100 {
+            yield_now().await;
+        }
+    });
+}
+
+#[test]
+fn a_waker_kept_after_the_end_is_harmless() {
+    let signal = Signal::default();
+    let scheduler = current_thread();
+    scheduler.block_on(async {
+        let mut waiting = std::pin::pin!(signal.clone());
+        std::future::poll_fn(|cx| {
+            assert!(waiting.as_mut().poll(cx).is_pending());
+            std::task::Poll::Ready(())
+        })
+        .await;
+    });
+    let waker = signal.waker().unwrap();
+    drop(scheduler);
+    waker.wake_by_ref();
+    waker.wake();
+}
+
+/// Dropping a pool inside another's block_on waits for its tasks' polls, and
+/// for no more.
+#[test]
+fn a_pool_is_dropped_inside_block_on_of_another() {
+    let (outer, inner) = (pool(1), pool(1));
+    let signal = Signal::default();
+    let task = inner.handle().spawn(signal.clone());
+    wait_until(|| signal.polls() == 1);
+    let cancelled = outer.handle().block_on(async move {
+        drop(inner);
+        task.await.unwrap_err().is_cancelled()
+    });
+    assert!(cancelled);
+}
+
+#[test]
+fn a_current_thread_is_dropped_inside_block_on_of_another() {
+    let outer = current_thread();
+    let gate = Gate::default();
+    outer.block_on(async {
+        let inner = current_thread();
+        let opened = gate.clone();
+        let guard = common::OnDrop(move || opened.open());
+        drop(inner.handle().spawn(async move {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+        }));
+        drop(inner);
+        // The outer worker is current again.
+        assert_eq!(spawn(async { 7 }).await.unwrap(), 7);
+    });
+    gate.wait();
+}

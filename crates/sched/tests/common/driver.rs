@@ -1,0 +1,104 @@
+//! A driver of a few lines: events are wakers that a test makes due.
+#![allow(dead_code)]
+
+use std::sync::Arc as StdArc;
+use std::task::Waker;
+use std::time::Duration;
+
+use raddle_std::sync::{Arc, Condvar, Mutex};
+
+use crate::driver::{Driver, Unpark};
+
+/// What a test and the driver share.
+pub(crate) struct Events {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) due: Vec<Waker>,
+    pub(crate) unparked: bool,
+    /// How many parks there were, and the most events one of them dispatched.
+    pub(crate) parks: usize,
+    pub(crate) largest_batch: usize,
+    pub(crate) largest_limit: usize,
+    pub(crate) shutdowns: usize,
+    /// The next parks return without a reason.
+    pub(crate) spurious: usize,
+}
+
+impl Events {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State::default()),
+            changed: Condvar::new(),
+        })
+    }
+
+    pub(crate) fn driver(this: &Arc<Self>) -> EventDriver {
+        EventDriver(this.clone())
+    }
+
+    /// Makes events due: the next turn of the driver wakes them.
+    pub(crate) fn raise(&self, wakers: impl IntoIterator<Item = Waker>) {
+        self.state.lock().due.extend(wakers);
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        f(&mut self.state.lock())
+    }
+}
+
+impl Unpark for Events {
+    fn unpark(&self) {
+        self.state.lock().unparked = true;
+        self.changed.notify_all();
+    }
+}
+
+pub(crate) struct EventDriver(Arc<Events>);
+
+impl Driver for EventDriver {
+    fn park(&mut self, timeout: Option<Duration>, limit: usize) {
+        let mut state = self.0.state.lock();
+        state.parks += 1;
+        state.largest_limit = state.largest_limit.max(limit);
+        while state.due.is_empty() && !state.unparked && state.spurious == 0 {
+            match timeout {
+                None => state = self.0.changed.wait(state),
+                Some(Duration::ZERO) => break,
+                Some(timeout) => {
+                    state = self.0.changed.wait_timeout(state, timeout).0;
+                    break;
+                }
+            }
+        }
+        state.spurious = state.spurious.saturating_sub(1);
+        state.unparked = false;
+        let batch = limit.min(state.due.len());
+        state.largest_batch = state.largest_batch.max(batch);
+        let woken: Vec<_> = state.due.drain(..batch).collect();
+        drop(state);
+        for waker in woken {
+            waker.wake();
+        }
+    }
+
+    fn unparker(&self) -> StdArc<dyn Unpark> {
+        StdArc::new(Unparker(self.0.clone()))
+    }
+
+    fn shutdown(&mut self) {
+        self.0.state.lock().shutdowns += 1;
+    }
+}
+
+struct Unparker(Arc<Events>);
+
+impl Unpark for Unparker {
+    fn unpark(&self) {
+        self.0.unpark();
+    }
+}

@@ -1,0 +1,125 @@
+//! The current scheduler of a thread.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::cell::RefCell;
+
+use common::{OnDrop, current_thread, message_of, pool};
+use raddle_sched::{Handle, is_inside, spawn};
+
+/// Whether the current scheduler is the one with so many workers.
+fn current_workers() -> Option<usize> {
+    Handle::try_current().map(|handle| handle.workers())
+}
+
+#[test]
+fn outside_there_is_none_and_the_panic_says_what_to_do() {
+    assert!(Handle::try_current().is_none());
+    for message in [
+        message_of(|| drop(Handle::current())),
+        message_of(|| drop(spawn(async {}))),
+    ] {
+        assert_eq!(
+            message,
+            "no runtime on this thread; call this inside block_on, a task, or Handle::enter"
+        );
+    }
+}
+
+#[test]
+fn enter_nests() {
+    let (one, two) = (pool(1), pool(2));
+    let outer = one.handle().enter();
+    assert_eq!(current_workers(), Some(1));
+    {
+        let _inner = two.handle().enter();
+        assert_eq!(current_workers(), Some(2));
+        assert_eq!(Handle::current().workers(), 2);
+    }
+    assert_eq!(current_workers(), Some(1));
+    drop(outer);
+    assert_eq!(current_workers(), None);
+}
+
+#[test]
+fn guards_in_the_wrong_order_or_forgotten_do_no_harm() {
+    std::thread::spawn(|| {
+        let (one, two) = (pool(1), pool(2));
+        let first = one.handle().enter();
+        let second = two.handle().enter();
+        drop(first);
+        drop(second);
+        // The scheduler of the guard that went first is current; it is kept.
+        assert_eq!(current_workers(), Some(1));
+        std::mem::forget(two.handle().enter());
+        drop((one, two));
+        assert_eq!(current_workers(), Some(2));
+        // It has ended: a spawn is cancelled.
+        let task = spawn(async {});
+        assert!(task.is_finished());
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn tasks_and_block_on_have_one() {
+    let pool = pool(3);
+    pool.handle().block_on(async {
+        assert_eq!(current_workers(), Some(3));
+        let inside = spawn(async { current_workers() }).await.unwrap();
+        assert_eq!(inside, Some(3));
+    });
+    assert_eq!(current_workers(), None);
+    let scheduler = current_thread();
+    scheduler.block_on(async { assert_eq!(current_workers(), Some(1)) });
+    assert_eq!(current_workers(), None);
+}
+
+#[test]
+fn is_inside_says_whether_block_on_would_panic() {
+    assert!(!is_inside());
+    let pool = pool(1);
+    {
+        let _guard = pool.handle().enter();
+        assert!(!is_inside());
+    }
+    pool.handle().block_on(async {
+        assert!(is_inside());
+        assert!(spawn(async { is_inside() }).await.unwrap());
+    });
+    assert!(!is_inside());
+}
+
+/// While the thread ends, its variables may be gone.
+#[test]
+fn the_end_of_a_thread_is_survived() {
+    type LastWords = OnDrop<Box<dyn FnMut()>>;
+    thread_local! {
+        static LAST: RefCell<Option<LastWords>> = const { RefCell::new(None) };
+    }
+    let pool = pool(1);
+    let handle = pool.handle().clone();
+    std::thread::spawn(move || {
+        let scheduler = current_thread();
+        let mut scheduler = Some(scheduler);
+        let task = handle.spawn(std::future::pending::<()>());
+        LAST.with(|last| {
+            // Set before the crate's own variable, so dropped after it.
+            *last.borrow_mut() = Some(OnDrop(Box::new(move || {
+                let _ = Handle::try_current();
+                drop(handle.enter());
+                drop(handle.spawn(async {}));
+                task.abort();
+                drop(scheduler.take());
+            })));
+        });
+        assert!(Handle::try_current().is_none());
+        let guard = pool.handle().enter();
+        drop(guard);
+        drop(pool);
+    })
+    .join()
+    .unwrap();
+}

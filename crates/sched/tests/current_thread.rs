@@ -1,0 +1,118 @@
+//! The order of the current-thread scheduler.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Census, current_thread};
+use raddle_sched::{Config, CurrentThread, spawn, yield_now};
+use raddle_std::sync::Mutex;
+
+/// First in, first out, also for more tasks than the queue holds, and across
+/// yields.
+#[test]
+fn tasks_run_in_the_order_in_which_they_became_ready() {
+    for tasks in [3, 256, 257, 300, 2000] {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        current_thread().block_on(async {
+            let handles: Vec<_> = (0..tasks)
+                .map(|name| {
+                    let order = order.clone();
+                    spawn(async move {
+                        for _ in 0..3 {
+                            order.lock().push(name);
+                            yield_now().await;
+                        }
+                    })
+                })
+                .collect();
+            for handle in handles {
+                handle.await.unwrap();
+            }
+        });
+        let order = order.lock();
+        assert_eq!(order.len(), 3 * tasks);
+        for (place, &name) in order.iter().enumerate() {
+            assert_eq!(name, place % tasks, "of {tasks} tasks, at {place}");
+        }
+    }
+}
+
+/// The same for tasks from outside, as many as are fetched at once.
+#[test]
+fn tasks_from_outside_run_in_order() {
+    let scheduler = current_thread();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let handles: Vec<_> = (0..100)
+        .map(|name| {
+            let order = order.clone();
+            scheduler
+                .handle()
+                .spawn(async move { order.lock().push(name) })
+        })
+        .collect();
+    scheduler.block_on(async {
+        for handle in handles {
+            handle.await.unwrap();
+        }
+    });
+    assert!(order.lock().is_sorted());
+}
+
+#[test]
+fn the_end_drops_queued_tasks_once() {
+    let census = Census::default();
+    let mut scheduler = current_thread();
+    let spawn_all = || {
+        for _ in 0..1000 {
+            let citizen = census.citizen();
+            drop(spawn(async move {
+                let _citizen = citizen;
+                std::future::pending::<()>().await;
+            }));
+        }
+    };
+    scheduler.block_on(async {
+        spawn_all();
+        yield_now().await;
+        spawn_all();
+    });
+    assert_eq!(census.alive(), 2000);
+    scheduler.shutdown();
+    assert_eq!((census.alive(), census.dropped()), (0, 2000));
+    // Without its worker it still blocks on futures.
+    let cancelled = scheduler.block_on(async { spawn(async {}).await.unwrap_err().is_cancelled() });
+    assert!(cancelled);
+}
+
+#[test]
+#[should_panic(expected = "an interval must be greater than zero")]
+fn an_interval_of_zero_is_refused() {
+    let config = Config {
+        event_interval: 0,
+        ..Config::default()
+    };
+    drop(CurrentThread::new(config, None));
+}
+
+/// A drop at the end finds its scheduler, as a poll does.
+#[test]
+fn a_drop_at_the_end_may_spawn() {
+    let scheduler = current_thread();
+    let census = Census::default();
+    let citizen = census.citizen();
+    let guard = common::OnDrop(move || {
+        let _citizen = &citizen;
+        assert!(spawn(async {}).is_finished());
+    });
+    let task = scheduler.handle().spawn(async move {
+        let _guard = guard;
+        std::future::pending::<()>().await;
+    });
+    let handle = scheduler.handle().clone();
+    drop(scheduler);
+    assert_eq!(census.dropped(), 1);
+    // A panic of the drop would be in its place.
+    assert!(handle.block_on(task).unwrap_err().is_cancelled());
+}

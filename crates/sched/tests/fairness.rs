@@ -1,0 +1,285 @@
+//! Who runs when, counted in steps of workers that the test drives itself.
+#![cfg(not(raddle_loom))]
+
+mod common;
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub(crate) use raddle_sched::{Driver, Unpark};
+}
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Poll, Waker};
+
+use common::{SelfWaking, Signal, config};
+use condvar_driver::Events;
+use raddle_sched::{Config, Handle, Pool, Step, Worker, spawn, yield_now};
+use raddle_std::sync::Mutex;
+
+fn stepped(config: Config) -> (Handle, Worker) {
+    let (handle, mut workers) = Pool::stepped(config, None);
+    (handle, workers.pop().unwrap())
+}
+
+/// Steps until a condition holds, and says how many steps that took.
+fn steps_until(worker: &mut Worker, limit: usize, condition: impl Fn() -> bool) -> usize {
+    for steps in 0..=limit {
+        if condition() {
+            return steps;
+        }
+        assert_eq!(worker.step(), Step::Ran);
+    }
+    panic!("not within {limit} steps");
+}
+
+/// Two tasks that wake each other for ever, through the next-task slot.
+fn ping_pong(polls: &Arc<AtomicUsize>) -> [impl Future<Output = ()> + Send + 'static; 2] {
+    let wakers: Arc<[Mutex<Option<Waker>>; 2]> = Arc::default();
+    [0, 1].map(|me| {
+        let (wakers, polls) = (wakers.clone(), polls.clone());
+        poll_fn(move |cx| {
+            polls.fetch_add(1, Ordering::Relaxed);
+            let mine = cx.waker().clone();
+            drop(wakers[me].lock().replace(mine));
+            let other = wakers[1 - me].lock().clone();
+            if let Some(other) = other {
+                other.wake();
+            }
+            Poll::<()>::Pending
+        })
+    })
+}
+
+/// tokio 2349, 5712.
+#[test]
+fn a_pair_that_wakes_each_other_does_not_starve_a_third() {
+    let (handle, mut worker) = stepped(config(1));
+    let _guard = handle.enter();
+    let pair_polls = Arc::new(AtomicUsize::new(0));
+    let pair = ping_pong(&pair_polls);
+    let third = Arc::new(AtomicUsize::new(0));
+    let theirs = third.clone();
+    let start = handle.spawn(async move {
+        for task in pair {
+            drop(spawn(task));
+        }
+        drop(spawn(SelfWaking(theirs)));
+    });
+    steps_until(&mut worker, 10, || third.load(Ordering::SeqCst) == 1);
+    for _ in 0..20 {
+        assert_eq!(worker.step(), Step::Ran);
+    }
+    for _ in 0..1000 {
+        let (pairs, thirds) = (
+            pair_polls.load(Ordering::Relaxed),
+            third.load(Ordering::SeqCst),
+        );
+        // The slot three times at most, then the queue.
+        steps_until(&mut worker, 4, || third.load(Ordering::SeqCst) > thirds);
+        assert!(pair_polls.load(Ordering::Relaxed) - pairs <= 3);
+    }
+    assert!(
+        pair_polls.load(Ordering::Relaxed) > 2000,
+        "the slot is used"
+    );
+    assert!(start.is_finished());
+}
+
+#[test]
+fn a_woken_task_goes_first() {
+    let (handle, mut worker) = stepped(config(1));
+    let _guard = handle.enter();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let note = |name: &'static str| {
+        let order = order.clone();
+        async move { order.lock().push(name) }
+    };
+    let (queued, woken, last) = (note("queued"), note("woken"), note("spawner"));
+    drop(handle.spawn(async move {
+        drop(spawn(queued));
+        drop(spawn(woken));
+        last.await;
+    }));
+    while worker.step() == Step::Ran {}
+    assert_eq!(*order.lock(), ["spawner", "woken", "queued"]);
+}
+
+/// A task from outside is polled within `global_queue_interval` steps and one.
+#[test]
+fn a_spawn_from_outside_is_not_starved_by_a_busy_worker() {
+    for interval in [1, 2, 7, 31] {
+        let (handle, mut worker) = stepped(Config {
+            global_queue_interval: interval,
+            ..config(1)
+        });
+        let _guard = handle.enter();
+        for _ in 0..3 {
+            drop(handle.spawn(SelfWaking(Arc::default())));
+        }
+        // They leave the injection queue.
+        for _ in 0..10 * interval {
+            assert_eq!(worker.step(), Step::Ran);
+        }
+        for offset in 0..interval {
+            for _ in 0..offset {
+                assert_eq!(worker.step(), Step::Ran);
+            }
+            let task = handle.spawn(async {});
+            steps_until(&mut worker, interval as usize + 1, || task.is_finished());
+        }
+    }
+}
+
+/// Also when what keeps the worker busy is a pair in the slot.
+#[test]
+fn a_spawn_from_outside_is_not_starved_by_the_slot() {
+    let (handle, mut worker) = stepped(config(1));
+    let _guard = handle.enter();
+    for task in ping_pong(&Arc::default()) {
+        drop(handle.spawn(task));
+    }
+    for _ in 0..100 {
+        let task = handle.spawn(async {});
+        steps_until(&mut worker, 32, || task.is_finished());
+    }
+}
+
+#[test]
+fn a_task_that_wakes_itself_does_not_starve_another() {
+    let (handle, mut worker) = stepped(config(1));
+    let _guard = handle.enter();
+    let polls = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    for polls in &polls {
+        drop(handle.spawn(SelfWaking(polls.clone())));
+    }
+    for _ in 0..1000 {
+        assert_eq!(worker.step(), Step::Ran);
+    }
+    let [first, second] = polls.map(|polls| polls.load(Ordering::SeqCst));
+    assert_eq!(first + second, 1000);
+    assert!(first.abs_diff(second) <= 32, "{first} against {second}");
+}
+
+#[test]
+fn yielding_lets_every_other_task_run() {
+    let (handle, mut worker) = stepped(config(1));
+    let _guard = handle.enter();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let theirs = order.clone();
+    drop(handle.spawn(async move {
+        for name in 0..3 {
+            let order = theirs.clone();
+            drop(spawn(async move {
+                for _ in 0..3 {
+                    order.lock().push(name);
+                    yield_now().await;
+                }
+            }));
+        }
+    }));
+    while worker.step() == Step::Ran {}
+    let order = order.lock();
+    for round in order.chunks(3) {
+        let mut round = round.to_vec();
+        round.sort_unstable();
+        assert_eq!(round, [0, 1, 2], "{order:?}");
+    }
+}
+
+/// A busy worker looks at the driver every `event_interval` steps.
+#[test]
+fn a_busy_worker_looks_at_the_driver() {
+    for interval in [1, 5, 61] {
+        let events = Events::new();
+        let (handle, mut workers) = Pool::stepped(
+            Config {
+                event_interval: interval,
+                ..config(1)
+            },
+            Some(Box::new(Events::driver(&events))),
+        );
+        let worker = &mut workers[0];
+        let _guard = handle.enter();
+        drop(handle.spawn(SelfWaking(Arc::default())));
+        let signal = Signal::default();
+        drop(handle.spawn(signal.clone()));
+        steps_until(worker, 40, || signal.polls() == 1);
+        for _ in 0..10 {
+            let polls = signal.polls();
+            events.raise(signal.waker());
+            steps_until(worker, interval as usize + 1, || signal.polls() > polls);
+        }
+    }
+}
+
+/// As many tasks that are always ready as the queue holds leave no room for
+/// events; one gets in nevertheless.
+#[test]
+fn a_full_queue_does_not_keep_events_out() {
+    let events = Events::new();
+    let (handle, mut workers) = Pool::stepped(config(1), Some(Box::new(Events::driver(&events))));
+    let worker = &mut workers[0];
+    let _guard = handle.enter();
+    let signal = Signal::default();
+    drop(handle.spawn(signal.clone()));
+    steps_until(worker, 1, || signal.polls() == 1);
+    let busy = Arc::new(AtomicUsize::new(0));
+    let theirs = busy.clone();
+    drop(handle.spawn(async move {
+        for _ in 0..256 {
+            drop(spawn(SelfWaking(theirs.clone())));
+        }
+    }));
+    steps_until(worker, 1000, || busy.load(Ordering::SeqCst) > 500);
+    events.raise(signal.waker());
+    steps_until(worker, 200, || signal.polls() == 2);
+}
+
+/// A task taken from one worker's queue runs on another, once.
+#[test]
+fn a_worker_without_work_steals() {
+    let (handle, mut workers) = Pool::stepped(config(2), None);
+    let _guard = handle.enter();
+    let ran = Arc::new(AtomicUsize::new(0));
+    let theirs = ran.clone();
+    drop(handle.spawn(async move {
+        for _ in 0..10 {
+            let ran = theirs.clone();
+            drop(spawn(async move {
+                ran.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+    }));
+    let [first, second] = &mut workers[..] else {
+        unreachable!()
+    };
+    assert_eq!(first.step(), Step::Ran);
+    while second.step() == Step::Ran {}
+    let stolen = ran.load(Ordering::Relaxed);
+    assert!(stolen >= 5, "{stolen}");
+    while first.step() == Step::Ran {}
+    assert_eq!(ran.load(Ordering::Relaxed), 10);
+}
+
+/// What a worker had to run goes to the others when it is dropped early.
+#[test]
+fn a_dropped_worker_leaves_its_tasks_to_the_others() {
+    let (handle, mut workers) = Pool::stepped(config(2), None);
+    let _guard = handle.enter();
+    let ran = Arc::new(AtomicUsize::new(0));
+    let theirs = ran.clone();
+    drop(handle.spawn(async move {
+        for _ in 0..10 {
+            let ran = theirs.clone();
+            drop(spawn(async move {
+                ran.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+    }));
+    assert_eq!(workers[0].step(), Step::Ran);
+    drop(workers.remove(0));
+    while workers[0].step() == Step::Ran {}
+    assert_eq!(ran.load(Ordering::Relaxed), 10);
+}

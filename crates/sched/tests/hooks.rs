@@ -1,0 +1,243 @@
+//! Hooks: when they run, and what remains when they, or the driver, panic.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use common::{Census, Gate, Signal, config, wait_until};
+use raddle_sched::{Config, CurrentThread, Driver, Handle, Hook, Pool, Unpark, spawn};
+use raddle_std::sync::{Condvar, Mutex};
+
+/// Panics at its first call.
+fn panics_once() -> (Arc<AtomicBool>, Hook) {
+    let panicked = Arc::new(AtomicBool::new(false));
+    let theirs = panicked.clone();
+    let hook: Hook = Arc::new(move || {
+        if !theirs.swap(true, Ordering::SeqCst) {
+            panic!("a hook panics on purpose");
+        }
+    });
+    (panicked, hook)
+}
+
+fn still_works(pool: &Pool) {
+    for _ in 0..100 {
+        let task = pool.handle().spawn(async {
+            let inner = spawn(async { 7 });
+            inner.await.unwrap()
+        });
+        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    }
+}
+
+#[test]
+fn a_park_hook_that_panics_costs_one_worker() {
+    let (panicked, hook) = panics_once();
+    let pool = Pool::start(
+        Config {
+            on_thread_park: Some(hook),
+            ..config(2)
+        },
+        None,
+    )
+    .unwrap();
+    wait_until(|| panicked.load(Ordering::SeqCst));
+    still_works(&pool);
+}
+
+#[test]
+fn an_unpark_hook_that_panics_costs_one_worker_and_no_task() {
+    for _ in 0..20 {
+        let (panicked, hook) = panics_once();
+        let pool = Pool::start(
+            Config {
+                on_thread_unpark: Some(hook),
+                ..config(2)
+            },
+            None,
+        )
+        .unwrap();
+        let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
+        let tasks: Vec<_> = signals
+            .iter()
+            .map(|signal| pool.handle().spawn(signal.clone()))
+            .collect();
+        wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
+        signals.iter().for_each(Signal::set);
+        for task in tasks {
+            pool.handle().block_on(task).unwrap();
+        }
+        still_works(&pool);
+        drop(pool);
+        let _ = panicked;
+    }
+}
+
+#[test]
+fn when_the_last_worker_panics_the_pool_ends() {
+    let (_, hook) = panics_once();
+    let mut pool = Pool::start(
+        Config {
+            on_thread_park: Some(hook),
+            ..config(1)
+        },
+        None,
+    )
+    .unwrap();
+    let task = pool.handle().spawn(std::future::pending::<()>());
+    assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
+    assert!(pool.shutdown(None));
+}
+
+/// A driver that panics at its first wait, after it has made a task ready.
+#[derive(Clone, Default)]
+struct Panicking(Arc<PanickingState>);
+
+#[derive(Default)]
+struct PanickingState {
+    armed: AtomicBool,
+    signal: Signal,
+    token: Mutex<bool>,
+    changed: Condvar,
+    shutdown_panics: AtomicBool,
+}
+
+impl Driver for Panicking {
+    fn park(&mut self, timeout: Option<Duration>, _limit: usize) {
+        let mut token = self.0.token.lock();
+        while !*token && timeout.is_none() {
+            token = self.0.changed.wait(token);
+        }
+        *token = false;
+        drop(token);
+        if self.0.armed.swap(false, Ordering::SeqCst) {
+            self.0.signal.set();
+            panic!("a driver panics on purpose");
+        }
+    }
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::new(self.clone())
+    }
+
+    fn shutdown(&mut self) {
+        if self.0.shutdown_panics.load(Ordering::SeqCst) {
+            panic!("a driver's end panics on purpose");
+        }
+    }
+}
+
+impl Unpark for Panicking {
+    fn unpark(&self) {
+        *self.0.token.lock() = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// The task that was in the slot of the worker that dies runs on another, which
+/// also takes the driver over.
+#[test]
+fn a_driver_that_panics_costs_one_worker_and_no_task() {
+    for _ in 0..20 {
+        let driver = Panicking::default();
+        let pool = Pool::start(config(2), Some(Box::new(driver.clone()))).unwrap();
+        let task = pool.handle().spawn(driver.0.signal.clone());
+        wait_until(|| driver.0.signal.polls() == 1);
+        driver.0.armed.store(true, Ordering::SeqCst);
+        driver.unpark();
+        pool.handle().block_on(task).unwrap();
+        still_works(&pool);
+    }
+}
+
+#[test]
+fn a_driver_that_panics_under_the_current_thread_leaves_it_usable() {
+    let driver = Panicking::default();
+    let scheduler = CurrentThread::new(Config::default(), Some(Box::new(driver.clone())));
+    for _ in 0..3 {
+        let task = scheduler.handle().spawn(driver.0.signal.clone());
+        driver.0.armed.store(true, Ordering::SeqCst);
+        driver.unpark();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            scheduler.block_on(std::future::pending::<()>());
+        }));
+        assert!(panicked.is_err());
+        scheduler.block_on(task).unwrap();
+    }
+}
+
+#[test]
+fn a_driver_whose_end_panics_does_not_hang_the_pool() {
+    let driver = Panicking::default();
+    driver.0.shutdown_panics.store(true, Ordering::SeqCst);
+    let mut pool = Pool::start(config(2), Some(Box::new(driver))).unwrap();
+    assert!(pool.shutdown(None));
+}
+
+/// A worker's whole life, the drops at its end included, is inside the function
+/// around it.
+#[test]
+fn around_worker_is_around_the_drops_at_the_end_too() {
+    thread_local! {
+        static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    }
+    let census = Census::default();
+    let around = Arc::new(AtomicUsize::new(0));
+    let counted = around.clone();
+    let pool = Pool::start(
+        Config {
+            around_worker: Some(Arc::new(move |run| {
+                counted.fetch_add(1, Ordering::SeqCst);
+                INSIDE.set(true);
+                run();
+                INSIDE.set(false);
+            })),
+            ..config(2)
+        },
+        None,
+    )
+    .unwrap();
+    let seen = Gate::default();
+    let opened = seen.clone();
+    let citizen = census.citizen();
+    let guard = common::OnDrop(move || {
+        let _ = &citizen;
+        if INSIDE.get() && Handle::try_current().is_some() {
+            opened.open();
+        }
+    });
+    drop(pool.handle().spawn(async move {
+        let _guard = guard;
+        std::future::pending::<()>().await;
+    }));
+    drop(pool);
+    assert_eq!(around.load(Ordering::SeqCst), 2);
+    assert_eq!(census.dropped(), 1);
+    seen.wait();
+}
+
+/// A function around the worker that does not run it, or panics, takes part of
+/// the pool away; nothing hangs.
+#[test]
+fn around_worker_that_does_not_run_the_loop() {
+    for panics in [false, true] {
+        let first = AtomicBool::new(true);
+        let pool = Pool::start(
+            Config {
+                around_worker: Some(Arc::new(move |run| {
+                    if !first.swap(false, Ordering::SeqCst) {
+                        return run();
+                    }
+                    assert!(!panics, "around_worker panics on purpose");
+                })),
+                ..config(2)
+            },
+            None,
+        )
+        .unwrap();
+        still_works(&pool);
+    }
+}

@@ -1,0 +1,223 @@
+//! Models of the idle protocol alone: workers that search, run and park over a
+//! count of tasks. A wake-up that is lost leaves everybody parked, which the
+//! model reports as a deadlock.
+#![cfg(raddle_loom)]
+
+#[allow(dead_code)]
+#[path = "../src/idle.rs"]
+mod idle;
+
+use idle::{Idle, Parking};
+use raddle_std::model::Model;
+use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_std::thread::{self, JoinHandle};
+
+/// The token of one worker's parker.
+#[derive(Default)]
+struct Token {
+    set: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Token {
+    fn set(&self) {
+        *self.set.lock() = true;
+        self.changed.notify_one();
+    }
+
+    fn wait(&self) {
+        let mut set = self.set.lock();
+        while !*set {
+            set = self.changed.wait(set);
+        }
+        *set = false;
+    }
+}
+
+struct Workers {
+    idle: Idle,
+    /// The tasks that are queued: read without a lock, like a queue's length.
+    queued: AtomicUsize,
+    /// The tasks that have not run.
+    left: AtomicUsize,
+    tokens: Vec<Token>,
+}
+
+impl Workers {
+    fn new(workers: usize, tasks: usize) -> Arc<Self> {
+        Arc::new(Self {
+            idle: Idle::new(workers),
+            queued: AtomicUsize::new(0),
+            left: AtomicUsize::new(tasks),
+            tokens: (0..workers).map(|_| Token::default()).collect(),
+        })
+    }
+
+    fn push(&self) {
+        self.queued.fetch_add(1, Ordering::Release);
+        self.notify();
+    }
+
+    fn notify(&self) {
+        if let Some(worker) = self.idle.worker_to_wake() {
+            self.tokens[worker].set();
+        }
+    }
+
+    fn take(&self) -> bool {
+        self.queued
+            .fetch_update(Ordering::Acquire, Ordering::Relaxed, |queued| {
+                queued.checked_sub(1)
+            })
+            .is_ok()
+    }
+
+    fn is_done(&self) -> bool {
+        self.left.load(Ordering::Acquire) == 0
+    }
+
+    fn run(&self) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.tokens.iter().for_each(Token::set);
+        }
+    }
+
+    /// What `Worker::run` does, without the queues.
+    fn work(&self, worker: usize) {
+        let mut searching = false;
+        while !self.is_done() {
+            searching = searching || self.idle.begin_search();
+            if searching && self.take() {
+                if self.idle.end_search() {
+                    self.notify();
+                }
+                searching = false;
+                self.run();
+                continue;
+            }
+            if self.idle.park(worker, searching) == Parking::LookAgain
+                && (self.queued.load(Ordering::Acquire) > 0 || self.is_done())
+            {
+                self.idle.unpark_to_search(worker);
+                searching = true;
+                thread::yield_now();
+                continue;
+            }
+            self.tokens[worker].wait();
+            searching = self.idle.unpark(worker);
+        }
+    }
+
+    fn start(this: &Arc<Self>) -> Vec<JoinHandle<()>> {
+        (0..this.tokens.len())
+            .map(|worker| {
+                let workers = this.clone();
+                thread::spawn(move || workers.work(worker))
+            })
+            .collect()
+    }
+}
+
+fn model(preemptions: Option<usize>, workers: usize, tasks: usize) {
+    let model = match preemptions {
+        Some(preemptions) => Model::new().preemptions(preemptions),
+        None => Model::new(),
+    };
+    model.branches(10_000).check(move || {
+        let workers = Workers::new(workers, tasks);
+        let threads = Workers::start(&workers);
+        for _ in 0..tasks {
+            workers.push();
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(workers.queued.load(Ordering::Relaxed), 0);
+    });
+}
+
+/// tokio 1788: a spawn from outside against the last worker going to sleep.
+#[test]
+fn a_push_against_the_last_worker_going_to_sleep() {
+    model(Some(4), 1, 1);
+}
+
+#[test]
+fn two_pushes_against_one_worker() {
+    model(Some(3), 1, 2);
+}
+
+/// The second worker is kept from searching by the throttle, and may be the
+/// only one awake when it parks.
+#[test]
+fn a_push_against_two_workers() {
+    model(Some(3), 2, 1);
+}
+
+/// tokio 4383: a second push while the searcher is at the edge of running what
+/// it found, or of parking.
+#[test]
+fn two_pushes_against_two_workers() {
+    model(Some(2), 2, 2);
+}
+
+/// A worker that is woken by itself takes itself off the list, while another
+/// takes it off to wake it (tokio 8372): the counts come out even.
+#[test]
+fn a_worker_is_taken_off_the_list_once() {
+    Model::new().check(|| {
+        let idle = Arc::new(Idle::new(2));
+        assert_eq!(idle.park(0, false), Parking::LookAgain);
+        let notifier = {
+            let idle = idle.clone();
+            thread::spawn(move || idle.worker_to_wake())
+        };
+        let woken = idle.unpark(0);
+        assert_eq!(notifier.join().unwrap(), woken.then_some(0));
+        if woken {
+            assert!(idle.end_search());
+        }
+        assert!(idle.worker_to_wake().is_none());
+        assert_eq!(idle.park(0, false), Parking::LookAgain);
+        assert_eq!(idle.worker_to_wake(), Some(0));
+        assert!(idle.end_search());
+    });
+}
+
+/// One worker that says it sleeps and then looks, one producer that pushes and
+/// then looks: the heart of the protocol.
+fn sleep_against_push(fenced: bool) {
+    Model::new().check(move || {
+        let queued = Arc::new(AtomicBool::new(false));
+        let parked = Arc::new(AtomicBool::new(false));
+        let producer = {
+            let (queued, parked) = (queued.clone(), parked.clone());
+            thread::spawn(move || {
+                queued.store(true, Ordering::Release);
+                if fenced {
+                    fence(Ordering::SeqCst);
+                }
+                parked.load(Ordering::Acquire)
+            })
+        };
+        parked.store(true, Ordering::Release);
+        if fenced {
+            fence(Ordering::SeqCst);
+        }
+        let sees_work = queued.load(Ordering::Acquire);
+        let wakes = producer.join().unwrap();
+        assert!(sees_work || wakes, "the wake-up is lost");
+    });
+}
+
+#[test]
+fn fences_keep_the_wake_up() {
+    sleep_against_push(true);
+}
+
+#[test]
+#[should_panic(expected = "the wake-up is lost")]
+fn canary_without_fences_a_wake_up_is_lost() {
+    sleep_against_push(false);
+}

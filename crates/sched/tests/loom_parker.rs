@@ -1,0 +1,142 @@
+//! Models of one worker's parker: an unpark against a park, on the thread and
+//! on a driver.
+#![cfg(raddle_loom)]
+#![allow(dead_code, unreachable_pub, clippy::duplicate_mod)]
+
+#[path = "common/driver.rs"]
+mod condvar_driver;
+#[path = "../src/driver.rs"]
+mod driver;
+#[path = "../src/parker.rs"]
+mod parker;
+
+use std::time::Duration;
+
+use condvar_driver::Events;
+use parker::Parker;
+use raddle_std::cell::UnsafeCell;
+use raddle_std::model::Model;
+use raddle_std::sync::Arc;
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::thread;
+
+/// Parks, the how-manieth time `park` learns, until a flag is set, which another
+/// thread sets before it unparks.
+fn unpark_against_park(park: impl Fn(&Parker, usize), events: &Arc<Events>) {
+    let parker = Arc::new(Parker::new());
+    let flag = Arc::new(AtomicBool::new(false));
+    let unparker = {
+        let (parker, flag, events) = (parker.clone(), flag.clone(), events.clone());
+        thread::spawn(move || {
+            // ORDERING: the parker makes it visible.
+            flag.store(true, Ordering::Relaxed);
+            parker.unpark(Some(&*events));
+        })
+    };
+    parker.attach();
+    for time in 0.. {
+        if flag.load(Ordering::Relaxed) {
+            break;
+        }
+        park(&parker, time);
+    }
+    unparker.join().unwrap();
+}
+
+#[test]
+fn unpark_against_park_on_the_thread() {
+    Model::new().check(|| {
+        unpark_against_park(|parker, _| parker.park_on_thread(None), &Events::new());
+    });
+}
+
+/// A park that ran out of time leaves nothing behind that the next one misses.
+#[test]
+fn unpark_against_parks_with_a_time_out() {
+    Model::new().check(|| {
+        unpark_against_park(
+            |parker, time| parker.park_on_thread((time == 0).then_some(Duration::ZERO)),
+            &Events::new(),
+        );
+    });
+}
+
+#[test]
+fn unpark_against_park_on_the_driver() {
+    Model::new().check(|| {
+        let events = Events::new();
+        unpark_against_park(
+            |parker, _| parker.park_on_driver(&mut Events::driver(&events), None, 1),
+            &events,
+        );
+    });
+}
+
+/// The worker changes its place between two parks; the unpark must meet the
+/// one in which it is.
+#[test]
+fn unpark_against_a_change_of_place() {
+    Model::new().preemptions(3).check(|| {
+        let events = Events::new();
+        unpark_against_park(
+            |parker, time| match time {
+                0 => parker.park_on_driver(&mut Events::driver(&events), Some(Duration::ZERO), 1),
+                _ => parker.park_on_thread(None),
+            },
+            &events,
+        );
+    });
+}
+
+/// Two unparks at once: one park comes back, and no token is left that could
+/// end more than one other.
+#[test]
+fn two_unparks_against_a_park() {
+    Model::new().preemptions(3).check(|| {
+        let parker = Arc::new(Parker::new());
+        let unparkers: Vec<_> = (0..2)
+            .map(|_| {
+                let parker = parker.clone();
+                thread::spawn(move || parker.unpark(None))
+            })
+            .collect();
+        parker.attach();
+        parker.park_on_thread(None);
+        for unparker in unparkers {
+            unparker.join().unwrap();
+        }
+    });
+}
+
+/// A parker whose unpark does not release.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_an_unpark_that_does_not_release_is_caught() {
+    struct Relaxed {
+        notified: AtomicBool,
+        reason: UnsafeCell<u32>,
+    }
+    // SAFETY: shared on purpose; the model finds the race.
+    unsafe impl Sync for Relaxed {}
+    // SAFETY: as above.
+    unsafe impl Send for Relaxed {}
+    Model::new().check(|| {
+        let parker = Arc::new(Relaxed {
+            notified: AtomicBool::new(false),
+            reason: UnsafeCell::new(0),
+        });
+        let unparker = {
+            let parker = parker.clone();
+            thread::spawn(move || {
+                // SAFETY: none; this is the race.
+                parker.reason.with_mut(|reason| unsafe { *reason = 1 });
+                parker.notified.store(true, Ordering::Relaxed);
+            })
+        };
+        if parker.notified.load(Ordering::Acquire) {
+            // SAFETY: none; this is the race.
+            parker.reason.with(|reason| unsafe { *reason });
+        }
+        unparker.join().unwrap();
+    });
+}

@@ -1,0 +1,312 @@
+//! Models of the whole pool, with every layer under it. A wake-up that is lost
+//! is a deadlock, a task that is dropped twice or reached too late a race.
+#![cfg(raddle_loom)]
+#![allow(dead_code, unreachable_pub)]
+
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub use raddle_sched::{Driver, Unpark};
+}
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use condvar_driver::Events;
+use raddle_sched::{Config, Pool, Step, spawn};
+use raddle_std::model::Model;
+use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_std::thread;
+
+fn check(body: impl Fn() + Send + Sync + 'static) {
+    Model::new().preemptions(2).branches(20_000).check(body);
+}
+
+/// Two workers interleave in too many ways for a second preemption; the models
+/// of the idle protocol alone explore those.
+fn check_two(body: impl Fn() + Send + Sync + 'static) {
+    Model::new().preemptions(1).branches(20_000).check(body);
+}
+
+fn pool(workers: usize) -> Pool {
+    start(workers, None)
+}
+
+fn start(workers: usize, events: Option<&Arc<Events>>) -> Pool {
+    let config = Config {
+        workers,
+        ..Config::default()
+    };
+    let driver = events.map(|events| Box::new(Events::driver(events)) as Box<dyn driver::Driver>);
+    Pool::start(config, driver).unwrap()
+}
+
+/// A gate that tasks open and threads wait at.
+#[derive(Default)]
+struct Gate {
+    opened: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn open(&self) {
+        *self.opened.lock() += 1;
+        self.changed.notify_all();
+    }
+
+    fn is_open(&self) -> bool {
+        *self.opened.lock() > 0
+    }
+
+    fn wait_for(&self, count: usize) {
+        let mut opened = self.opened.lock();
+        while *opened < count {
+            opened = self.changed.wait(opened);
+        }
+    }
+}
+
+/// Counts its drops.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Never ready; leaves its waker where the test finds it.
+struct Parked {
+    waker: Arc<Mutex<Option<Waker>>>,
+    _counted: Counted,
+}
+
+impl Future for Parked {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        *self.waker.lock() = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// tokio 1788, on the real thing.
+#[test]
+fn a_spawn_from_outside_against_one_worker_going_to_sleep() {
+    check(|| {
+        let pool = pool(1);
+        let task = pool.handle().spawn(async { 7 });
+        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    });
+}
+
+#[test]
+fn a_spawn_from_outside_against_two_workers() {
+    check_two(|| {
+        let pool = pool(2);
+        let gate = Arc::new(Gate::default());
+        let inside = gate.clone();
+        drop(pool.handle().spawn(async move { inside.open() }));
+        gate.wait_for(1);
+    });
+}
+
+#[test]
+fn a_task_spawns_and_joins_another() {
+    check(|| {
+        let pool = pool(1);
+        let gate = Arc::new(Gate::default());
+        let inside = gate.clone();
+        drop(pool.handle().spawn(async move {
+            spawn(async {}).await.unwrap();
+            inside.open();
+        }));
+        gate.wait_for(1);
+    });
+}
+
+/// The first of two tasks blocks its worker until the second has run: a worker
+/// that takes both from the injection queue must wake the other, which may have
+/// looked for them while they were in neither queue.
+#[test]
+fn no_task_waits_behind_one_that_was_taken_with_it() {
+    check(|| {
+        let config = Config {
+            workers: 2,
+            ..Config::default()
+        };
+        let (handle, mut workers) = Pool::stepped(config, None);
+        let gate = Arc::new(Gate::default());
+        let stop = Arc::new(AtomicBool::new(false));
+        let other = {
+            let (mut worker, stop) = (workers.remove(1), stop.clone());
+            thread::spawn(move || {
+                while !stop.load(Ordering::Acquire) {
+                    if worker.step() == Step::Idle {
+                        worker.park(None);
+                    }
+                }
+            })
+        };
+        let (first, second) = (gate.clone(), gate.clone());
+        drop(handle.spawn(async move { first.wait_for(1) }));
+        drop(handle.spawn(async move { second.open() }));
+        let mut worker = workers.remove(0);
+        while !gate.is_open() {
+            if worker.step() == Step::Idle {
+                thread::yield_now();
+            }
+        }
+        drop(worker);
+        drop(handle.spawn(async move { stop.store(true, Ordering::Release) }));
+        other.join().unwrap();
+    });
+}
+
+/// async-executor 163: a foreign thread wakes a task while the pool ends.
+#[test]
+fn a_foreign_wake_against_the_end_of_the_pool() {
+    check(|| {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let waker = Arc::new(Mutex::new(None));
+        let pool = pool(1);
+        drop(pool.handle().spawn(Parked {
+            waker: waker.clone(),
+            _counted: Counted(drops.clone()),
+        }));
+        let foreign = thread::spawn(move || {
+            let taken = waker.lock().take();
+            if let Some(waker) = taken {
+                waker.wake();
+            }
+        });
+        drop(pool);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        foreign.join().unwrap();
+    });
+}
+
+/// The task has been polled for certain when wake and end race.
+#[test]
+fn a_foreign_wake_of_an_idle_task_against_the_end_of_the_pool() {
+    check(|| {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let gate = Arc::new(Gate::default());
+        let waker = Arc::new(Mutex::new(None));
+        let pool = pool(1);
+        let counted = Counted(drops.clone());
+        let (inside, slot) = (gate.clone(), waker.clone());
+        drop(pool.handle().spawn(poll_fn(move |cx| {
+            let _ = &counted;
+            let waker = cx.waker().clone();
+            if slot.lock().replace(waker).is_none() {
+                inside.open();
+            }
+            Poll::<()>::Pending
+        })));
+        gate.wait_for(1);
+        let foreign = waker.lock().take().unwrap();
+        let foreign = thread::spawn(move || foreign.wake());
+        drop(pool);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        foreign.join().unwrap();
+    });
+}
+
+/// A foreign thread spawns while the pool ends: the task runs, or is dropped
+/// there or here, once.
+#[test]
+fn a_foreign_spawn_against_the_end_of_the_pool() {
+    check(|| {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let pool = pool(1);
+        let foreign = {
+            let handle = pool.handle().clone();
+            let counted = Counted(drops.clone());
+            thread::spawn(move || {
+                let task = handle.spawn(async move { drop(counted) });
+                let _ = handle.block_on(task);
+            })
+        };
+        drop(pool);
+        foreign.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn the_end_of_two_workers_with_a_task_in_flight() {
+    check_two(|| {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let pool = pool(2);
+        let counted = Counted(drops.clone());
+        drop(pool.handle().spawn(async move {
+            let _counted = counted;
+            std::future::pending::<()>().await;
+        }));
+        drop(pool);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// An event makes a task ready while the worker goes to park, or waits, in the
+/// driver.
+#[test]
+fn the_driver_wakes_a_task_while_its_worker_parks() {
+    check(|| {
+        let events = Events::new();
+        let gate = Arc::new(Gate::default());
+        let pool = start(1, Some(&events));
+        let (inside, source) = (gate.clone(), events.clone());
+        let mut raised = false;
+        drop(pool.handle().spawn(poll_fn(move |cx| {
+            if std::mem::replace(&mut raised, true) {
+                inside.open();
+                return Poll::Ready(());
+            }
+            source.raise([cx.waker().clone()]);
+            Poll::Pending
+        })));
+        gate.wait_for(1);
+        drop(pool);
+        assert_eq!(events.with(|state| state.shutdowns), 1);
+    });
+}
+
+/// One worker waits in the driver, the other on its thread; a spawn from
+/// outside reaches either, wherever it is.
+#[test]
+fn a_spawn_from_outside_against_two_workers_and_a_driver() {
+    check_two(|| {
+        let events = Events::new();
+        let pool = start(2, Some(&events));
+        let gate = Arc::new(Gate::default());
+        let inside = gate.clone();
+        drop(pool.handle().spawn(async move { inside.open() }));
+        gate.wait_for(1);
+    });
+}
+
+/// The pool is on: a race between a task and its spawner is caught.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_race_between_task_and_spawner_is_caught() {
+    struct Shared(raddle_std::cell::UnsafeCell<u32>);
+    // SAFETY: shared on purpose; the model finds the race.
+    unsafe impl Sync for Shared {}
+    // SAFETY: as above.
+    unsafe impl Send for Shared {}
+    check(|| {
+        let pool = pool(1);
+        let shared = Arc::new(Shared(raddle_std::cell::UnsafeCell::new(0)));
+        let theirs = shared.clone();
+        drop(pool.handle().spawn(async move {
+            // SAFETY: none; this is the race.
+            theirs.0.with_mut(|value| unsafe { *value = 1 });
+        }));
+        // SAFETY: none; this is the race.
+        shared.0.with(|value| unsafe { *value });
+    });
+}

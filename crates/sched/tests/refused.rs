@@ -1,0 +1,70 @@
+//! What a pool refuses, and what the system refuses it.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::config;
+use raddle_sched::{Config, Pool};
+
+#[test]
+#[should_panic(expected = "a scheduler needs at least one worker")]
+fn no_workers() {
+    drop(Pool::start(config(0), None));
+}
+
+#[test]
+#[should_panic(expected = "a scheduler has at most 65535 workers")]
+fn too_many_workers() {
+    drop(Pool::start(config(65_536), None));
+}
+
+#[test]
+#[should_panic(expected = "an interval must be greater than zero")]
+fn an_interval_of_zero() {
+    let config = Config {
+        global_queue_interval: 0,
+        ..config(1)
+    };
+    drop(Pool::start(config, None));
+}
+
+/// No system gives a thread a stack of 64 TiB.
+#[test]
+fn a_thread_that_the_system_refuses_is_an_error() {
+    let error = Pool::start(
+        Config {
+            thread_stack_size: Some(1 << 46),
+            ..config(3)
+        },
+        None,
+    )
+    .unwrap_err();
+    let message = error.to_string();
+    assert!(message.starts_with("the system refused a worker thread: "));
+    assert!(message.ends_with("; ask for fewer workers"));
+}
+
+/// The second thread cannot be had, because its name panics: the first ends.
+#[test]
+fn a_start_that_fails_half_way_ends_what_it_started() {
+    let ended = Arc::new(AtomicUsize::new(0));
+    let (asked, counted) = (AtomicUsize::new(0), ended.clone());
+    let config = Config {
+        thread_name: Arc::new(move || {
+            assert!(asked.fetch_add(1, Ordering::SeqCst) < 2, "no more names");
+            "named".to_owned()
+        }),
+        around_worker: Some(Arc::new(move |run| {
+            assert_eq!(std::thread::current().name(), Some("named"));
+            run();
+            counted.fetch_add(1, Ordering::SeqCst);
+        })),
+        ..config(4)
+    };
+    let message = common::message_of(|| drop(Pool::start(config, None)));
+    assert_eq!(message, "no more names");
+    assert_eq!(ended.load(Ordering::SeqCst), 2);
+}

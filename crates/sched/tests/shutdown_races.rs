@@ -1,0 +1,137 @@
+//! Foreign threads wake, abort and spawn while the pool ends (async-executor
+//! 163). Of use above all under a sanitizer.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+use std::thread;
+
+use common::{Census, Signal, current_thread, pool, wait_until};
+use raddle_sched::yield_now;
+
+fn storm(wakers: &[Waker], over: &AtomicBool) {
+    while !over.load(Ordering::SeqCst) {
+        for waker in wakers {
+            waker.wake_by_ref();
+            drop(waker.clone());
+        }
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn wakes_and_spawns_while_the_pool_ends() {
+    for round in 0..60 {
+        let census = Census::default();
+        let pool = pool(1 + round % 3);
+        let signals: Vec<_> = (0..8).map(|_| Signal::default()).collect();
+        let mut aborts = Vec::new();
+        for signal in &signals {
+            let (citizen, signal) = (census.citizen(), signal.clone());
+            let task = pool.handle().spawn(async move {
+                let _citizen = citizen;
+                signal.await;
+            });
+            aborts.push(task.abort_handle());
+        }
+        wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
+        let wakers: Vec<_> = signals.iter().filter_map(Signal::waker).collect();
+        let over = Arc::new(AtomicBool::new(false));
+        let mut threads = Vec::new();
+        for _ in 0..2 {
+            let (wakers, over) = (wakers.clone(), over.clone());
+            threads.push(thread::spawn(move || storm(&wakers, &over)));
+        }
+        let (handle, theirs, stop) = (pool.handle().clone(), census.clone(), over.clone());
+        threads.push(thread::spawn(move || {
+            while !stop.load(Ordering::SeqCst) {
+                let citizen = theirs.citizen();
+                let task = handle.spawn(async move {
+                    let _citizen = citizen;
+                    yield_now().await;
+                });
+                let _ = handle.block_on(task);
+            }
+        }));
+        threads.push(thread::spawn(move || {
+            for abort in aborts.into_iter().skip(4) {
+                abort.abort();
+                thread::yield_now();
+            }
+        }));
+        if round % 2 == 0 {
+            thread::yield_now();
+        }
+        drop(pool);
+        over.store(true, Ordering::SeqCst);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(census.alive(), 0, "in round {round}");
+        wakers.iter().for_each(Waker::wake_by_ref);
+    }
+}
+
+#[test]
+fn wakes_and_spawns_while_a_current_thread_ends() {
+    for _ in 0..60 {
+        let census = Census::default();
+        let scheduler = current_thread();
+        let signals: Vec<_> = (0..4).map(|_| Signal::default()).collect();
+        for signal in &signals {
+            let (citizen, signal) = (census.citizen(), signal.clone());
+            drop(scheduler.handle().spawn(async move {
+                let _citizen = citizen;
+                signal.await;
+            }));
+        }
+        scheduler.block_on(async {
+            while !signals.iter().all(|signal| signal.polls() > 0) {
+                yield_now().await;
+            }
+        });
+        let wakers: Vec<_> = signals.iter().filter_map(Signal::waker).collect();
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| storm(&wakers, &over));
+            let handle = scheduler.handle().clone();
+            let (census, over) = (&census, &over);
+            scope.spawn(move || {
+                while !over.load(Ordering::SeqCst) {
+                    let citizen = census.citizen();
+                    drop(handle.spawn(async move { drop(citizen) }));
+                    thread::yield_now();
+                }
+            });
+            scheduler.block_on(async {
+                for _ in 0..100 {
+                    yield_now().await;
+                }
+            });
+            drop(scheduler);
+            over.store(true, Ordering::SeqCst);
+        });
+        assert_eq!(census.alive(), 0);
+    }
+}
+
+#[test]
+fn a_thousand_pools_leave_nothing_behind() {
+    let census = Census::default();
+    for round in 0..1000 {
+        let pool = pool(1 + round % 2);
+        let (first, second) = (census.citizen(), census.citizen());
+        let task = pool.handle().spawn(async move { drop(first) });
+        drop(pool.handle().spawn(async move {
+            let _second = second;
+            std::future::pending::<()>().await;
+        }));
+        if round % 3 == 0 {
+            pool.handle().block_on(task).unwrap();
+        }
+    }
+    assert_eq!((census.alive(), census.dropped()), (0, 2000));
+}
