@@ -1,5 +1,6 @@
 //! The memory of a task: header, scheduler, stage and trailer.
 
+use std::alloc::Layout;
 use std::future::Future;
 use std::mem::{ManuallyDrop, offset_of};
 use std::pin::Pin;
@@ -13,7 +14,7 @@ use crate::id::Id;
 use crate::live::ListId;
 use crate::runnable::{Outcome, Runnable};
 use crate::state::State;
-use crate::{LiveList, Schedule, run};
+use crate::{LiveList, Schedule, memory, run};
 
 /// The part of a cell that is the same for every task, at its start.
 pub(crate) struct Header {
@@ -76,9 +77,11 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         trailer: offset_of!(Self, trailer),
     };
 
+    const SIZE: Option<memory::Size> = memory::Size::of(Layout::new::<Self>());
+
     /// Puts a task on the heap.
     pub(crate) fn allocate(future: F, scheduler: S) -> NonNull<Header> {
-        let cell = Box::new(Self {
+        let cell = Self {
             header: Header {
                 state: State::new(),
                 vtable: &Self::VTABLE,
@@ -92,8 +95,32 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 links: UnsafeCell::new(Links::default()),
                 join_waker: UnsafeCell::new(None),
             },
-        });
-        NonNull::from(Box::leak(cell)).cast()
+        };
+        let memory = memory::allocate(Layout::new::<Self>(), Self::SIZE).cast();
+        // SAFETY: the memory is new, and has the layout of a cell.
+        unsafe { memory.write(cell) };
+        memory.cast()
+    }
+
+    /// Frees a task.
+    ///
+    /// # Safety
+    ///
+    /// `cell` comes from [`allocate`](Self::allocate), and nobody else can
+    /// reach it.
+    pub(crate) unsafe fn free(cell: NonNull<Self>) {
+        /// Gives the memory up, also when a drop panics.
+        struct Memory<F: Future, S: Schedule>(NonNull<Cell<F, S>>);
+        impl<F: Future, S: Schedule> Drop for Memory<F, S> {
+            fn drop(&mut self) {
+                let layout = Layout::new::<Cell<F, S>>();
+                // SAFETY: it was allocated so, and what was in it is dropped.
+                unsafe { memory::free(self.0.cast(), layout, Cell::<F, S>::SIZE) };
+            }
+        }
+        let memory = Memory(cell);
+        // SAFETY: the cell is the caller's alone.
+        unsafe { memory.0.drop_in_place() };
     }
 
     /// Polls the future.

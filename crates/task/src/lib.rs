@@ -6,6 +6,11 @@ mod error;
 mod id;
 mod join;
 mod live;
+#[cfg(not(raddle_loom))]
+mod memory;
+#[cfg(raddle_loom)]
+#[path = "memory_model.rs"]
+mod memory;
 mod run;
 mod runnable;
 mod state;

@@ -231,6 +231,7 @@ pub(crate) unsafe fn take_output<F: Future, S: Schedule>(
 ///
 /// Rule 7.
 pub(crate) unsafe fn dealloc<F: Future, S: Schedule>(header: NonNull<Header>) {
-    // SAFETY: `Cell::allocate` boxed it, and nobody else can reach it.
-    drop(unsafe { Box::from_raw(header.cast::<Cell<F, S>>().as_ptr()) });
+    // SAFETY: the header is that of a cell of this type, which nobody else can
+    // reach.
+    unsafe { Cell::<F, S>::free(header.cast()) };
 }

@@ -1,0 +1,239 @@
+//! Memory for cells: what is freed is kept for the next, by size.
+//!
+//! A task is born and dies often, often on different threads, and a block that
+//! another thread allocated takes malloc's slow path. So each thread keeps the
+//! blocks it frees, in lists by size, and hands them on in batches through a
+//! depot that all threads share: the magazines of Bonwick and Adams (2001). A
+//! lock is taken once a batch.
+//!
+//! A thread keeps at most two batches of each size, the depot a megabyte of
+//! each; the rest goes back to the allocator. Large cells come from there and
+//! go there directly.
+
+use std::alloc::{self, Layout};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use raddle_std::sync::Mutex;
+
+/// How many blocks change hands at a time.
+const BATCH: usize = 64;
+/// How many sizes are kept, each 16 bytes above the last.
+const SIZES: usize = 32;
+/// How much of each size the depot keeps, in bytes.
+const DEPOT_BYTES: usize = 1 << 20;
+/// The alignment of blocks, which is malloc's own.
+const ALIGN: usize = 16;
+
+static DEPOT: Depot = Depot([const { Mutex::new(Vec::new()) }; SIZES]);
+
+raddle_std::thread_local! {
+    static CACHE: Cache = Cache([const { Shelf::new() }; SIZES]);
+}
+
+/// A size of block.
+///
+/// Sizes are 8 above a multiple of 16, because malloc puts a header of 8 before
+/// a block and aligns the two to 16: any other size would waste some.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size(usize);
+
+impl Size {
+    /// The size for a layout; none if it is too large or needs more alignment.
+    pub(crate) const fn of(layout: Layout) -> Option<Self> {
+        let size = (layout.size() + 7) / 16;
+        if size < SIZES && layout.align() <= ALIGN {
+            Some(Self(size))
+        } else {
+            None
+        }
+    }
+
+    fn layout(self) -> Layout {
+        Layout::from_size_align(self.0 * 16 + 8, ALIGN).expect("sizes are small")
+    }
+
+    /// How many batches the depot keeps.
+    fn depot_batches(self) -> usize {
+        DEPOT_BYTES / (BATCH * self.layout().size())
+    }
+}
+
+/// Memory for a cell of `layout`, whose `size` is [`Size::of`] it.
+#[inline]
+pub(crate) fn allocate(layout: Layout, size: Option<Size>) -> NonNull<u8> {
+    let kept = size.and_then(|size| CACHE.try_with(|cache| cache.take(size)).ok().flatten());
+    kept.map_or_else(|| allocate_anew(layout, size), NonNull::cast)
+}
+
+/// Gives the memory of a cell up.
+///
+/// # Safety
+///
+/// `memory` comes from [`allocate`] with the same arguments, and is not used
+/// again.
+#[inline]
+pub(crate) unsafe fn free(memory: NonNull<u8>, layout: Layout, size: Option<Size>) {
+    let Some(size) = size else {
+        // SAFETY: a cell without a size was allocated with its own layout.
+        return unsafe { alloc::dealloc(memory.as_ptr(), layout) };
+    };
+    let block = memory.cast();
+    let kept = CACHE.try_with(|cache| {
+        // SAFETY: the caller gives the block up; it has this size.
+        unsafe { cache.put(size, block) };
+    });
+    if kept.is_err() {
+        // The thread is ending.
+        // SAFETY: as above.
+        unsafe { free_block(size, block) };
+    }
+}
+
+#[cold]
+fn allocate_anew(layout: Layout, size: Option<Size>) -> NonNull<u8> {
+    let layout = size.map_or(layout, Size::layout);
+    // SAFETY: a cell has a state word, so the layout is not empty.
+    let memory = unsafe { alloc::alloc(layout) };
+    NonNull::new(memory).unwrap_or_else(|| alloc::handle_alloc_error(layout))
+}
+
+/// # Safety
+///
+/// The block has this size, and is the caller's.
+unsafe fn free_block(size: Size, block: NonNull<Block>) {
+    // SAFETY: blocks are allocated with the layout of their size.
+    unsafe { alloc::dealloc(block.as_ptr().cast(), size.layout()) };
+}
+
+/// # Safety
+///
+/// The blocks of the chain have this size, and are the caller's.
+unsafe fn free_chain(size: Size, chain: Option<NonNull<Block>>) {
+    let mut next = chain;
+    while let Some(block) = next {
+        // SAFETY: the caller's chain.
+        next = unsafe { block.as_ref() }.next;
+        // SAFETY: as above.
+        unsafe { free_block(size, block) };
+    }
+}
+
+/// The start of a block that is not in use.
+struct Block {
+    next: Option<NonNull<Block>>,
+}
+
+/// What one thread keeps.
+struct Cache([Shelf; SIZES]);
+
+/// What one thread keeps of one size.
+struct Shelf {
+    /// A chain of `count` blocks, at most a batch.
+    current: Cell<Option<NonNull<Block>>>,
+    count: Cell<usize>,
+    /// A batch, or nothing.
+    spare: Cell<Option<NonNull<Block>>>,
+}
+
+impl Shelf {
+    const fn new() -> Self {
+        Self {
+            current: Cell::new(None),
+            count: Cell::new(0),
+            spare: Cell::new(None),
+        }
+    }
+}
+
+impl Cache {
+    #[inline]
+    fn take(&self, size: Size) -> Option<NonNull<Block>> {
+        let shelf = &self.0[size.0];
+        let block = match shelf.current.get() {
+            Some(block) => block,
+            None => shelf.refill(size)?,
+        };
+        // SAFETY: the shelf owns its blocks.
+        shelf.current.set(unsafe { block.as_ref() }.next);
+        shelf.count.set(shelf.count.get() - 1);
+        Some(block)
+    }
+
+    /// # Safety
+    ///
+    /// The block has this size, and is the caller's.
+    #[inline]
+    unsafe fn put(&self, size: Size, block: NonNull<Block>) {
+        let shelf = &self.0[size.0];
+        if shelf.count.get() == BATCH {
+            shelf.make_room(size);
+        }
+        let next = shelf.current.replace(Some(block));
+        // SAFETY: the caller gives the block up.
+        unsafe { block.write(Block { next }) };
+        shelf.count.set(shelf.count.get() + 1);
+    }
+}
+
+impl Shelf {
+    /// Gets a batch from the spare or from the depot; returns its first block.
+    #[cold]
+    fn refill(&self, size: Size) -> Option<NonNull<Block>> {
+        let batch = self.spare.take().or_else(|| DEPOT.take(size))?;
+        self.current.set(Some(batch));
+        self.count.set(BATCH);
+        Some(batch)
+    }
+
+    /// Makes the full chain the spare, and gives the spare to the depot.
+    #[cold]
+    fn make_room(&self, size: Size) {
+        if let Some(batch) = self.spare.replace(self.current.take()) {
+            DEPOT.give(size, batch);
+        }
+        self.count.set(0);
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        for (number, shelf) in self.0.iter().enumerate() {
+            let size = Size(number);
+            if let Some(batch) = shelf.spare.take() {
+                DEPOT.give(size, batch);
+            }
+            // SAFETY: the shelf owns its blocks.
+            unsafe { free_chain(size, shelf.current.take()) };
+        }
+    }
+}
+
+/// Batches on their way from thread to thread.
+struct Depot([Mutex<Vec<Batch>>; SIZES]);
+
+/// A chain of `BATCH` blocks.
+struct Batch(NonNull<Block>);
+
+// SAFETY: blocks are memory that nobody uses.
+unsafe impl Send for Batch {}
+
+impl Depot {
+    fn take(&self, size: Size) -> Option<NonNull<Block>> {
+        self.0[size.0].lock().pop().map(|batch| batch.0)
+    }
+
+    fn give(&self, size: Size, batch: NonNull<Block>) {
+        let mut batches = self.0[size.0].lock();
+        if batches.len() < size.depot_batches() {
+            batches.push(Batch(batch));
+            return;
+        }
+        drop(batches);
+        // SAFETY: the batch was given to the depot.
+        unsafe { free_chain(size, Some(batch)) };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! Memory for cells in a model: the allocator's, with nothing kept, so that
+//! what is freed is gone.
+
+use std::alloc::{self, Layout};
+use std::ptr::NonNull;
+
+/// The size of a block that would be kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size;
+
+impl Size {
+    pub(crate) const fn of(_: Layout) -> Option<Self> {
+        None
+    }
+}
+
+/// Memory for a cell of `layout`.
+pub(crate) fn allocate(layout: Layout, _: Option<Size>) -> NonNull<u8> {
+    // SAFETY: a cell has a state word, so the layout is not empty.
+    let memory = unsafe { alloc::alloc(layout) };
+    NonNull::new(memory).unwrap_or_else(|| alloc::handle_alloc_error(layout))
+}
+
+/// Gives the memory of a cell up.
+///
+/// # Safety
+///
+/// `memory` comes from [`allocate`] with the same layout, and is not used
+/// again.
+pub(crate) unsafe fn free(memory: NonNull<u8>, layout: Layout, _: Option<Size>) {
+    // SAFETY: the caller gives it up.
+    unsafe { alloc::dealloc(memory.as_ptr(), layout) };
+}
