@@ -45,7 +45,7 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
         wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
         // Every worker is in a poll, so what follows stays queued.
         let entered = Arc::new(AtomicUsize::new(0));
-        for _ in 0..workers {
+        for count in 1..=workers {
             let (gate, entered, ids) = (gate.clone(), entered.clone(), ids.clone());
             drop(pool.handle().spawn(async move {
                 ids.lock().push(std::thread::current().id());
@@ -53,8 +53,11 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
                 gate.wait();
                 yield_now().await;
             }));
+            // One at a time: two that a worker takes in one batch would stay
+            // behind each other, since the others, busy with the self-waking
+            // ones, do not steal.
+            wait_until(|| entered.load(Ordering::SeqCst) == count);
         }
-        wait_until(|| entered.load(Ordering::SeqCst) == workers);
         for _ in 0..1000 {
             let citizen = census.citizen();
             drop(pool.handle().spawn(async move { drop(citizen) }));
