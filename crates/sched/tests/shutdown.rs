@@ -46,10 +46,10 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
         // Every worker is in a poll, so what follows stays queued.
         let entered = Arc::new(AtomicUsize::new(0));
         for count in 1..=workers {
-            let (gate, entered, ids) = (gate.clone(), entered.clone(), ids.clone());
+            let (gate, here, ids) = (gate.clone(), entered.clone(), ids.clone());
             drop(pool.handle().spawn(async move {
                 ids.lock().push(std::thread::current().id());
-                entered.fetch_add(1, Ordering::SeqCst);
+                here.fetch_add(1, Ordering::SeqCst);
                 gate.wait();
                 yield_now().await;
             }));
