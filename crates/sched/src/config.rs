@@ -25,6 +25,10 @@ pub struct Config {
     /// A busy worker looks at the driver each time it has taken this many
     /// steps. Not zero.
     pub event_interval: u32,
+    /// Whether a parked worker keeps watch over those that run, and takes what
+    /// waits behind a poll that does not return. Costs a timed park now and
+    /// then while some workers run and others are parked.
+    pub keeps_watch: bool,
     /// Runs around each worker's whole loop, on the worker's thread.
     pub around_worker: Option<AroundWorker>,
     /// Runs before a worker blocks.
@@ -34,7 +38,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// One worker; intervals of 31 and 61 steps; no hooks.
+    /// One worker; intervals of 31 and 61 steps; a watch; no hooks.
     fn default() -> Self {
         Self {
             workers: 1,
@@ -42,6 +46,9 @@ impl Default for Config {
             thread_stack_size: None,
             global_queue_interval: 31,
             event_interval: 61,
+            // In a model a timed park returns at once, so that a watch would
+            // only multiply the executions.
+            keeps_watch: cfg!(not(raddle_loom)),
             around_worker: None,
             on_thread_park: None,
             on_thread_unpark: None,
@@ -74,6 +81,7 @@ impl fmt::Debug for Config {
             .field("thread_stack_size", &self.thread_stack_size)
             .field("global_queue_interval", &self.global_queue_interval)
             .field("event_interval", &self.event_interval)
+            .field("keeps_watch", &self.keeps_watch)
             .finish_non_exhaustive()
     }
 }

@@ -15,10 +15,48 @@ const PARKED_ONE: usize = 1 << PARKED_SHIFT;
 /// The book of idle workers.
 pub(crate) struct Idle {
     counts: AtomicUsize,
-    /// The parked workers, the latest last. Changed together with the count of
-    /// the parked, under this lock.
-    sleepers: Mutex<Vec<usize>>,
+    /// Changed together with the count of the parked, under this lock.
+    sleepers: Mutex<Sleepers>,
     workers: usize,
+    /// Whether a parked worker keeps watch over running ones.
+    has_watch: bool,
+}
+
+struct Sleepers {
+    /// The parked workers, the latest last.
+    listed: Vec<usize>,
+    /// The one of them that keeps watch.
+    watcher: Option<usize>,
+}
+
+impl Sleepers {
+    /// Takes the latest worker off the list that does not keep watch, or else
+    /// the watcher: then all run, and there is nobody to watch for.
+    fn pop(&mut self) -> Option<usize> {
+        let place = self
+            .listed
+            .iter()
+            .rposition(|&worker| Some(worker) != self.watcher)
+            .or(self.listed.len().checked_sub(1))?;
+        let worker = self.listed.remove(place);
+        self.dismiss(worker);
+        Some(worker)
+    }
+
+    fn remove(&mut self, worker: usize) -> bool {
+        let place = self.listed.iter().position(|&sleeper| sleeper == worker);
+        if let Some(place) = place {
+            self.listed.remove(place);
+            self.dismiss(worker);
+        }
+        place.is_some()
+    }
+
+    fn dismiss(&mut self, worker: usize) {
+        if self.watcher == Some(worker) {
+            self.watcher = None;
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -49,12 +87,28 @@ pub(crate) enum Parking {
     Sleep,
 }
 
+/// What a parked worker has to do.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Duty {
+    /// Nothing more: another has taken it off the list, to search.
+    Leave,
+    /// Sleep until woken.
+    Sleep,
+    /// Sleep for a moment, then look after the workers that run.
+    Watch,
+}
+
 impl Idle {
-    pub(crate) fn new(workers: usize) -> Self {
+    pub(crate) fn new(workers: usize, has_watch: bool) -> Self {
         Self {
             counts: AtomicUsize::new(0),
-            sleepers: Mutex::new(Vec::with_capacity(workers)),
+            sleepers: Mutex::new(Sleepers {
+                listed: Vec::with_capacity(workers),
+                watcher: None,
+            }),
             workers,
+            has_watch,
         }
     }
 
@@ -107,8 +161,8 @@ impl Idle {
     /// Lists a worker as parked; it stops searching if it did.
     pub(crate) fn park(&self, worker: usize, searching: bool) -> Parking {
         let mut sleepers = self.sleepers.lock();
-        debug_assert!(!sleepers.contains(&worker));
-        sleepers.push(worker);
+        debug_assert!(!sleepers.listed.contains(&worker));
+        sleepers.listed.push(worker);
         let was = usize::from(searching);
         let before = self.change(PARKED_ONE.wrapping_sub(was * SEARCHING_ONE));
         drop(sleepers);
@@ -126,7 +180,7 @@ impl Idle {
     /// also if another took it off before.
     pub(crate) fn unpark_to_search(&self, worker: usize) {
         let mut sleepers = self.sleepers.lock();
-        if remove(&mut sleepers, worker) {
+        if sleepers.remove(worker) {
             self.change(SEARCHING_ONE.wrapping_sub(PARKED_ONE));
         }
     }
@@ -136,11 +190,44 @@ impl Idle {
     #[must_use]
     pub(crate) fn unpark(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers.lock();
-        let was_listed = remove(&mut sleepers, worker);
+        let was_listed = sleepers.remove(worker);
         if was_listed {
             self.change(PARKED_ONE.wrapping_neg());
         }
         !was_listed
+    }
+
+    /// Appoints a parked worker to keep watch, if some run, some are parked and
+    /// none does yet. It is to be unparked, and stays on the list.
+    pub(crate) fn appoint_watcher(&self) -> Option<usize> {
+        if !self.has_watch {
+            return None;
+        }
+        let mut sleepers = self.sleepers.lock();
+        if sleepers.watcher.is_some() || sleepers.listed.len() == self.workers {
+            return None;
+        }
+        sleepers.watcher = sleepers.listed.last().copied();
+        sleepers.watcher
+    }
+
+    /// What a parked worker is to do now that it has woken, or is about to
+    /// block. It takes the watch if nobody has it, and gives it up when there
+    /// is nobody left to watch over.
+    pub(crate) fn duty(&self, worker: usize) -> Duty {
+        let mut sleepers = self.sleepers.lock();
+        if !sleepers.listed.contains(&worker) {
+            return Duty::Leave;
+        }
+        if !self.has_watch || sleepers.listed.len() == self.workers {
+            sleepers.dismiss(worker);
+            return Duty::Sleep;
+        }
+        if *sleepers.watcher.get_or_insert(worker) == worker {
+            Duty::Watch
+        } else {
+            Duty::Sleep
+        }
     }
 
     /// Adds to the counts and returns what they were.
@@ -149,16 +236,6 @@ impl Idle {
         // ORDERING: the changes order themselves among each other; towards the
         // queues the fences do it.
         Counts(self.counts.fetch_add(difference, Ordering::AcqRel))
-    }
-}
-
-fn remove(sleepers: &mut Vec<usize>, worker: usize) -> bool {
-    match sleepers.iter().position(|&sleeper| sleeper == worker) {
-        Some(place) => {
-            sleepers.remove(place);
-            true
-        }
-        None => false,
     }
 }
 

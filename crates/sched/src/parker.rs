@@ -87,6 +87,12 @@ impl Parker {
         }
     }
 
+    /// Whether the worker is blocked, or about to be.
+    pub(crate) fn is_parked(&self) -> bool {
+        // ORDERING: a watcher's hint.
+        matches!(self.state.load(Ordering::Relaxed), ON_THREAD | ON_DRIVER)
+    }
+
     /// Announces where the worker blocks. False if it was notified, which uses
     /// the notification up.
     fn enter(&self, place: u32) -> bool {

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use raddle_queue::{Injection, Slot, Stealer};
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::CachePadded;
+use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
 use raddle_task::CompletedStack;
 
@@ -38,6 +39,9 @@ pub(crate) struct Remote {
     pub(crate) parker: Parker,
     /// Tasks of its live list that completed on other workers.
     pub(crate) completed: CompletedStack,
+    /// Counts its steps, so that a watcher sees whether it gets on. Written by
+    /// its worker alone.
+    pub(crate) progress: CachePadded<AtomicUsize>,
 }
 
 impl Shared {
@@ -56,13 +60,14 @@ impl Shared {
                     slot: Slot::new(),
                     parker: Parker::new(),
                     completed: CompletedStack::new(),
+                    progress: CachePadded::new(AtomicUsize::new(0)),
                 };
                 (owner, remote)
             })
             .unzip();
         let shared = Arc::new(Self {
             injection: Injection::new(),
-            idle: Idle::new(config.workers),
+            idle: Idle::new(config.workers, config.keeps_watch && config.workers > 1),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: Mutex::new(driver),
@@ -96,6 +101,14 @@ impl Shared {
     pub(crate) fn notify(&self) {
         if let Some(worker) = self.idle.worker_to_wake() {
             self.unpark(worker);
+            self.appoint_watcher();
+        }
+    }
+
+    /// Sees to it that a parked worker keeps watch over those that run.
+    pub(crate) fn appoint_watcher(&self) {
+        if let Some(watcher) = self.idle.appoint_watcher() {
+            self.unpark(watcher);
         }
     }
 

@@ -1,8 +1,9 @@
 //! A worker: a state machine that runs tasks one step at a time.
 
 mod park;
+mod watch;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::Future;
 use std::num::NonZeroU32;
@@ -10,12 +11,14 @@ use std::time::Duration;
 
 use raddle_queue::{Injection, Owner};
 use raddle_std::sync::Arc;
+use raddle_std::sync::atomic::Ordering;
 use raddle_task::{JoinHandle, LiveList, Outcome};
 
 use crate::context;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{Home, Task};
+use watch::Watch;
 
 /// How many times in a row the next-task slot goes before the queue, so that
 /// two tasks that wake each other do not starve the rest.
@@ -120,6 +123,8 @@ pub(crate) struct Core {
     /// when it is through.
     in_driver: Cell<bool>,
     random: Cell<u32>,
+    /// What this worker saw of the others when it last kept watch.
+    watch: RefCell<Watch>,
 }
 
 impl Core {
@@ -141,6 +146,7 @@ impl Core {
             searching: Cell::new(false),
             in_driver: Cell::new(false),
             random: Cell::new(number.wrapping_mul(0x9E37_79B9)),
+            watch: RefCell::new(Watch::new(shared.remotes.len())),
             shared,
             index,
         }
@@ -165,6 +171,10 @@ impl Core {
     }
 
     pub(crate) fn step(&self) -> Step {
+        let progress = &self.remote().progress;
+        // ORDERING: only this worker writes it; a watcher takes it as a hint.
+        let steps = progress.load(Ordering::Relaxed);
+        progress.store(steps.wrapping_add(1), Ordering::Relaxed);
         if tick(&self.steps_to_events, self.shared.config.event_interval) {
             self.collect_completed();
             self.look_at_driver();

@@ -47,7 +47,7 @@ struct Workers {
 impl Workers {
     fn new(workers: usize, tasks: usize) -> Arc<Self> {
         Arc::new(Self {
-            idle: Idle::new(workers),
+            idle: Idle::new(workers, false),
             queued: AtomicUsize::new(0),
             left: AtomicUsize::new(tasks),
             tokens: (0..workers).map(|_| Token::default()).collect(),
@@ -167,7 +167,7 @@ fn two_pushes_against_two_workers() {
 #[test]
 fn a_worker_is_taken_off_the_list_once() {
     Model::new().check(|| {
-        let idle = Arc::new(Idle::new(2));
+        let idle = Arc::new(Idle::new(2, false));
         assert_eq!(idle.park(0, false), Parking::LookAgain);
         let notifier = {
             let idle = idle.clone();

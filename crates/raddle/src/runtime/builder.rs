@@ -304,6 +304,7 @@ impl Builder {
             })),
             on_thread_park: self.on_thread_park.clone(),
             on_thread_unpark: self.on_thread_unpark.clone(),
+            ..default
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Core;
 use crate::driver::Driver;
-use crate::idle::Parking;
+use crate::idle::{Duty, Parking};
 
 impl Core {
     /// Blocks until there may be something to do, at most for `timeout`.
@@ -23,6 +23,10 @@ impl Core {
             return;
         }
         self.block(timeout);
+        if !self.searching.get() {
+            // Nobody woke this worker, so nobody has seen to the watch.
+            self.shared.appoint_watcher();
+        }
         if !self.queue.is_empty() {
             self.shared.notify();
         }
@@ -51,10 +55,52 @@ impl Core {
         let _unpark = OnDrop(|| {
             self.searching.set(self.shared.idle.unpark(self.index));
         });
+        self.watch.borrow_mut().begin();
+        // A worker that comes from running waits in the driver if it is free.
+        let mut takes_driver = true;
+        loop {
+            let watches = match self.shared.idle.duty(self.index) {
+                Duty::Leave => return,
+                Duty::Sleep => false,
+                Duty::Watch => true,
+            };
+            takes_driver = self.wait(timeout, watches, takes_driver);
+            let made_ready = !self.queue.is_empty() || !self.remote().slot.is_empty();
+            if made_ready || timeout.is_some() || self.shared.is_closed() {
+                return;
+            }
+            let goes_on = match watches {
+                true => !self.keep_watch(),
+                // Appointed to keep watch, or for nothing: to leave would be to
+                // have another appointed. A worker without others may be wanted
+                // by the thread that drives it.
+                false => self.shared.remotes.len() > 1,
+            };
+            if !goes_on {
+                return;
+            }
+            takes_driver |= self.watches_over_stuck();
+        }
+    }
+
+    /// Blocks once, a watcher for a moment. Whether it was in the driver.
+    fn wait(&self, timeout: Option<Duration>, watches: bool, takes_driver: bool) -> bool {
         let parker = &self.remote().parker;
-        if !self.with_driver(|driver| parker.park_on_driver(driver, timeout, self.event_limit())) {
+        let timeout = match watches {
+            true => {
+                let interval = self.watch.borrow().interval();
+                Some(timeout.map_or(interval, |timeout| timeout.min(interval)))
+            }
+            false => timeout,
+        };
+        let was_in_driver = takes_driver
+            && self.with_driver(|driver| {
+                parker.park_on_driver(driver, timeout, self.event_limit());
+            });
+        if !was_in_driver {
             parker.park_on_thread(timeout);
         }
+        was_in_driver
     }
 
     /// Lets the driver wake what is ready, unless another worker has it.

@@ -1,0 +1,100 @@
+//! Keeping watch: a parked worker looks after those that run, and takes what
+//! waits behind a poll that does not return. `docs/idle-protocol.md`, the watch.
+
+use std::time::Duration;
+
+use raddle_std::sync::atomic::Ordering;
+
+use super::Core;
+use crate::shared::Remote;
+
+/// How long a watcher sleeps before its first look.
+const FIRST_LOOK: Duration = Duration::from_millis(1);
+/// How long it sleeps at most: two looks see that a worker does not get on, and
+/// what it leaves undone is to be served within 10 ms.
+const LONGEST_LOOK: Duration = Duration::from_millis(4);
+
+/// What a watcher remembers of the others.
+pub(super) struct Watch {
+    sights: Box<[Sight]>,
+    interval: Duration,
+}
+
+/// What was last seen of one worker.
+#[derive(Clone, Copy, Default)]
+struct Sight {
+    progress: usize,
+    /// Whether it ran, and had not got on since the look before.
+    stuck: bool,
+}
+
+impl Watch {
+    pub(super) fn new(workers: usize) -> Self {
+        Self {
+            sights: vec![Sight::default(); workers].into(),
+            interval: FIRST_LOOK,
+        }
+    }
+
+    /// How long to sleep until the next look.
+    pub(super) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// Starts a watch with short intervals.
+    pub(super) fn begin(&mut self) {
+        self.interval = FIRST_LOOK;
+    }
+
+    /// Whether a worker that was stuck at the last look still is.
+    fn still_stuck(&self, remotes: &[Remote]) -> bool {
+        self.sights
+            .iter()
+            .zip(remotes)
+            .any(|(sight, remote)| sight.stuck && sight.progress == progress(remote))
+    }
+
+    /// Looks at every worker but `own`, and gives those that are stuck to
+    /// `rescue`, which says whether it took anything.
+    fn look(&mut self, own: usize, remotes: &[Remote], mut rescue: impl FnMut(&Remote) -> bool) {
+        let mut rescued = false;
+        for (index, (sight, remote)) in self.sights.iter_mut().zip(remotes).enumerate() {
+            let now = progress(remote);
+            sight.stuck = index != own && !remote.parker.is_parked() && sight.progress == now;
+            sight.progress = now;
+            rescued |= sight.stuck && rescue(remote);
+        }
+        self.interval = match rescued {
+            true => FIRST_LOOK,
+            false => (self.interval * 2).min(LONGEST_LOOK),
+        };
+    }
+}
+
+fn progress(remote: &Remote) -> usize {
+    // ORDERING: a hint; what is taken on the strength of it is taken by a
+    // read-modify-write.
+    remote.progress.load(Ordering::Relaxed)
+}
+
+impl Core {
+    /// Looks after the other workers. Whether there is something to run now.
+    pub(super) fn keep_watch(&self) -> bool {
+        self.watch
+            .borrow_mut()
+            .look(self.index, &self.shared.remotes, |stuck| {
+                let task = stuck.slot.take();
+                task.map(|task| self.queue.push(task, &self.shared.injection))
+                    .is_some()
+            });
+        !self.queue.is_empty() || self.shared.has_work()
+    }
+
+    /// Whether a watcher should wait in the driver, because the worker that
+    /// came out of it does not get on. As long as all do, it leaves the driver
+    /// to that one: if an event woke the watcher, another would have to be
+    /// woken to keep watch.
+    pub(super) fn watches_over_stuck(&self) -> bool {
+        self.watch.borrow().still_stuck(&self.shared.remotes)
+    }
+}

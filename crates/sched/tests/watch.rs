@@ -1,0 +1,181 @@
+//! No task waits behind a running one: what is left behind by a poll that does
+//! not return is run by an idle worker, again and again.
+#![cfg(not(raddle_loom))]
+
+mod common;
+#[path = "common/driver.rs"]
+mod events;
+
+/// The driver of the tests names the traits so.
+mod driver {
+    pub(crate) use raddle_sched::{Driver, Unpark};
+}
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Poll, Waker};
+
+use common::{config, pool, wait_until};
+use events::Events;
+use raddle_sched::{Handle, Pool, spawn};
+use raddle_std::sync::Mutex;
+
+const ROUNDS: usize = 20;
+
+/// Counts the polls of a task that waits for ever.
+#[derive(Clone, Default)]
+struct Sleeper {
+    polls: Arc<AtomicUsize>,
+    waker: Arc<Mutex<Option<Waker>>>,
+}
+
+impl Sleeper {
+    fn on(handle: &Handle) -> Self {
+        let sleeper = Self::default();
+        let theirs = sleeper.clone();
+        drop(handle.spawn(poll_fn(move |cx| {
+            *theirs.waker.lock() = Some(cx.waker().clone());
+            theirs.polls.fetch_add(1, Ordering::SeqCst);
+            Poll::<()>::Pending
+        })));
+        wait_until(|| sleeper.polls() == 1);
+        sleeper
+    }
+
+    fn polls(&self) -> usize {
+        self.polls.load(Ordering::SeqCst)
+    }
+
+    fn waker(&self) -> Waker {
+        self.waker.lock().clone().unwrap()
+    }
+
+    /// Wakes the task `ROUNDS` times, and waits each time until it was polled.
+    fn is_served(&self, wake: impl Fn(Waker)) {
+        for _ in 0..ROUNDS {
+            let polls = self.polls();
+            wake(self.waker());
+            wait_until(|| self.polls() > polls);
+        }
+    }
+}
+
+/// Runs `stuck` inside a poll of one of two workers.
+fn inside_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
+    let task = pool.handle().spawn(async move { stuck() });
+    pool.handle().block_on(task).unwrap();
+}
+
+#[test]
+fn a_task_that_the_stuck_one_woke() {
+    let pool = pool(2);
+    let sleeper = Sleeper::on(pool.handle());
+    inside_a_poll(&pool, move || sleeper.is_served(Waker::wake));
+}
+
+#[test]
+fn a_task_that_the_stuck_one_spawned() {
+    let pool = pool(2);
+    inside_a_poll(&pool, || {
+        for _ in 0..ROUNDS {
+            let task = spawn(async {});
+            wait_until(|| task.is_finished());
+        }
+    });
+}
+
+#[test]
+fn tasks_in_the_queue_of_the_stuck_one() {
+    let pool = pool(2);
+    inside_a_poll(&pool, || {
+        for _ in 0..ROUNDS {
+            let tasks: Vec<_> = (0..10).map(|_| spawn(async {})).collect();
+            wait_until(|| tasks.iter().all(|task| task.is_finished()));
+        }
+    });
+}
+
+#[test]
+fn a_task_that_yields_to_the_stuck_one() {
+    let pool = pool(2);
+    let polls = Arc::new(AtomicUsize::new(0));
+    let theirs = polls.clone();
+    drop(pool.handle().spawn(async move {
+        loop {
+            polls.fetch_add(1, Ordering::SeqCst);
+            raddle_sched::yield_now().await;
+        }
+    }));
+    inside_a_poll(&pool, move || {
+        for _ in 0..ROUNDS {
+            let before = theirs.load(Ordering::SeqCst);
+            wait_until(|| theirs.load(Ordering::SeqCst) > before);
+        }
+    });
+}
+
+#[test]
+fn a_spawn_from_outside() {
+    let pool = pool(2);
+    let handle = pool.handle().clone();
+    inside_a_poll(&pool, move || {
+        for _ in 0..ROUNDS {
+            let outside = std::thread::spawn({
+                let handle = handle.clone();
+                move || handle.spawn(async {})
+            });
+            let task = outside.join().unwrap();
+            wait_until(|| task.is_finished());
+        }
+    });
+}
+
+#[test]
+fn events_of_the_driver() {
+    for workers in [2, 4] {
+        let events = Events::new();
+        let driver = Box::new(Events::driver(&events));
+        let pool = Pool::start(config(workers), Some(driver)).unwrap();
+        let (first, second) = (Sleeper::on(pool.handle()), Sleeper::on(pool.handle()));
+        // Let whichever worker waits in the driver be the one that is stuck.
+        let (entered, ended) = (Sleeper::default(), Sleeper::default());
+        let marks = (entered.polls.clone(), ended.polls.clone());
+        let raised = events.clone();
+        let waker = Arc::new(Mutex::new(None::<Waker>));
+        let theirs = waker.clone();
+        drop(pool.handle().spawn(poll_fn(move |cx| {
+            if theirs.lock().replace(cx.waker().clone()).is_none() {
+                return Poll::Pending;
+            }
+            marks.0.fetch_add(1, Ordering::SeqCst);
+            first.is_served(|waker| raised.raise([waker]));
+            second.is_served(|waker| raised.raise([waker]));
+            marks.1.fetch_add(1, Ordering::SeqCst);
+            Poll::Ready(())
+        })));
+        wait_until(|| waker.lock().is_some());
+        let waker = waker.lock().clone().unwrap();
+        events.raise([waker]);
+        wait_until(|| ended.polls() == 1);
+        assert_eq!(entered.polls(), 1);
+    }
+}
+
+#[test]
+fn without_a_watch_the_task_waits() {
+    // Shows that the tests above see the watch at work, not something else.
+    let pool = Pool::start(
+        raddle_sched::Config {
+            keeps_watch: false,
+            ..config(2)
+        },
+        None,
+    )
+    .unwrap();
+    inside_a_poll(&pool, || {
+        let task = spawn(async {});
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(!task.is_finished());
+    });
+}
