@@ -113,6 +113,8 @@ pub(crate) struct Core {
     pub(crate) live: LiveList,
     /// Whether woken and spawned tasks go through the next-task slot.
     uses_slot: bool,
+    /// Whether there is another worker to tell of new work.
+    has_others: bool,
     /// How often in a row the slot went before the queue.
     slot_streak: Cell<u32>,
     steps_to_injection: Cell<u32>,
@@ -140,6 +142,7 @@ impl Core {
             backlog: Injection::new(),
             live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
             uses_slot,
+            has_others: shared.remotes.len() > 1,
             slot_streak: Cell::new(0),
             steps_to_injection: Cell::new(shared.config.global_queue_interval),
             steps_to_events: Cell::new(shared.config.event_interval),
@@ -229,7 +232,7 @@ impl Core {
             return self.push_in_order(task);
         }
         self.queue.push(task, &self.shared.injection);
-        if !self.in_driver.get() {
+        if self.has_others && !self.in_driver.get() {
             self.shared.notify();
         }
     }

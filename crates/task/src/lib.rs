@@ -6,10 +6,10 @@ mod error;
 mod id;
 mod join;
 mod live;
-#[cfg(not(raddle_loom))]
+#[cfg(not(any(raddle_loom, raddle_sanitize)))]
 mod memory;
-#[cfg(raddle_loom)]
-#[path = "memory_model.rs"]
+#[cfg(any(raddle_loom, raddle_sanitize))]
+#[path = "memory_plain.rs"]
 mod memory;
 mod run;
 mod runnable;

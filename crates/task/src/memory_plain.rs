@@ -1,5 +1,5 @@
-//! Memory for cells in a model: the allocator's, with nothing kept, so that
-//! what is freed is gone.
+//! Memory for cells in a model, and under a sanitizer (`raddle_sanitize`): the
+//! allocator's, with nothing kept, so that a use after the end is seen.
 
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
