@@ -3,6 +3,7 @@
 use std::alloc::Layout;
 use std::future::Future;
 use std::mem::{ManuallyDrop, offset_of};
+use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
@@ -25,6 +26,8 @@ pub(crate) struct Header {
     /// The live list that has adopted the task (rule 4).
     pub(crate) owner: UnsafeCell<Option<ListId>>,
     pub(crate) id: Id,
+    /// Where the task was spawned.
+    pub(crate) location: &'static Location<'static>,
 }
 
 /// The part of a cell that is the same for every task, at its end.
@@ -80,6 +83,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     const SIZE: Option<memory::Size> = memory::Size::of(Layout::new::<Self>());
 
     /// Puts a task on the heap.
+    #[track_caller]
     pub(crate) fn allocate(future: F, scheduler: S) -> NonNull<Header> {
         let cell = Self {
             header: Header {
@@ -88,6 +92,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 queue_link: UnsafeCell::new(None),
                 owner: UnsafeCell::new(None),
                 id: Id::next(),
+                location: Location::caller(),
             },
             scheduler,
             stage: UnsafeCell::new(Stage::Future(future)),

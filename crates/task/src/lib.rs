@@ -6,6 +6,7 @@ mod error;
 mod id;
 mod join;
 mod live;
+mod local;
 #[cfg(not(any(raddle_loom, raddle_sanitize)))]
 mod memory;
 #[cfg(any(raddle_loom, raddle_sanitize))]
@@ -23,6 +24,7 @@ pub use error::JoinError;
 pub use id::{Id, id, try_id};
 pub use join::{AbortHandle, JoinHandle};
 pub use live::LiveList;
+pub use local::{LocalList, LocalRunnable, ScheduleLocal};
 pub use runnable::{Outcome, Runnable};
 
 /// Where a task goes when it is woken.
@@ -53,6 +55,7 @@ impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {
 /// raddle_task::spawn(async move { drop(rc) }, |task| drop(task));
 /// ```
 #[inline]
+#[track_caller]
 pub fn spawn<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future + Send + 'static,
@@ -72,6 +75,7 @@ where
 /// is not `Send`, the handle must stay there too. If the future borrows, it
 /// must be run to completion, or cancelled, before what it borrows ends.
 #[inline]
+#[track_caller]
 pub unsafe fn spawn_unchecked<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future,

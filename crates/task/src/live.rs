@@ -15,26 +15,35 @@ use crate::waker;
 
 /// How many lists were made. A counter without a bearing on any other memory,
 /// so it needs no model, and std's can be a static.
-static LISTS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+static LISTS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// Names a list: the number that its maker gave it, and in the upper half one
-/// that no other list of the process has.
+/// How many bits of a [`ListId`] are the number that its maker gave it. The
+/// others suffice for a list each microsecond for half a year.
+const OWNER_BITS: u32 = 20;
+
+/// Names a list: the number that its maker gave it, and above that one that no
+/// other list of the process has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ListId(NonZeroU64);
 
 impl ListId {
     fn new(owner: NonZeroU32) -> Self {
+        assert!(
+            owner.get() >> OWNER_BITS == 0,
+            "the number of a live list must be below 1048576"
+        );
         // ORDERING: only uniqueness matters.
-        let serial = LISTS
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |lists| {
-                lists.checked_add(1)
-            })
-            .expect("a process can make 4294967295 live lists; reuse them");
-        Self(NonZeroU64::from(owner) | (u64::from(serial) << 32))
+        let serial = LISTS.fetch_add(1, Ordering::Relaxed);
+        assert!(
+            serial >> (u64::BITS - OWNER_BITS) == 0,
+            "a process can make 17592186044416 live lists; reuse them"
+        );
+        Self(NonZeroU64::from(owner) | (serial << OWNER_BITS))
     }
 
     pub(crate) fn owner(self) -> NonZeroU32 {
-        NonZeroU32::new(self.0.get() as u32).expect("it was made of one")
+        let owner = self.0.get() & ((1 << OWNER_BITS) - 1);
+        NonZeroU32::new(owner as u32).expect("it was made of one")
     }
 }
 
@@ -56,6 +65,10 @@ unsafe impl Send for LiveList {}
 impl LiveList {
     /// Makes an empty list. `owner` tells the lists of one scheduler apart, and
     /// is what [`Completed::owner`] gives back.
+    ///
+    /// # Panics
+    ///
+    /// If `owner` is not below 2^20.
     pub fn new(owner: NonZeroU32) -> Self {
         Self {
             id: ListId::new(owner),
@@ -79,6 +92,16 @@ impl LiveList {
         if first_time {
             self.link(header);
         }
+    }
+
+    /// Whether a task is in this list.
+    #[inline]
+    pub(crate) fn holds(&self, task: &Runnable) -> bool {
+        // SAFETY: the runnable keeps the cell alive.
+        unsafe { task.header().as_ref() }
+            .owner
+            // SAFETY: `task` is the runnable (rule 4).
+            .with(|owner| unsafe { *owner } == Some(self.id))
     }
 
     /// How many tasks are in the list.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::mem;
+use std::panic::Location;
 use std::ptr::NonNull;
 
 use raddle_std::cell::UnsafeCell;
@@ -79,6 +80,13 @@ impl Runnable {
     pub fn id(&self) -> Id {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { self.0.as_ref() }.id
+    }
+
+    /// Where the task was spawned: the caller of [`spawn`](crate::spawn), or
+    /// whoever called that, as far up as `#[track_caller]` goes.
+    pub fn spawned_at(&self) -> &'static Location<'static> {
+        // SAFETY: the runnable keeps the cell alive.
+        unsafe { self.0.as_ref() }.location
     }
 
     /// Gives the runnable up for its pointer.

@@ -227,3 +227,9 @@ fn a_cancelled_runnable_leaves_the_list() {
     assert!(join(handle).unwrap_err().is_cancelled());
     executor.check();
 }
+
+#[test]
+#[should_panic(expected = "must be below 1048576")]
+fn a_number_that_does_not_fit_is_refused() {
+    LiveList::new(NonZeroU32::new(1 << 20).unwrap());
+}

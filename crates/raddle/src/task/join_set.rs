@@ -11,7 +11,7 @@ use slab::Slab;
 
 use crate::runtime::Handle;
 use crate::task::ready_list::ReadyList;
-use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
+use crate::task::{AbortHandle, Id, JoinError, JoinHandle, LocalSet};
 
 /// How many members a poll looks at in vain before it lets others run.
 const LOOKS: usize = 128;
@@ -94,6 +94,30 @@ impl<T: 'static> JoinSet<T> {
         T: Send,
     {
         self.insert(handle.spawn(task))
+    }
+
+    /// Spawns a task on the current [`LocalSet`], as
+    /// [`spawn_local`](crate::task::spawn_local) does, and puts it into the
+    /// set.
+    ///
+    /// # Panics
+    ///
+    /// If no local set is current.
+    #[track_caller]
+    pub fn spawn_local<F>(&mut self, task: F) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.insert(crate::task::spawn_local(task))
+    }
+
+    /// Spawns a task on `local_set` and puts it into the set.
+    #[track_caller]
+    pub fn spawn_local_on<F>(&mut self, task: F, local_set: &LocalSet) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.insert(local_set.spawn_local(task))
     }
 
     /// Runs a function that may block, as

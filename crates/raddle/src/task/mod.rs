@@ -3,9 +3,13 @@
 //! [`spawn`] makes a task of a future and returns its [`JoinHandle`], a future
 //! of the output. [`JoinSet`] waits for many tasks in the order in which they
 //! end. [`spawn_blocking`] is for functions that would block a worker.
+//! [`LocalSet`] runs tasks that stay on one thread, and [`task_local!`](crate::task_local)
+//! declares variables that each task has for itself.
 
 mod join_set;
+mod local_set;
 mod ready_list;
+mod task_local;
 
 use std::future::Future;
 
@@ -14,7 +18,14 @@ pub use raddle_sched::yield_now;
 pub use raddle_task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id};
 
 pub use self::join_set::JoinSet;
+pub use self::local_set::{LocalEnterGuard, LocalSet, spawn_local};
+pub use self::task_local::{AccessError, LocalKey};
 use crate::runtime::Handle;
+
+/// The futures that methods of this module's types return.
+pub mod futures {
+    pub use super::task_local::TaskLocalFuture;
+}
 
 /// The budget of a poll, with which a resource that is always ready makes its
 /// task yield now and then.

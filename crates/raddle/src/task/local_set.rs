@@ -1,0 +1,208 @@
+//! Tasks that stay on one thread.
+
+mod local;
+mod shared;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use self::local::{Driver, Entered, Local};
+use crate::runtime::Runtime;
+use crate::task::JoinHandle;
+
+/// Tasks that run on one thread, so that they need not be `Send`.
+///
+/// They run while the set is polled: in [`run_until`](Self::run_until), in
+/// [`block_on`](Self::block_on), or when the set itself is awaited, which waits
+/// for all of them to end. Inside, [`spawn_local`] adds tasks. Since the set
+/// cannot leave its thread, that has to be in a `block_on`, on a runtime of
+/// either kind, or in a task of another set; not in a task of
+/// [`spawn`](crate::spawn).
+///
+/// Wakers may be anywhere. Tasks run in the order in which they become due,
+/// whether they were woken on this thread or on another; one poll of the set
+/// runs at most 61, and then lets the other tasks of the thread have their turn.
+///
+/// Dropping the set drops the futures of its tasks; awaiting their handles
+/// gives an error that [`is_cancelled`](crate::task::JoinError::is_cancelled).
+///
+/// ```
+/// use std::rc::Rc;
+/// use raddle::task::{self, LocalSet};
+///
+/// # #[raddle::main]
+/// # async fn main() {
+/// let text = Rc::new("not Send");
+/// let local = LocalSet::new();
+/// let length = local.run_until(async move {
+///     task::spawn_local(async move { text.len() }).await.unwrap()
+/// });
+/// assert_eq!(length.await, 8);
+/// # }
+/// ```
+pub struct LocalSet {
+    local: Rc<Local>,
+    /// There while the set is awaited itself.
+    driver: Option<Driver>,
+}
+
+impl LocalSet {
+    /// Makes an empty set, which belongs to this thread.
+    pub fn new() -> Self {
+        Self {
+            local: Local::new(),
+            driver: None,
+        }
+    }
+
+    /// Adds a task to the set. It runs when the set is polled next.
+    ///
+    /// A panic in the task ends that task alone: it is in the
+    /// [`JoinError`](crate::task::JoinError) that awaiting the handle gives.
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.local.spawn(future)
+    }
+
+    /// Runs `future`, and the tasks of the set beside it, until `future` is
+    /// ready. Tasks that have not ended by then stay in the set.
+    ///
+    /// # Cancel safety
+    ///
+    /// As `future` itself. The tasks stay in the set.
+    pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
+        RunUntil {
+            driver: Driver::new(&self.local),
+            future,
+        }
+        .await
+    }
+
+    /// Runs `future`, and the tasks of the set beside it, on this thread until
+    /// `future` is ready; as [`Runtime::block_on`] with
+    /// [`run_until`](Self::run_until) in it.
+    ///
+    /// # Panics
+    ///
+    /// In async code, where a thread must not wait; and if the future panics.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
+        runtime.block_on(self.run_until(future))
+    }
+
+    /// Makes this the set that [`spawn_local`] adds tasks to, until the guard
+    /// is dropped. The tasks do not run before the set is polled.
+    pub fn enter(&self) -> LocalEnterGuard {
+        LocalEnterGuard {
+            _entered: Entered::enter(Rc::clone(&self.local)),
+        }
+    }
+}
+
+/// Runs the tasks until all have ended.
+impl Future for LocalSet {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Self { local, driver } = self.get_mut();
+        driver
+            .get_or_insert_with(|| Driver::new(local))
+            .poll(cx, |_| None::<()>);
+        if local.len() > 0 {
+            return Poll::Pending;
+        }
+        *driver = None;
+        Poll::Ready(())
+    }
+}
+
+impl Drop for LocalSet {
+    fn drop(&mut self) {
+        self.driver = None;
+        self.local.close();
+    }
+}
+
+impl Default for LocalSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for LocalSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalSet")
+            .field("len", &self.local.len())
+            .finish()
+    }
+}
+
+/// Keeps a set current on this thread until it is dropped, which restores the
+/// former one; from [`LocalSet::enter`]. Guards must be dropped in the reverse
+/// order of their making.
+///
+/// A task that is spawned while the guard lives, but after the set was dropped,
+/// is cancelled on the spot.
+#[must_use = "the set is current only while the guard lives"]
+pub struct LocalEnterGuard {
+    _entered: Entered,
+}
+
+impl fmt::Debug for LocalEnterGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalEnterGuard").finish_non_exhaustive()
+    }
+}
+
+/// Adds a task to the current [`LocalSet`]: the one whose task, or whose
+/// [`run_until`](LocalSet::run_until), this is called in, or that was
+/// [entered](LocalSet::enter) last. Neither the future nor its output need be
+/// `Send`.
+///
+/// A task of [`spawn`](crate::spawn) is outside the set that it was spawned in.
+///
+/// # Panics
+///
+/// If no set is current.
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let local = local::current().expect(
+        "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a task of \
+         a set, or while LocalSet::enter's guard lives",
+    );
+    local.spawn(future)
+}
+
+pin_project! {
+    /// The future of [`LocalSet::run_until`].
+    struct RunUntil<F> {
+        driver: Driver,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for RunUntil<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let polled = this.driver.poll(cx, |cx| match this.future.poll(cx) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        });
+        polled.map_or(Poll::Pending, Poll::Ready)
+    }
+}

@@ -1,0 +1,248 @@
+//! The side of a set that stays on its thread.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::ptr;
+use std::rc::Rc;
+use std::task::Context;
+
+use raddle_std::sync::Arc;
+use raddle_task::{LocalList, LocalRunnable};
+
+use super::shared::Shared;
+use crate::task::JoinHandle;
+
+/// How many tasks one poll of a set runs before it lets its runtime have a
+/// turn.
+const POLLS: usize = 61;
+
+raddle_std::thread_local! {
+    /// The set whose tasks this thread runs, or that was entered.
+    static CURRENT: RefCell<Option<Rc<Local>>> = RefCell::new(None);
+}
+
+/// The tasks of a set, and those that are due in their order.
+pub(super) struct Local {
+    tasks: LocalList,
+    due: RefCell<VecDeque<LocalRunnable>>,
+    /// Set while a driver polls the set: it looks at `due` before it waits.
+    driven: Cell<bool>,
+    /// Set when the set is dropped; a guard may still have it entered.
+    closed: Cell<bool>,
+    shared: Arc<Shared>,
+}
+
+impl Local {
+    pub(super) fn new() -> Rc<Self> {
+        Rc::new(Self {
+            tasks: LocalList::new(),
+            due: RefCell::default(),
+            driven: Cell::new(false),
+            closed: Cell::new(false),
+            shared: Arc::default(),
+        })
+    }
+
+    /// How many tasks have not ended.
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    pub(super) fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let (task, handle) = self.tasks.spawn(future, Arc::clone(&self.shared));
+        if self.closed.get() {
+            handle.abort();
+            self.run(task);
+            return handle;
+        }
+        self.due.borrow_mut().push_back(task);
+        if !self.driven.get() {
+            self.shared.call();
+        }
+        handle
+    }
+
+    /// Runs what is due, in its order. What was woken elsewhere is put behind
+    /// what was woken here before, so that neither keeps the other waiting.
+    fn tick(&self) {
+        self.shared.take(&mut self.due.borrow_mut());
+        for _ in 0..POLLS {
+            let Some(task) = self.next() else {
+                return;
+            };
+            self.run(task);
+        }
+    }
+
+    fn next(&self) -> Option<LocalRunnable> {
+        let mut due = self.due.borrow_mut();
+        due.pop_front().or_else(|| {
+            self.shared.take(&mut due);
+            due.pop_front()
+        })
+    }
+
+    fn run(&self, task: LocalRunnable) {
+        if let Some(task) = raddle_coop::budget(|| self.tasks.run(task)) {
+            self.due.borrow_mut().push_back(task);
+        }
+    }
+
+    /// Drops the futures of all tasks.
+    pub(super) fn close(self: &Rc<Self>) {
+        let _entered = Entered::enter(Rc::clone(self));
+        self.closed.set(true);
+        self.tasks
+            .abort_all(|task| self.due.borrow_mut().push_back(task));
+        loop {
+            while let Some(task) = self.next() {
+                self.run(task);
+            }
+            if self.tasks.is_empty() {
+                return;
+            }
+            // Another thread has woken a task and is about to push it.
+            self.shared.wait();
+        }
+    }
+}
+
+/// One who polls a set, and is woken when a task of it is due.
+pub(super) struct Driver {
+    local: Rc<Local>,
+    /// The place among the set's drivers.
+    place: usize,
+}
+
+impl Driver {
+    pub(super) fn new(local: &Rc<Local>) -> Self {
+        Self {
+            local: Rc::clone(local),
+            place: local.shared.join(),
+        }
+    }
+
+    /// Calls `first`, and runs some of the tasks unless it has a result. Their
+    /// set is the current one meanwhile.
+    pub(super) fn poll<R>(
+        &self,
+        cx: &mut Context<'_>,
+        first: impl FnOnce(&mut Context<'_>) -> Option<R>,
+    ) -> Option<R> {
+        let local = &*self.local;
+        local.shared.register(self.place, cx.waker());
+        let _entered = Entered::enter(Rc::clone(&self.local));
+        let _driven = Driven::begin(local);
+        let result = first(cx);
+        if result.is_none() {
+            local.tick();
+            if !local.due.borrow().is_empty() {
+                // This one too, unless it was woken since it registered.
+                local.shared.call();
+            }
+        }
+        result
+    }
+}
+
+/// Leaves what is due to the other drivers.
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let local = &*self.local;
+        local.shared.leave(self.place);
+        if !local.due.borrow().is_empty() || local.shared.has_arrived() {
+            local.shared.call();
+        }
+    }
+}
+
+/// Sets `driven` until it is dropped.
+struct Driven<'a> {
+    local: &'a Local,
+    outer: bool,
+}
+
+impl<'a> Driven<'a> {
+    fn begin(local: &'a Local) -> Self {
+        let outer = local.driven.replace(true);
+        Self { local, outer }
+    }
+}
+
+impl Drop for Driven<'_> {
+    fn drop(&mut self) {
+        self.local.driven.set(self.outer);
+    }
+}
+
+/// Makes a set the current one until it is dropped.
+pub(super) struct Entered {
+    outer: Option<Rc<Local>>,
+}
+
+impl Entered {
+    pub(super) fn enter(local: Rc<Local>) -> Self {
+        Self {
+            outer: set_current(Some(local)),
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        drop(set_current(self.outer.take()));
+    }
+}
+
+/// Sets the current set and returns the former. While the thread ends there
+/// may be no place for one any more; then there is none.
+fn set_current(local: Option<Rc<Local>>) -> Option<Rc<Local>> {
+    CURRENT
+        .try_with(|current| current.replace(local))
+        .ok()
+        .flatten()
+}
+
+/// The current set.
+pub(super) fn current() -> Option<Rc<Local>> {
+    CURRENT
+        .try_with(|current| current.borrow().clone())
+        .ok()
+        .flatten()
+}
+
+/// What became of a task that was to be pushed.
+#[must_use]
+pub(super) enum Pushed {
+    /// A driver will come across it.
+    Seen,
+    /// It is in its set's queue; the drivers are to be called.
+    Unseen,
+    /// The set of `shared` is not the current one of this thread.
+    Elsewhere(LocalRunnable),
+}
+
+/// Puts a task into the queue of the set that `shared` belongs to, if that is
+/// the current one.
+pub(super) fn push(shared: &Shared, task: LocalRunnable) -> Pushed {
+    let mut task = Some(task);
+    let seen = CURRENT.try_with(|current| {
+        let current = current.borrow();
+        let local = current.as_deref()?;
+        if !ptr::eq(&raw const *local.shared, shared) {
+            return None;
+        }
+        local.due.borrow_mut().extend(task.take());
+        Some(local.driven.get())
+    });
+    match (seen.ok().flatten(), task) {
+        (_, Some(task)) => Pushed::Elsewhere(task),
+        (Some(true), None) => Pushed::Seen,
+        (_, None) => Pushed::Unseen,
+    }
+}

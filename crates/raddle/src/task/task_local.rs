@@ -1,0 +1,334 @@
+//! Variables that each task has for itself.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::thread;
+
+use pin_project_lite::pin_project;
+
+/// Declares variables that are set for the length of a future, or of a call.
+///
+/// Each becomes a static [`LocalKey`] of the given name and visibility, without
+/// a value. [`LocalKey::scope`] makes a future during whose polls there is one.
+/// A task that is spawned inside has none, unless it is given its own scope.
+///
+/// ```
+/// raddle::task_local! {
+///     /// The number of the request that is being served.
+///     static REQUEST: u32;
+/// }
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() {
+/// async fn greet() -> String {
+///     raddle::task::yield_now().await;
+///     format!("hello, {}", REQUEST.get())
+/// }
+///
+/// let first = raddle::spawn(REQUEST.scope(1, greet()));
+/// let second = raddle::spawn(REQUEST.scope(2, greet()));
+/// assert_eq!(first.await.unwrap(), "hello, 1");
+/// assert_eq!(second.await.unwrap(), "hello, 2");
+/// assert!(REQUEST.try_get().is_err());
+/// # }
+/// ```
+#[macro_export]
+macro_rules! task_local {
+    ($($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty);* $(;)?) => {
+        $(
+            $(#[$attribute])*
+            $visibility static $name: $crate::task::LocalKey<$type> = {
+                ::std::thread_local! {
+                    static VALUE: ::std::cell::RefCell<::std::option::Option<$type>> =
+                        const { ::std::cell::RefCell::new(::std::option::Option::None) };
+                }
+                $crate::task::LocalKey::__new(&VALUE)
+            };
+        )*
+    };
+}
+
+/// A variable that each task has for itself; made by
+/// [`task_local!`](crate::task_local).
+///
+/// It has a value inside [`scope`](Self::scope) and
+/// [`sync_scope`](Self::sync_scope), and none elsewhere. Scopes may be nested:
+/// the innermost value is seen, and the outer one again after it.
+pub struct LocalKey<T: 'static> {
+    /// The value of whichever scope this thread is in.
+    current: &'static thread::LocalKey<RefCell<Option<T>>>,
+}
+
+impl<T: 'static> LocalKey<T> {
+    /// For the macro.
+    #[doc(hidden)]
+    pub const fn __new(current: &'static thread::LocalKey<RefCell<Option<T>>>) -> Self {
+        Self { current }
+    }
+
+    /// Makes a future during whose polls, and whose drop, the variable has
+    /// `value`.
+    ///
+    /// # Panics
+    ///
+    /// The future panics when it is polled inside [`with`](Self::with) of the
+    /// same variable.
+    pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
+        TaskLocalFuture {
+            key: self,
+            value: Some(value),
+            future: Some(future),
+        }
+    }
+
+    /// Calls `f`, during which the variable has `value`.
+    ///
+    /// # Panics
+    ///
+    /// Inside [`with`](Self::with) of the same variable, and while the thread
+    /// ends and its variables are gone; and if `f` panics.
+    #[track_caller]
+    pub fn sync_scope<F, R>(&'static self, value: T, f: F) -> R
+    where
+        F: FnOnce() -> R,
+    {
+        match self.scoped(&mut Some(value), f) {
+            Ok(result) => result,
+            Err(error) => error.panic(),
+        }
+    }
+
+    /// Gives `f` the value.
+    ///
+    /// # Panics
+    ///
+    /// Outside any scope of the variable; and if `f` panics.
+    #[track_caller]
+    pub fn with<F, R>(&'static self, f: F) -> R
+    where
+        F: FnOnce(&T) -> R,
+    {
+        match self.try_with(f) {
+            Ok(result) => result,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Gives `f` the value.
+    ///
+    /// # Errors
+    ///
+    /// Outside any scope of the variable.
+    pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
+    where
+        F: FnOnce(&T) -> R,
+    {
+        // A thread that ends has no value any more.
+        self.current
+            .try_with(|current| current.borrow().as_ref().map(f))
+            .ok()
+            .flatten()
+            .ok_or(AccessError(()))
+    }
+
+    /// A copy of the value.
+    ///
+    /// # Panics
+    ///
+    /// Outside any scope of the variable.
+    #[track_caller]
+    pub fn get(&'static self) -> T
+    where
+        T: Clone,
+    {
+        self.with(T::clone)
+    }
+
+    /// A copy of the value.
+    ///
+    /// # Errors
+    ///
+    /// Outside any scope of the variable.
+    pub fn try_get(&'static self) -> Result<T, AccessError>
+    where
+        T: Clone,
+    {
+        self.try_with(T::clone)
+    }
+
+    /// Calls `f` with `value` in place of the outer one, and puts both back,
+    /// also when `f` panics.
+    fn scoped<R>(
+        &'static self,
+        value: &mut Option<T>,
+        f: impl FnOnce() -> R,
+    ) -> Result<R, ScopeError> {
+        self.swap(value)?;
+        let _swapped = Swapped { key: self, value };
+        Ok(f())
+    }
+
+    fn swap(&'static self, value: &mut Option<T>) -> Result<(), ScopeError> {
+        self.current
+            .try_with(|current| {
+                let mut current = current.try_borrow_mut().map_err(|_| ScopeError::Borrowed)?;
+                mem::swap(&mut *current, value);
+                Ok(())
+            })
+            .unwrap_or(Err(ScopeError::ThreadEnds))
+    }
+}
+
+impl<T: 'static> fmt::Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalKey").finish_non_exhaustive()
+    }
+}
+
+/// Puts the outer value and the scope's own back where they were.
+struct Swapped<'a, T: 'static> {
+    key: &'static LocalKey<T>,
+    value: &'a mut Option<T>,
+}
+
+impl<T> Drop for Swapped<'_, T> {
+    fn drop(&mut self) {
+        // Whatever borrowed it has returned, and the thread was there before,
+        // so there is nothing to be told.
+        let _ = self.key.swap(self.value);
+    }
+}
+
+/// Why a scope cannot be entered.
+enum ScopeError {
+    Borrowed,
+    ThreadEnds,
+}
+
+impl ScopeError {
+    #[cold]
+    #[track_caller]
+    fn panic(self) -> ! {
+        match self {
+            Self::Borrowed => panic!(
+                "a scope of a task-local variable was entered while LocalKey::with borrows its \
+                 value; enter it after that has returned"
+            ),
+            Self::ThreadEnds => panic!(
+                "a scope of a task-local variable was entered while the thread ends, when its \
+                 variables are gone"
+            ),
+        }
+    }
+}
+
+/// A task-local variable was asked for outside any of its scopes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AccessError(());
+
+impl fmt::Debug for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccessError").finish()
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the task-local variable has no value here; set one with LocalKey::scope")
+    }
+}
+
+impl Error for AccessError {}
+
+pin_project! {
+    /// The future of [`LocalKey::scope`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct TaskLocalFuture<T, F>
+    where
+        T: 'static,
+    {
+        key: &'static LocalKey<T>,
+        // There between the polls, until it is taken.
+        value: Option<T>,
+        // Dropped inside the scope, when it is ready or with the whole.
+        #[pin]
+        future: Option<F>,
+    }
+
+    impl<T: 'static, F> PinnedDrop for TaskLocalFuture<T, F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            if this.future.is_some() {
+                let mut future = this.future.as_mut();
+                // Where there is no scope to be had, the future is dropped
+                // after this, without one.
+                let _ = this.key.scoped(this.value, || future.set(None));
+            }
+        }
+    }
+}
+
+impl<T: 'static, F> TaskLocalFuture<T, F> {
+    /// Takes the value out. Polls from then on, and the future's drop, are
+    /// without one, also inside an outer scope. `None` if it was taken before.
+    ///
+    /// ```
+    /// raddle::task_local! {
+    ///     static STEPS: std::cell::Cell<u32>;
+    /// }
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut walk = Box::pin(STEPS.scope(0.into(), async {
+    ///     STEPS.with(|steps| steps.set(steps.get() + 1));
+    /// }));
+    /// walk.as_mut().await;
+    /// assert_eq!(walk.as_mut().take_value().unwrap().get(), 1);
+    /// # }
+    /// ```
+    pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
+        self.project().value.take()
+    }
+}
+
+impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
+    type Output = F::Output;
+
+    /// # Panics
+    ///
+    /// After it was ready, inside [`LocalKey::with`] of the same variable, and
+    /// while the thread ends.
+    #[track_caller]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let mut slot = this.future;
+        let polled = this.key.scoped(this.value, || {
+            let future = slot
+                .as_mut()
+                .as_pin_mut()
+                .expect("a TaskLocalFuture was polled after it had completed");
+            let polled = future.poll(cx);
+            if polled.is_ready() {
+                slot.set(None);
+            }
+            polled
+        });
+        match polled {
+            Ok(polled) => polled,
+            Err(error) => error.panic(),
+        }
+    }
+}
+
+impl<T: 'static + fmt::Debug, F> fmt::Debug for TaskLocalFuture<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskLocalFuture")
+            .field("value", &self.value)
+            .finish_non_exhaustive()
+    }
+}

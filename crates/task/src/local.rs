@@ -1,0 +1,185 @@
+//! Tasks that stay on the thread that spawned them.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::num::NonZeroU32;
+
+use raddle_std::sync::Arc;
+
+use crate::{Id, JoinHandle, LiveList, Outcome, Runnable, Schedule};
+
+/// Where a task of a [`LocalList`] goes when it is woken.
+pub trait ScheduleLocal: Send + Sync + 'static {
+    /// Takes a task that is due to run, on whichever thread wakes it. It is to
+    /// get back to the thread of its list, which alone can run it.
+    fn schedule(&self, task: LocalRunnable);
+}
+
+/// The right to have a task of a [`LocalList`] run once.
+///
+/// It may be on any thread, but only [`LocalList::run`] can do anything with
+/// it. Dropping it leaks the task: the future must be dropped on the thread of
+/// its list, and this may be another one.
+#[must_use = "dropping it leaks the task; give it to LocalList::run"]
+pub struct LocalRunnable(ManuallyDrop<Runnable>);
+
+impl LocalRunnable {
+    fn new(task: Runnable) -> Self {
+        Self(ManuallyDrop::new(task))
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.0.id()
+    }
+}
+
+impl fmt::Debug for LocalRunnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LocalRunnable").field(&self.id()).finish()
+    }
+}
+
+/// Tasks that need not be `Send`: the list stays on one thread, and they can be
+/// run by it alone.
+///
+/// A list that is dropped before its tasks have completed leaks them;
+/// [`abort_all`](Self::abort_all) is how to end them.
+///
+/// ```
+/// use std::rc::Rc;
+/// use std::sync::{Arc, mpsc};
+///
+/// use raddle_task::{LocalList, LocalRunnable, ScheduleLocal};
+///
+/// struct Queue(mpsc::Sender<LocalRunnable>);
+///
+/// impl ScheduleLocal for Queue {
+///     fn schedule(&self, task: LocalRunnable) {
+///         self.0.send(task).unwrap();
+///     }
+/// }
+///
+/// let (queue, due) = mpsc::channel();
+/// let list = LocalList::new();
+/// let rc = Rc::new(());
+/// let (task, handle) = list.spawn(async move { drop(rc) }, Arc::new(Queue(queue)));
+/// assert!(list.run(task).is_none());
+/// assert!(handle.is_finished() && due.try_recv().is_err());
+/// ```
+///
+/// Neither the list nor, while the output is not `Send`, a handle leaves the
+/// thread:
+///
+/// ```compile_fail,E0277
+/// let list = raddle_task::LocalList::new();
+/// std::thread::spawn(move || drop(list));
+/// ```
+pub struct LocalList {
+    live: LiveList,
+    /// Bound to its thread, by the pointer.
+    thread: PhantomData<*mut ()>,
+}
+
+impl LocalList {
+    /// Makes an empty list, of the calling thread.
+    pub fn new() -> Self {
+        Self {
+            live: LiveList::new(NonZeroU32::MIN),
+            thread: PhantomData,
+        }
+    }
+
+    /// Makes a task of a future, in this list. The first runnable is returned,
+    /// not scheduled.
+    pub fn spawn<F, S>(
+        &self,
+        future: F,
+        scheduler: Arc<S>,
+    ) -> (LocalRunnable, JoinHandle<F::Output>)
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+        S: ScheduleLocal,
+    {
+        // SAFETY: each runnable of the task is in a `LocalRunnable` before code
+        // that might drop it sees it (here, and in `Bound`), and only `run`
+        // takes it out: of the list that has adopted the task, which never
+        // leaves this thread. The handle does not either, unless the output
+        // may. The future borrows nothing that ends.
+        let (task, handle) = unsafe { crate::spawn_unchecked(future, Bound(scheduler)) };
+        let task = LocalRunnable::new(task);
+        self.live.adopt(&task.0);
+        (task, handle)
+    }
+
+    /// Polls a task, or drops the future of one that was aborted. Gives the
+    /// task back if it was woken meanwhile, and is due again.
+    ///
+    /// # Panics
+    ///
+    /// If the task is another list's; it is leaked then.
+    pub fn run(&self, task: LocalRunnable) -> Option<LocalRunnable> {
+        assert!(
+            self.live.holds(&task.0),
+            "a local task must be run by the list that spawned it"
+        );
+        match ManuallyDrop::into_inner(task.0).run_in(&self.live) {
+            Outcome::Again(task) => Some(LocalRunnable::new(task)),
+            Outcome::Idle | Outcome::Complete => None,
+            Outcome::CompleteElsewhere(_) => unreachable!("it was run in its own list"),
+        }
+    }
+
+    /// Aborts every task. Those that were idle are given to `enqueue`: running
+    /// them drops their futures. The others have a runnable, which is in a
+    /// queue or on its way there, and are cancelled when that is run.
+    pub fn abort_all(&self, mut enqueue: impl FnMut(LocalRunnable)) {
+        self.live
+            .abort_all(|task| enqueue(LocalRunnable::new(task)));
+    }
+
+    /// How many tasks have not completed.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Whether every task has completed.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+}
+
+impl Default for LocalList {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for LocalList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalList")
+            .field("len", &self.len())
+            .finish()
+    }
+}
+
+/// The scheduler of a task that is bound to its thread.
+///
+/// An `Arc`, since a wake clones the scheduler while it holds the bare
+/// runnable, and a clone that could panic would drop that on the waking thread.
+struct Bound<S>(Arc<S>);
+
+impl<S> Clone for Bound<S> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<S: ScheduleLocal> Schedule for Bound<S> {
+    fn schedule(&self, task: Runnable) {
+        self.0.schedule(LocalRunnable::new(task));
+    }
+}
