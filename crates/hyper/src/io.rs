@@ -48,15 +48,16 @@ impl<T: AsyncRead> rt::Read for RaddleIo<T> {
     ) -> Poll<Result<()>> {
         // SAFETY: a `ReadBuf` only ever puts initialised bytes into its space.
         let space = unsafe { cursor.as_mut() };
-        let start = space.as_ptr().cast::<u8>();
+        let (start, len) = (space.as_ptr().cast::<u8>(), space.len());
         let mut buf = ReadBuf::uninit(space);
         ready!(self.project().inner.poll_read(cx, &mut buf))?;
-        // `poll_read` is safe code and may put another buffer in its place.
+        let filled = buf.filled().len();
+        // `poll_read` is safe code and may put another buffer in its place; in
+        // that of an empty one, even one that begins where it does.
         assert!(
-            std::ptr::eq(buf.filled().as_ptr(), start),
+            std::ptr::eq(buf.filled().as_ptr(), start) && filled <= len,
             "poll_read must fill the buffer it is given"
         );
-        let filled = buf.filled().len();
         // SAFETY: the buffer is the one over the cursor's space, as was just
         // checked, and what is filled is initialised.
         unsafe { cursor.advance(filled) };

@@ -52,6 +52,32 @@ fn a_read_that_exchanges_the_buffer_is_found_out() {
     let _ = Read::poll_read(Pin::new(&mut io), cx, buf.unfilled());
 }
 
+/// Puts a buffer in the place of the empty one it is given that begins where
+/// that one does.
+struct Neighbour(Option<&'static mut [u8]>);
+
+impl AsyncRead for Neighbour {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        *buf = ReadBuf::new(self.0.take().unwrap());
+        buf.advance(8);
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+#[should_panic(expected = "must fill the buffer it is given")]
+fn a_read_that_exchanges_an_empty_buffer_is_found_out() {
+    let (empty, neighbour) = Box::leak(Box::new([7; 8])).split_at_mut(0);
+    let mut buf = hyper::rt::ReadBuf::new(empty);
+    let mut io = RaddleIo::new(Neighbour(Some(neighbour)));
+    let cx = &mut Context::from_waker(Waker::noop());
+    let _ = Read::poll_read(Pin::new(&mut io), cx, buf.unfilled());
+}
+
 #[raddle::test]
 async fn the_executor_spawns() {
     let (sender, receiver) = std::sync::mpsc::channel();

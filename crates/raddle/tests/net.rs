@@ -6,7 +6,7 @@ mod common;
 use std::io::{Read, Write};
 
 use common::each_flavor;
-use raddle::io::{AsyncReadExt, AsyncWriteExt};
+use raddle::io::{AsyncReadExt, AsyncWriteExt, Interest, Ready};
 use raddle::net::{TcpListener, TcpStream};
 use raddle::runtime::Builder;
 use raddle::task::JoinSet;
@@ -105,4 +105,27 @@ fn without_a_reactor_a_bind_says_what_to_do() {
         });
         assert!(message.contains("enable_io"), "{message}");
     }
+}
+
+#[test]
+fn what_a_stream_is_ready_for() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let mut near = TcpStream::connect(address).await.unwrap();
+            let (far, _) = listener.accept().await.unwrap();
+            near.write_all(b"x").await.unwrap();
+            near.shutdown().await.unwrap();
+            // The end may come after the byte.
+            loop {
+                let ready: Ready = far.ready(Interest::READABLE).await.unwrap();
+                assert!(ready.is_readable() && !ready.is_writable());
+                if ready.is_read_closed() {
+                    break;
+                }
+                raddle::task::yield_now().await;
+            }
+        });
+    });
 }

@@ -26,15 +26,18 @@ impl Handle {
 
     /// The handle that was entered last on this thread, if there is one.
     pub fn try_current() -> Option<Handle> {
-        CURRENT.with(|current| current.borrow().clone())
+        CURRENT
+            .try_with(|current| current.borrow().clone())
+            .ok()
+            .flatten()
     }
 
     /// Makes this the thread's current reactor until the guard is dropped,
-    /// which restores the former one. Drop guards in the reverse order.
+    /// which restores the former one. Drop guards in the reverse order. On a
+    /// thread that is ending it may do nothing.
     pub fn enter(&self) -> EnterGuard<'_> {
-        let former = CURRENT.with(|current| current.replace(Some(self.clone())));
         EnterGuard {
-            former,
+            former: replace(Some(self.clone())),
             handle: PhantomData,
             thread: PhantomData,
         }
@@ -52,10 +55,17 @@ pub struct EnterGuard<'a> {
 
 impl Drop for EnterGuard<'_> {
     fn drop(&mut self) {
-        let former = self.former.take();
-        let left = CURRENT.with(|current| current.replace(former));
-        drop(left);
+        drop(replace(self.former.take()));
     }
+}
+
+/// Exchanges the current handle. While a thread ends its variables may be
+/// gone; then it has no current handle, and is given none.
+fn replace(handle: Option<Handle>) -> Option<Handle> {
+    CURRENT
+        .try_with(|current| current.replace(handle))
+        .ok()
+        .flatten()
 }
 
 impl fmt::Debug for EnterGuard<'_> {

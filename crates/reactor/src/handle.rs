@@ -56,9 +56,7 @@ impl Handle {
     where
         S: Source + ?Sized,
     {
-        if std::process::id() != self.shared.process {
-            return Err(error::forked());
-        }
+        self.check_process()?;
         let state = Arc::new(IoState::new());
         let token = self.table().lock().insert(state.clone())?;
         // Made before the selector knows: whatever happens there, dropping it
@@ -66,6 +64,16 @@ impl Handle {
         let registration = Registration::new(self.clone(), token, state);
         self.registry().register(source, token, interest.to_mio())?;
         Ok(registration)
+    }
+
+    /// Refuses what would change the selector that a forked child shares with
+    /// its parent.
+    pub(crate) fn check_process(&self) -> io::Result<()> {
+        if std::process::id() == self.shared.process {
+            Ok(())
+        } else {
+            Err(error::forked())
+        }
     }
 
     /// How many sources are registered now.

@@ -5,10 +5,11 @@ use std::io;
 use std::time::Duration;
 
 use mio::Token;
+use raddle_std::sync::Arc;
 
 use crate::state::Collected;
 use crate::table::UNPARK;
-use crate::{Handle, Ready, WakerBatch};
+use crate::{Handle, IoState, Ready, WakerBatch};
 
 /// How many events one wait takes from the selector.
 const EVENTS: usize = 1024;
@@ -75,9 +76,7 @@ impl Reactor {
         self.batch.clear();
         self.cursor = 0;
         let states = self.handle.table().lock().shut_down();
-        for state in states {
-            state.shut_down();
-        }
+        ShutDownEach(states).run();
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
@@ -122,6 +121,24 @@ impl Reactor {
             }
         }
         dispatched
+    }
+}
+
+/// Tells each registration of the shutdown, also if a waker of one panics: the
+/// table does not know the others any more.
+struct ShutDownEach<I: Iterator<Item = Arc<IoState>>>(I);
+
+impl<I: Iterator<Item = Arc<IoState>>> ShutDownEach<I> {
+    fn run(&mut self) {
+        for state in &mut self.0 {
+            state.shut_down();
+        }
+    }
+}
+
+impl<I: Iterator<Item = Arc<IoState>>> Drop for ShutDownEach<I> {
+    fn drop(&mut self) {
+        self.run();
     }
 }
 

@@ -184,13 +184,17 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// Those of the selector, for one if the descriptor was closed already. The
-    /// slot is free in any case.
+    /// Those of the selector, for one if the descriptor was closed already; and
+    /// one in a forked child of the process that made the reactor, where the
+    /// source stays registered for the parent. The slot is free in any case.
     pub fn deregister<S>(&mut self, source: &mut S) -> io::Result<()>
     where
         S: Source + ?Sized,
     {
-        let result = self.handle.registry().deregister(source);
+        let result = self
+            .handle
+            .check_process()
+            .and_then(|()| self.handle.registry().deregister(source));
         self.free();
         result
     }

@@ -17,6 +17,8 @@ use mio::net::UnixStream;
 use mio::unix::pipe;
 use raddle_reactor::{Handle, Interest, IoState, Reactor, Ready, Registration, WakerBatch};
 use raddle_std::sync::Mutex;
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::thread;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -92,6 +94,29 @@ fn unpark_ends_the_present_and_the_next_turn() {
     let other = raddle_std::thread::spawn(move || handle.unpark());
     assert_eq!(reactor.turn(None, 1).unwrap(), 0);
     other.join().unwrap();
+}
+
+/// A selector that counts milliseconds in 32 bits must neither cut a long wait
+/// short nor make it endless; this one would be zero.
+#[test]
+fn a_wait_longer_than_the_selector_counts_is_a_wait() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let unparked = Arc::new(AtomicBool::new(false));
+    let thread = thread::spawn({
+        let unparked = unparked.clone();
+        move || {
+            std::thread::sleep(Duration::from_millis(20));
+            // ORDERING: pairs with the look after the turn.
+            unparked.store(true, Ordering::Release);
+            handle.unpark();
+        }
+    });
+    let timeout = Duration::from_millis(1 << 32);
+    assert_eq!(reactor.turn(Some(timeout), 64).unwrap(), 0);
+    // ORDERING: pairs with the store.
+    assert!(unparked.load(Ordering::Acquire));
+    thread.join().unwrap();
 }
 
 #[test]

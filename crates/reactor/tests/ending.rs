@@ -4,8 +4,10 @@
 mod common;
 
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::task::Context;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 
 use common::{Counter, block_on};
 use mio::net::UnixStream;
@@ -39,6 +41,38 @@ fn shutdown_tells_all_who_wait() {
     assert_eq!(handle.registered_count(), 0);
     // What is left may still be taken down.
     registration.deregister(&mut near).unwrap();
+}
+
+/// Panics when it is woken.
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker's panic");
+    }
+}
+
+#[test]
+fn a_waker_that_panics_keeps_no_other_source_from_learning_of_the_shutdown() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let mut pairs: Vec<_> = (0..3).map(|_| UnixStream::pair().unwrap()).collect();
+    let mut registrations = Vec::new();
+    let (counter, waker) = Counter::new();
+    let panics = Waker::from(Arc::new(Panics));
+    for (index, (near, _)) in pairs.iter_mut().enumerate() {
+        let registration = handle.register(near, Interest::READABLE).unwrap();
+        let waker = if index == 0 { &panics } else { &waker };
+        let mut cx = Context::from_waker(waker);
+        assert!(registration.poll_read_ready(&mut cx).is_pending());
+        registrations.push(registration);
+    }
+    let shutdown = catch_unwind(AssertUnwindSafe(|| reactor.shutdown()));
+    assert!(shutdown.is_err());
+    assert_eq!(counter.woken(), 2);
+    for registration in &registrations {
+        assert!(registration.try_ready(Interest::READABLE).is_err());
+    }
 }
 
 #[test]

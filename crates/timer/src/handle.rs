@@ -42,10 +42,11 @@ impl Handle {
         &self.0
     }
 
-    /// Makes this the current handle of the calling thread.
+    /// Makes this the current handle of the calling thread. On one that is
+    /// ending it may do nothing.
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard {
-            former: CURRENT.with(|current| current.replace(Some(self.clone()))),
+            former: replace_current(Some(self.clone())),
             _not_send: PhantomData,
         }
     }
@@ -123,11 +124,18 @@ impl Handle {
 
 impl Drop for EnterGuard<'_> {
     fn drop(&mut self) {
-        let former = self.former.take();
-        // While a thread ends its variables may be gone; then there is nothing
-        // to restore. What was current is dropped after the borrow has ended.
-        drop(CURRENT.try_with(|current| current.replace(former)));
+        // What was current is dropped after the borrow has ended.
+        drop(replace_current(self.former.take()));
     }
+}
+
+/// Exchanges the current handle. While a thread ends its variables may be
+/// gone; then it has no current handle, and is given none.
+fn replace_current(handle: Option<Handle>) -> Option<Handle> {
+    CURRENT
+        .try_with(|current| current.replace(handle))
+        .ok()
+        .flatten()
 }
 
 /// Gives `f` the current handle, if there is one. `f` must not enter another.

@@ -59,7 +59,7 @@ impl<'a> Layers<'a> {
         Self {
             _reactor: handle.reactor().map(raddle_reactor::Handle::enter),
             _timers: handle.timers().map(raddle_timer::Handle::enter),
-            former: CURRENT.with(|current| current.replace(Some(handle.clone()))),
+            former: replace_current(Some(handle.clone())),
             _thread: PhantomData,
         }
     }
@@ -67,11 +67,18 @@ impl<'a> Layers<'a> {
 
 impl Drop for Layers<'_> {
     fn drop(&mut self) {
-        let former = self.former.take();
-        // While the thread ends the variable may be gone; then there is
-        // nothing to restore. The handle is dropped after the borrow.
-        drop(CURRENT.try_with(|current| current.replace(former)));
+        // What was current is dropped after the borrow.
+        drop(replace_current(self.former.take()));
     }
+}
+
+/// Exchanges the current handle. While the thread ends the variable may be
+/// gone; then it has no current handle, and is given none.
+fn replace_current(handle: Option<Handle>) -> Option<Handle> {
+    CURRENT
+        .try_with(|current| current.replace(handle))
+        .ok()
+        .flatten()
 }
 
 /// Marks this thread as running a runtime's work until it is dropped.
