@@ -7,9 +7,10 @@ pub mod task;
 pub use crate::task::spawn;
 
 /// Reading and writing without blocking: the traits, buffers and helpers of
-/// `raddle-io`.
+/// `raddle-io`, and what sockets can be waited for.
 pub mod io {
     pub use raddle_io::*;
+    pub use raddle_reactor::{Interest, Ready};
 }
 
 /// Sockets: those of `raddle-net`. They need a runtime built with
