@@ -208,6 +208,13 @@ impl<J: Job> Handle<J> {
         self.shared.state.lock().alive
     }
 
+    /// How many of the threads wait for a job at the moment. One that a queued
+    /// job is about to wake does not count.
+    pub fn idle_threads(&self) -> usize {
+        let state = self.shared.state.lock();
+        state.free.saturating_sub(state.queue.len())
+    }
+
     /// How many jobs wait for a thread at the moment.
     pub fn queued(&self) -> usize {
         self.shared.state.lock().queue.len()

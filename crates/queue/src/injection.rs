@@ -130,7 +130,17 @@ impl<T: Link> Injection<T> {
     ///
     /// The item, if the queue is closed.
     pub fn push(&self, item: T) -> Result<(), T> {
-        self.splice(Batch::of(item))
+        self.push_with(item, || {})
+    }
+
+    /// Adds an item at the tail, and calls `pushed` while the lock is held, so
+    /// that it may count with plain stores.
+    ///
+    /// # Errors
+    ///
+    /// The item, if the queue is closed; `pushed` is not called.
+    pub fn push_with(&self, item: T, pushed: impl FnOnce()) -> Result<(), T> {
+        self.splice(Batch::of(item), pushed)
             .map_err(|mut batch| batch.next().expect("a refused batch still holds its item"))
     }
 
@@ -140,7 +150,7 @@ impl<T: Link> Injection<T> {
     ///
     /// All of them, if the queue is closed.
     pub fn push_batch(&self, items: impl Iterator<Item = T>) -> Result<(), Batch<T>> {
-        self.splice(items.collect())
+        self.splice(items.collect(), || {})
     }
 
     /// Takes the oldest item.
@@ -211,7 +221,7 @@ impl<T: Link> Injection<T> {
         self.len() == 0
     }
 
-    fn splice(&self, batch: Batch<T>) -> Result<(), Batch<T>> {
+    fn splice(&self, batch: Batch<T>, pushed: impl FnOnce()) -> Result<(), Batch<T>> {
         let Some((first, last)) = batch.ends else {
             return Ok(());
         };
@@ -230,8 +240,9 @@ impl<T: Link> Injection<T> {
         // the load in `len`.
         let len = self.len.load(Ordering::Relaxed) + batch.len;
         self.len.store(len, Ordering::Release);
-        drop(list);
         std::mem::forget(batch);
+        pushed();
+        drop(list);
         Ok(())
     }
 }

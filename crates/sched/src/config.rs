@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::hooks::TaskHooks;
+
 /// A function that is called at some point of a worker's life.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
 
@@ -35,6 +37,12 @@ pub struct Config {
     pub on_thread_park: Option<Hook>,
     /// Runs after a worker has blocked.
     pub on_thread_unpark: Option<Hook>,
+    /// Run at points of each task's life.
+    pub task_hooks: TaskHooks,
+    /// Whether to time each poll, for
+    /// [`Metrics::poll_time_count`](crate::Metrics::poll_time_count): two reads
+    /// of the clock a poll.
+    pub poll_time_histogram: bool,
 }
 
 impl Default for Config {
@@ -52,11 +60,18 @@ impl Default for Config {
             around_worker: None,
             on_thread_park: None,
             on_thread_unpark: None,
+            task_hooks: TaskHooks::default(),
+            poll_time_histogram: false,
         }
     }
 }
 
 impl Config {
+    /// Whether anybody wants to know of each run of a task.
+    pub(crate) fn observes_runs(&self) -> bool {
+        self.poll_time_histogram || self.task_hooks.are_set()
+    }
+
     /// # Panics
     ///
     /// If a setting makes no sense.
@@ -82,6 +97,8 @@ impl fmt::Debug for Config {
             .field("global_queue_interval", &self.global_queue_interval)
             .field("event_interval", &self.event_interval)
             .field("keeps_watch", &self.keeps_watch)
+            .field("task_hooks", &self.task_hooks)
+            .field("poll_time_histogram", &self.poll_time_histogram)
             .finish_non_exhaustive()
     }
 }

@@ -198,6 +198,7 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut seat = self.seat.lock();
         if let Some(worker) = self.worker.take() {
+            worker.core().detach();
             seat.worker = Some(worker);
         }
         seat.waiting

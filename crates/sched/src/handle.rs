@@ -8,8 +8,9 @@ use raddle_task::JoinHandle;
 
 use crate::block_on;
 use crate::context::{self, EnterGuard};
+use crate::metrics::Metrics;
 use crate::shared::Shared;
-use crate::task::{Home, Task};
+use crate::task::{self, Task};
 use crate::worker::Core;
 
 /// A reference to a scheduler. It does not keep the scheduler running.
@@ -55,6 +56,7 @@ impl Handle {
     /// Spawns a task: onto the worker that calls this, or through the
     /// injection queue. After the scheduler's end the task is cancelled at
     /// once.
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -63,8 +65,8 @@ impl Handle {
         match self.worker() {
             Some(worker) => worker.spawn(future),
             None => {
-                let (task, handle) = raddle_task::spawn(future, Home::of(&self.shared));
-                self.shared.inject(Task(task));
+                let (task, handle) = task::spawn(&self.shared, future);
+                self.shared.inject_spawned(Task(task));
                 handle
             }
         }
@@ -90,6 +92,11 @@ impl Handle {
 
     pub(crate) fn is_on_worker(&self) -> bool {
         self.worker().is_some()
+    }
+
+    /// What the scheduler counts.
+    pub fn metrics(&self) -> Metrics {
+        Metrics::new(self.shared.clone())
     }
 
     /// How many workers the scheduler has.

@@ -12,9 +12,9 @@ use crate::driver::{Driver, Unpark};
 /// Not blocked.
 const AWAKE: u32 = 0;
 /// Blocked in `thread::park`, or about to be.
-const ON_THREAD: u32 = 1;
+pub(crate) const ON_THREAD: u32 = 1;
 /// Blocked in `Driver::park`, or about to be.
-const ON_DRIVER: u32 = 2;
+pub(crate) const ON_DRIVER: u32 = 2;
 /// The next or present park returns at once.
 const NOTIFIED: u32 = 3;
 
@@ -93,9 +93,15 @@ impl Parker {
         matches!(self.state.load(Ordering::Relaxed), ON_THREAD | ON_DRIVER)
     }
 
+    /// Whether the worker was unparked and has not come out yet.
+    pub(crate) fn is_notified(&self) -> bool {
+        // ORDERING: Acquire pairs with `unpark`, as in `leave`, which follows.
+        self.state.load(Ordering::Acquire) == NOTIFIED
+    }
+
     /// Announces where the worker blocks. False if it was notified, which uses
     /// the notification up.
-    fn enter(&self, place: u32) -> bool {
+    pub(crate) fn enter(&self, place: u32) -> bool {
         // ORDERING: Acquire on failure pairs with `unpark`; Release on success
         // likewise, for `attach`.
         let entered =
@@ -107,7 +113,8 @@ impl Parker {
         entered.is_ok()
     }
 
-    fn leave(&self) {
+    /// Uses up a notification, and is not blocked any more.
+    pub(crate) fn leave(&self) {
         // ORDERING: Acquire pairs with `unpark`.
         self.state.swap(AWAKE, Ordering::Acquire);
     }

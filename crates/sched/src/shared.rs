@@ -1,16 +1,18 @@
 //! What the workers of one scheduler share.
 
 use std::fmt;
+use std::time::Instant;
 
 use raddle_queue::{Injection, Slot, Stealer};
 use raddle_std::CachePadded;
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
 use raddle_task::CompletedStack;
 
 use crate::config::Config;
 use crate::driver::{Driver, Unpark};
 use crate::idle::Idle;
+use crate::metrics::{Counters, Outside};
 use crate::parker::Parker;
 use crate::task::Task;
 use crate::worker::{Core, Worker};
@@ -18,10 +20,15 @@ use crate::worker::{Core, Worker};
 /// The state of a scheduler that every worker and handle reaches.
 pub(crate) struct Shared {
     pub(crate) config: Config,
+    /// Whether any is set.
+    pub(crate) has_task_hooks: bool,
     pub(crate) injection: Injection<Task>,
+    /// Written under the injection queue's lock.
+    pub(crate) outside: CachePadded<Outside>,
     pub(crate) idle: Idle,
     pub(crate) remotes: Box<[Remote]>,
-    /// Taken by `try_lock` only, but for the end of the scheduler.
+    /// Taken by `try_lock` only, but for the end of the scheduler. Empty while a
+    /// worker that parked without blocking waits in the driver.
     pub(crate) driver: Mutex<Option<Box<dyn Driver>>>,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
@@ -39,9 +46,7 @@ pub(crate) struct Remote {
     pub(crate) parker: Parker,
     /// Tasks of its live list that completed on other workers.
     pub(crate) completed: CompletedStack,
-    /// Counts its steps, so that a watcher sees whether it gets on. Written by
-    /// its worker alone.
-    pub(crate) progress: CachePadded<AtomicUsize>,
+    pub(crate) counters: Arc<CachePadded<Counters>>,
 }
 
 impl Shared {
@@ -52,6 +57,7 @@ impl Shared {
         uses_slot: bool,
     ) -> (Arc<Self>, Vec<Worker>) {
         config.check();
+        let epoch = Instant::now();
         let (owners, remotes): (Vec<_>, Vec<_>) = (0..config.workers)
             .map(|_| {
                 let (owner, stealer) = raddle_queue::local::new();
@@ -60,13 +66,15 @@ impl Shared {
                     slot: Slot::new(),
                     parker: Parker::new(),
                     completed: CompletedStack::new(),
-                    progress: CachePadded::new(AtomicUsize::new(0)),
+                    counters: Arc::new(CachePadded::new(Counters::new(&config, epoch))),
                 };
                 (owner, remote)
             })
             .unzip();
         let shared = Arc::new(Self {
+            has_task_hooks: config.task_hooks.are_set(),
             injection: Injection::new(),
+            outside: CachePadded::default(),
             idle: Idle::new(config.workers, config.keeps_watch && config.workers > 1),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
@@ -88,10 +96,24 @@ impl Shared {
     /// Queues a task from outside the workers, and wakes one for it. When the
     /// scheduler has ended, the task is cancelled on the spot.
     pub(crate) fn inject(&self, task: Task) {
-        match self.injection.push(task) {
+        self.inject_with(task, || self.outside.schedules.add(1));
+    }
+
+    /// As [`inject`](Self::inject), for a new task.
+    pub(crate) fn inject_spawned(&self, task: Task) {
+        self.inject_with(task, || {
+            self.outside.schedules.add(1);
+            self.outside.spawned.add(1);
+        });
+    }
+
+    /// Queues a task, which `count` counts under the queue's lock.
+    #[inline]
+    fn inject_with(&self, task: Task, count: impl FnOnce()) {
+        match self.injection.push_with(task, count) {
             Ok(()) => self.notify(),
             Err(task) => {
-                let _ = task.0.cancel(None);
+                let _ = self.config.task_hooks.cancel(task.0);
             }
         }
     }

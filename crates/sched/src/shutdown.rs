@@ -87,11 +87,16 @@ fn next_task(shared: &Shared, cores: &[Core]) -> Option<Task> {
         .or_else(|| shared.injection.pop())
 }
 
+/// The first worker counts: this thread has them all.
 fn cancel(task: Task, cores: &[Core]) {
-    match task.0.cancel(None) {
-        Outcome::Idle | Outcome::Complete => {}
+    let counters = &cores[0].counters;
+    match cores[0].shared().config.task_hooks.cancel(task.0) {
+        Outcome::Idle => {}
+        Outcome::Complete => counters.completed.add(1),
         Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
         Outcome::CompleteElsewhere(completed) => {
+            counters.completed.add(1);
+            counters.completed_elsewhere.add(1);
             let owner = completed.owner().get() as usize - 1;
             cores[owner].live.retire(completed);
         }

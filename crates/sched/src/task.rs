@@ -1,10 +1,13 @@
 //! The tasks of a scheduler: what its queues hold, and where a wake leads.
 
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
 use std::ptr::NonNull;
 
 use raddle_queue::{Link, Pointer};
 use raddle_std::sync::Arc;
-use raddle_task::{Runnable, Schedule};
+use raddle_task::{JoinHandle, Runnable, Schedule};
 
 use crate::context;
 use crate::shared::Shared;
@@ -82,4 +85,52 @@ impl Schedule for Home {
             }
         }
     }
+}
+
+/// The scheduler of a task that hooks are told of.
+#[derive(Clone, Copy)]
+struct LocatedHome {
+    home: Home,
+    location: &'static Location<'static>,
+}
+
+impl Schedule for LocatedHome {
+    fn schedule(&self, task: Runnable) {
+        self.home.schedule(task);
+    }
+
+    fn spawned_at(&self) -> Option<&'static Location<'static>> {
+        Some(self.location)
+    }
+}
+
+/// Makes a task of a future.
+#[inline]
+#[track_caller]
+pub(crate) fn spawn<F>(shared: &Arc<Shared>, future: F) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    match shared.has_task_hooks {
+        false => raddle_task::spawn(future, Home::of(shared)),
+        // Boxed, so that the code of a task is not there twice for each future.
+        true => spawn_hooked(shared, Box::pin(future)),
+    }
+}
+
+/// Makes a task that the hooks are told of.
+#[cold]
+#[track_caller]
+fn spawn_hooked<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    future: Pin<Box<dyn Future<Output = T> + Send>>,
+) -> (Runnable, JoinHandle<T>) {
+    let home = LocatedHome {
+        home: Home::of(shared),
+        location: Location::caller(),
+    };
+    let (task, handle) = raddle_task::spawn(future, home);
+    shared.config.task_hooks.spawned(&task);
+    (task, handle)
 }

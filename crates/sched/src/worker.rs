@@ -1,6 +1,9 @@
 //! A worker: a state machine that runs tasks one step at a time.
 
 mod park;
+mod queue;
+mod run;
+pub(crate) mod stepped;
 mod watch;
 
 use std::cell::{Cell, RefCell};
@@ -10,14 +13,15 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use raddle_queue::{Injection, Owner};
+use raddle_std::CachePadded;
 use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::Ordering;
-use raddle_task::{JoinHandle, LiveList, Outcome};
+use raddle_task::{JoinHandle, LiveList};
 
 use crate::context;
+use crate::metrics::Counters;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
-use crate::task::{Home, Task};
+use crate::task::{self, Task};
 use watch::Watch;
 
 /// How many times in a row the next-task slot goes before the queue, so that
@@ -43,31 +47,37 @@ pub enum Step {
 pub struct Worker {
     /// There until the drop.
     core: Option<Core>,
+    /// What it waits for, if it has parked without blocking.
+    parked: Option<stepped::Parked>,
 }
 
 impl Worker {
     pub(crate) fn new(core: Core) -> Self {
-        Self { core: Some(core) }
+        Self {
+            core: Some(core),
+            parked: None,
+        }
     }
 
     /// Runs one unit of work.
     pub fn step(&mut self) -> Step {
-        let core = self.core();
+        let core = self.awake();
         let _worker = context::enter_worker(core);
         core.step()
     }
 
     /// Blocks until there may be something to do, at most for `timeout`.
     pub fn park(&mut self, timeout: Option<Duration>) {
-        let core = self.core();
+        let core = self.awake();
         core.attach();
         let _worker = context::enter_worker(core);
         core.park(timeout);
+        core.detach();
     }
 
     /// Steps and parks until the scheduler shuts down.
     pub fn run(&mut self) {
-        let core = self.core();
+        let core = self.awake();
         core.attach();
         let _worker = context::enter_worker(core);
         loop {
@@ -88,7 +98,9 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        self.end_park();
         if let Some(core) = self.core.take() {
+            core.detach();
             shutdown::hand_in(core);
         }
     }
@@ -111,6 +123,9 @@ pub(crate) struct Core {
     /// What a full queue of a worker without a slot leaves behind, in order.
     backlog: Injection<Task>,
     pub(crate) live: LiveList,
+    pub(crate) counters: Arc<CachePadded<Counters>>,
+    /// Whether a hook or the histogram wants to know of each poll.
+    observes: bool,
     /// Whether woken and spawned tasks go through the next-task slot.
     uses_slot: bool,
     /// Whether there is another worker to tell of new work.
@@ -140,6 +155,8 @@ impl Core {
         Self {
             queue,
             backlog: Injection::new(),
+            counters: shared.remotes[index].counters.clone(),
+            observes: shared.config.observes_runs(),
             live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
             uses_slot,
             has_others: shared.remotes.len() > 1,
@@ -171,13 +188,16 @@ impl Core {
     /// Says that the calling thread drives the worker.
     pub(crate) fn attach(&self) {
         self.remote().parker.attach();
+        self.counters.clock.start();
+    }
+
+    /// Says that nobody drives the worker for the time being.
+    pub(crate) fn detach(&self) {
+        self.counters.clock.stop(self.counters.polls.get());
     }
 
     pub(crate) fn step(&self) -> Step {
-        let progress = &self.remote().progress;
-        // ORDERING: only this worker writes it; a watcher takes it as a hint.
-        let steps = progress.load(Ordering::Relaxed);
-        progress.store(steps.wrapping_add(1), Ordering::Relaxed);
+        self.counters.steps.add(1);
         if tick(&self.steps_to_events, self.shared.config.event_interval) {
             self.collect_completed();
             self.look_at_driver();
@@ -197,15 +217,17 @@ impl Core {
 
     /// Spawns a task onto this worker.
     #[inline]
+    #[track_caller]
     pub(crate) fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let (task, handle) = raddle_task::spawn(future, Home::of(&self.shared));
+        let (task, handle) = task::spawn(&self.shared, future);
         if self.shared.is_closed() {
-            let _ = task.cancel(None);
+            let _ = self.shared.config.task_hooks.cancel(task);
         } else {
+            self.counters.spawned.add(1);
             self.live.adopt(&task);
             self.schedule(Task(task));
         }
@@ -216,6 +238,7 @@ impl Core {
     /// while what it needs is in the cache.
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
+        self.counters.local_schedules.add(1);
         if !self.uses_slot {
             return self.push_back(task);
         }
@@ -231,34 +254,10 @@ impl Core {
         if !self.uses_slot {
             return self.push_in_order(task);
         }
-        self.queue.push(task, &self.shared.injection);
+        self.enqueue(task);
         if self.has_others && !self.in_driver.get() {
             self.shared.notify();
         }
-    }
-
-    /// Queues a task behind the others also when the queue is full. The worker
-    /// has no other to tell.
-    fn push_in_order(&self, task: Task) {
-        let pushed = match self.backlog.is_empty() {
-            true => self.queue.try_push(task),
-            false => Err(task),
-        };
-        if let Err(task) = pushed {
-            let pushed = self.backlog.push(task);
-            debug_assert!(pushed.is_ok(), "nobody closes a backlog");
-        }
-    }
-
-    /// Takes the oldest task of the queue, or else of the backlog, the next of
-    /// which move up.
-    pub(crate) fn pop(&self) -> Option<Task> {
-        self.queue.pop().or_else(|| {
-            let mut batch = self.backlog.pop_batch(self.queue.room());
-            let first = batch.next();
-            batch.for_each(|task| self.queue.push(task, &self.backlog));
-            first
-        })
     }
 
     fn next_task(&self) -> Option<Task> {
@@ -298,7 +297,7 @@ impl Core {
         self.live.adopt(&first.0);
         for task in batch {
             self.live.adopt(&task.0);
-            self.queue.push(task, injection);
+            self.enqueue(task);
         }
         // While they were on their way here a searcher could see them nowhere,
         // and may have gone to sleep. A worker that searches itself notifies
@@ -326,24 +325,12 @@ impl Core {
                 self.shared.remotes[victim]
                     .stealer
                     .steal_into(&self.queue)
-                    .map(|stolen| stolen.first)
+                    .map(|stolen| {
+                        self.counters.stole(1 + stolen.moved);
+                        stolen.first
+                    })
             })
             .or_else(|| self.take_injected(usize::MAX))
-    }
-
-    #[inline]
-    fn run(&self, task: Task) {
-        if self.searching.replace(false) && self.shared.idle.end_search() {
-            self.shared.notify();
-        }
-        match raddle_coop::budget(|| task.0.run_in(&self.live)) {
-            Outcome::Idle | Outcome::Complete => {}
-            Outcome::Again(task) => self.push_back(Task(task)),
-            Outcome::CompleteElsewhere(completed) => {
-                let owner = completed.owner().get() as usize - 1;
-                self.shared.remotes[owner].completed.push(completed);
-            }
-        }
     }
 
     /// Leaves what the worker has to the others: a hook or the driver panicked

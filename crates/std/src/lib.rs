@@ -19,6 +19,7 @@
 #![cfg_attr(not(raddle_loom), doc = "\n# Example\n")]
 #![cfg_attr(not(raddle_loom), doc = include_str!("../README.md"))]
 
+mod count;
 #[cfg(raddle_loom)]
 mod loom;
 #[cfg(not(raddle_loom))]
@@ -32,6 +33,7 @@ use crate::std as imp;
 #[cfg(raddle_loom)]
 pub mod model;
 
+pub use crate::count::Count;
 pub use crossbeam_utils::CachePadded;
 
 /// Atomics, reference counting and locks.

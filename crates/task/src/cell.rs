@@ -26,8 +26,6 @@ pub(crate) struct Header {
     /// The live list that has adopted the task (rule 4).
     pub(crate) owner: UnsafeCell<Option<ListId>>,
     pub(crate) id: Id,
-    /// Where the task was spawned.
-    pub(crate) location: &'static Location<'static>,
 }
 
 /// The part of a cell that is the same for every task, at its end.
@@ -52,6 +50,7 @@ pub(crate) struct Vtable {
     /// Moves the output to where the pointer leads: a `Poll<Result<T, JoinError>>`.
     pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
     pub(crate) dealloc: unsafe fn(NonNull<Header>),
+    pub(crate) spawned_at: unsafe fn(NonNull<Header>) -> Option<&'static Location<'static>>,
     pub(crate) trailer: usize,
 }
 
@@ -77,13 +76,13 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         drop_output: run::drop_output::<F, S>,
         take_output: run::take_output::<F, S>,
         dealloc: run::dealloc::<F, S>,
+        spawned_at: run::spawned_at::<F, S>,
         trailer: offset_of!(Self, trailer),
     };
 
     const SIZE: Option<memory::Size> = memory::Size::of(Layout::new::<Self>());
 
     /// Puts a task on the heap.
-    #[track_caller]
     pub(crate) fn allocate(future: F, scheduler: S) -> NonNull<Header> {
         let cell = Self {
             header: Header {
@@ -92,7 +91,6 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 queue_link: UnsafeCell::new(None),
                 owner: UnsafeCell::new(None),
                 id: Id::next(),
-                location: Location::caller(),
             },
             scheduler,
             stage: UnsafeCell::new(Stage::Future(future)),

@@ -18,6 +18,7 @@ mod state;
 mod waker;
 
 use std::future::Future;
+use std::panic::Location;
 
 pub use completed::{Completed, CompletedStack};
 pub use error::JoinError;
@@ -38,6 +39,12 @@ pub trait Schedule: Clone + Send + Sync + 'static {
     /// The receiver is a clone: the task, with the original in it, may have
     /// run and be gone before this returns.
     fn schedule(&self, task: Runnable);
+
+    /// Where the task was spawned, if this remembers it: it is in the task, so
+    /// that tasks of other schedulers need no room for it.
+    fn spawned_at(&self) -> Option<&'static Location<'static>> {
+        None
+    }
 }
 
 impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {
@@ -55,7 +62,6 @@ impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {
 /// raddle_task::spawn(async move { drop(rc) }, |task| drop(task));
 /// ```
 #[inline]
-#[track_caller]
 pub fn spawn<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future + Send + 'static,
@@ -75,7 +81,6 @@ where
 /// is not `Send`, the handle must stay there too. If the future borrows, it
 /// must be run to completion, or cancelled, before what it borrows ends.
 #[inline]
-#[track_caller]
 pub unsafe fn spawn_unchecked<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future,

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
@@ -196,6 +196,18 @@ pub(crate) unsafe fn schedule<F: Future, S: Schedule>(header: NonNull<Header>) {
     // SAFETY: the runnable keeps the cell alive here.
     let scheduler = unsafe { cell::<F, S>(header) }.scheduler.clone();
     scheduler.schedule(task);
+}
+
+/// Where the task was spawned, if its scheduler knows.
+///
+/// # Safety
+///
+/// The cell is alive.
+pub(crate) unsafe fn spawned_at<F: Future, S: Schedule>(
+    header: NonNull<Header>,
+) -> Option<&'static Location<'static>> {
+    // SAFETY: the caller keeps the cell alive; the scheduler is read-only.
+    unsafe { cell::<F, S>(header) }.scheduler.spawned_at()
 }
 
 /// Drops the output.

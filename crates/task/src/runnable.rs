@@ -82,11 +82,11 @@ impl Runnable {
         unsafe { self.0.as_ref() }.id
     }
 
-    /// Where the task was spawned: the caller of [`spawn`](crate::spawn), or
-    /// whoever called that, as far up as `#[track_caller]` goes.
-    pub fn spawned_at(&self) -> &'static Location<'static> {
+    /// Where the task was spawned, if its scheduler
+    /// [knows](crate::Schedule::spawned_at).
+    pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         // SAFETY: the runnable keeps the cell alive.
-        unsafe { self.0.as_ref() }.location
+        unsafe { (self.0.as_ref().vtable.spawned_at)(self.0) }
     }
 
     /// Gives the runnable up for its pointer.

@@ -5,11 +5,12 @@ mod common;
 
 use std::collections::HashSet;
 use std::future::pending;
+use std::panic::Location;
 use std::thread;
 
 use common::{Executor, join};
 use raddle_std::sync::Mutex;
-use raddle_task::Id;
+use raddle_task::{Id, Runnable, Schedule};
 
 #[test]
 fn ids_are_unique_between_threads() {
@@ -74,6 +75,25 @@ fn a_cancelled_future_is_dropped_under_its_id() {
     handle.abort();
     executor.run();
     assert_eq!(*seen.lock(), Some(handle.id()));
+}
+
+#[test]
+fn a_task_tells_where_it_was_spawned_if_its_scheduler_knows() {
+    #[derive(Clone)]
+    struct Here(&'static Location<'static>);
+    impl Schedule for Here {
+        fn schedule(&self, task: Runnable) {
+            drop(task);
+        }
+        fn spawned_at(&self) -> Option<&'static Location<'static>> {
+            Some(self.0)
+        }
+    }
+    let here = Location::caller();
+    let (task, _handle) = raddle_task::spawn(pending::<()>(), Here(here));
+    assert_eq!(task.spawned_at(), Some(here));
+    let (task, _handle) = raddle_task::spawn(pending::<()>(), |task: Runnable| drop(task));
+    assert_eq!(task.spawned_at(), None);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What a runtime is made with.
 
+mod observe;
+
 use std::fmt;
 use std::io;
 use std::sync::{Arc, OnceLock, Weak};
@@ -45,6 +47,8 @@ pub struct Builder {
     on_thread_unpark: Option<Hook>,
     global_queue_interval: Option<u32>,
     event_interval: Option<u32>,
+    task_hooks: raddle_sched::TaskHooks,
+    poll_time_histogram: bool,
 }
 
 impl Builder {
@@ -75,6 +79,8 @@ impl Builder {
             on_thread_unpark: None,
             global_queue_interval: None,
             event_interval: None,
+            task_hooks: raddle_sched::TaskHooks::default(),
+            poll_time_histogram: false,
         }
     }
 
@@ -261,7 +267,7 @@ impl Builder {
             RuntimeFlavor::CurrentThread => {
                 let scheduler = raddle_sched::CurrentThread::new(config, driver);
                 let handle = scheduler.handle().clone();
-                (Scheduler::CurrentThread(scheduler), handle)
+                (Scheduler::CurrentThread(Box::new(scheduler)), handle)
             }
             RuntimeFlavor::MultiThread => {
                 let pool = raddle_sched::Pool::start(config, driver)?;
@@ -304,6 +310,8 @@ impl Builder {
             })),
             on_thread_park: self.on_thread_park.clone(),
             on_thread_unpark: self.on_thread_unpark.clone(),
+            task_hooks: self.task_hooks.clone(),
+            poll_time_histogram: self.poll_time_histogram,
             ..default
         }
     }

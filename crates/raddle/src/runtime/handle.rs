@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use crate::runtime::blocking::{self, BlockingJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::error::TryCurrentError;
+use crate::runtime::metrics::RuntimeMetrics;
 use crate::task::JoinHandle;
 
 /// A reference to a runtime.
@@ -111,6 +112,11 @@ impl Handle {
     /// Which kind of runtime it is.
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         self.inner.flavor
+    }
+
+    /// What the runtime counts.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        RuntimeMetrics::new(self.clone())
     }
 
     pub(crate) fn scheduler(&self) -> &raddle_sched::Handle {

@@ -37,6 +37,7 @@ mod context;
 mod driver;
 mod error;
 mod handle;
+mod metrics;
 #[expect(
     clippy::module_inception,
     reason = "the module's main type, one of several"
@@ -47,4 +48,6 @@ pub use self::builder::Builder;
 pub use self::context::EnterGuard;
 pub use self::error::TryCurrentError;
 pub use self::handle::{Handle, RuntimeFlavor};
+pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
+pub use raddle_sched::TaskMeta;

@@ -12,7 +12,7 @@ use raddle_std::thread;
 
 use crate::runtime::blocking::BlockingJob;
 use crate::runtime::context::{self, EnterGuard, Inside, Layers};
-use crate::runtime::{Builder, Handle};
+use crate::runtime::{Builder, Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
 
 /// A runtime: tasks, and the threads, sockets and timers they use.
@@ -31,7 +31,7 @@ struct Parts {
 }
 
 pub(crate) enum Scheduler {
-    CurrentThread(raddle_sched::CurrentThread),
+    CurrentThread(Box<raddle_sched::CurrentThread>),
     MultiThread(raddle_sched::Pool),
 }
 
@@ -112,6 +112,11 @@ impl Runtime {
     /// [`Handle::enter`].
     pub fn enter(&self) -> EnterGuard<'_> {
         self.handle.enter()
+    }
+
+    /// What the runtime counts.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.handle.metrics()
     }
 
     /// Shuts the runtime down and waits for tasks that are being polled and

@@ -6,16 +6,19 @@ use super::Core;
 use crate::driver::Driver;
 use crate::idle::{Duty, Parking};
 
+/// What a parked worker does next.
+pub(super) struct Wait {
+    /// Whether it looks after the others when the wait ends.
+    pub(super) watches: bool,
+    /// How long the wait takes at most.
+    pub(super) timeout: Option<Duration>,
+}
+
 impl Core {
     /// Blocks until there may be something to do, at most for `timeout`.
     pub(crate) fn park(&self, timeout: Option<Duration>) {
-        self.collect_completed();
-        if let Some(hook) = &self.shared.config.on_thread_park {
-            hook();
-            if !self.queue.is_empty() || !self.remote().slot.is_empty() {
-                // The hook made work; the driver has its turn between steps.
-                return;
-            }
+        if !self.prepare_park() {
+            return;
         }
         if !self.begin_park() {
             // Another worker may be in the middle of a steal.
@@ -23,6 +26,23 @@ impl Core {
             return;
         }
         self.block(timeout);
+        self.after_park();
+    }
+
+    /// What precedes parking. False if it made work.
+    pub(super) fn prepare_park(&self) -> bool {
+        self.collect_completed();
+        if let Some(hook) = &self.shared.config.on_thread_park {
+            hook();
+            // The driver has its turn between steps.
+            return !self.made_ready();
+        }
+        true
+    }
+
+    /// What follows parking, off the list.
+    pub(super) fn after_park(&self) {
+        self.counters.clock.start();
         if !self.searching.get() {
             // Nobody woke this worker, so nobody has seen to the watch.
             self.shared.appoint_watcher();
@@ -37,7 +57,7 @@ impl Core {
 
     /// Lists the worker as parked. False, and the worker is searching again, if
     /// there is work after all.
-    fn begin_park(&self) -> bool {
+    pub(super) fn begin_park(&self) -> bool {
         let parking = self
             .shared
             .idle
@@ -47,52 +67,72 @@ impl Core {
             self.searching.set(true);
             return false;
         }
+        self.counters.park();
         true
     }
 
     /// Blocks, listed as parked, and takes the worker off the list again.
     fn block(&self, timeout: Option<Duration>) {
-        let _unpark = OnDrop(|| {
-            self.searching.set(self.shared.idle.unpark(self.index));
-        });
+        let _unpark = OnDrop(|| self.unlist());
         self.watch.borrow_mut().begin();
         // A worker that comes from running waits in the driver if it is free.
         let mut takes_driver = true;
-        loop {
-            let watches = match self.shared.idle.duty(self.index) {
-                Duty::Leave => return,
-                Duty::Sleep => false,
-                Duty::Watch => true,
-            };
-            takes_driver = self.wait(timeout, watches, takes_driver);
-            let made_ready = !self.queue.is_empty() || !self.remote().slot.is_empty();
-            if made_ready || timeout.is_some() || self.shared.is_closed() {
-                return;
-            }
-            let goes_on = match watches {
-                true => !self.keep_watch(),
-                // Appointed to keep watch, or for nothing: to leave would be to
-                // have another appointed. A worker without others may be wanted
-                // by the thread that drives it.
-                false => self.shared.remotes.len() > 1,
-            };
-            if !goes_on {
+        while let Some(wait) = self.next_wait(timeout) {
+            takes_driver = self.wait(wait.timeout, takes_driver);
+            if timeout.is_some() || !self.stays_parked(wait.watches) {
                 return;
             }
             takes_driver |= self.watches_over_stuck();
         }
     }
 
-    /// Blocks once, a watcher for a moment. Whether it was in the driver.
-    fn wait(&self, timeout: Option<Duration>, watches: bool, takes_driver: bool) -> bool {
-        let parker = &self.remote().parker;
-        let timeout = match watches {
-            true => {
+    /// Takes the worker off the list of the parked.
+    pub(super) fn unlist(&self) {
+        self.searching.set(self.shared.idle.unpark(self.index));
+    }
+
+    /// How a parked worker waits: a watcher for a moment. None if another has
+    /// taken it off the list.
+    pub(super) fn next_wait(&self, timeout: Option<Duration>) -> Option<Wait> {
+        match self.shared.idle.duty(self.index) {
+            Duty::Leave => None,
+            Duty::Sleep => Some(Wait {
+                watches: false,
+                timeout,
+            }),
+            Duty::Watch => {
                 let interval = self.watch.borrow().interval();
-                Some(timeout.map_or(interval, |timeout| timeout.min(interval)))
+                Some(Wait {
+                    watches: true,
+                    timeout: Some(timeout.map_or(interval, |timeout| timeout.min(interval))),
+                })
             }
-            false => timeout,
-        };
+        }
+    }
+
+    /// Whether a worker whose wait has ended has no reason to stop parking. A
+    /// watcher looks after the others.
+    pub(super) fn stays_parked(&self, watches: bool) -> bool {
+        if self.made_ready() || self.shared.is_closed() {
+            return false;
+        }
+        match watches {
+            true => !self.keep_watch(),
+            // Appointed to keep watch, or for nothing: to leave would be to
+            // have another appointed. A worker without others may be wanted
+            // by the thread that drives it.
+            false => self.shared.remotes.len() > 1,
+        }
+    }
+
+    /// Whether the worker has something of its own to run.
+    fn made_ready(&self) -> bool {
+        !self.queue.is_empty() || !self.remote().slot.is_empty()
+    }
+
+    /// Blocks once. Whether it was in the driver.
+    fn wait(&self, timeout: Option<Duration>, takes_driver: bool) -> bool {
+        let parker = &self.remote().parker;
         let was_in_driver = takes_driver
             && self.with_driver(|driver| {
                 parker.park_on_driver(driver, timeout, self.event_limit());
@@ -121,16 +161,21 @@ impl Core {
         let Some(driver) = driver.as_deref_mut() else {
             return false;
         };
+        self.inside_driver(|| f(driver));
+        true
+    }
+
+    /// Runs a turn of the driver, which wakes others once, when it is through.
+    pub(super) fn inside_driver(&self, turn: impl FnOnce()) {
         self.in_driver.set(true);
         let _out = OnDrop(|| self.in_driver.set(false));
-        f(driver);
-        true
+        turn();
     }
 
     /// How many events the driver may make tasks ready by: as many as the queue
     /// has room for. A full queue takes one nevertheless, lest tasks that are
     /// always ready keep the events out for ever.
-    fn event_limit(&self) -> usize {
+    pub(super) fn event_limit(&self) -> usize {
         self.queue.room().max(1)
     }
 }

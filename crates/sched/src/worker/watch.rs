@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use raddle_std::sync::atomic::Ordering;
-
 use super::Core;
 use crate::shared::Remote;
 
@@ -23,7 +21,7 @@ pub(super) struct Watch {
 /// What was last seen of one worker.
 #[derive(Clone, Copy, Default)]
 struct Sight {
-    progress: usize,
+    progress: u64,
     /// Whether it ran, and had not got on since the look before.
     stuck: bool,
 }
@@ -71,10 +69,9 @@ impl Watch {
     }
 }
 
-fn progress(remote: &Remote) -> usize {
-    // ORDERING: a hint; what is taken on the strength of it is taken by a
-    // read-modify-write.
-    remote.progress.load(Ordering::Relaxed)
+/// A hint: what is taken on the strength of it is taken by a read-modify-write.
+fn progress(remote: &Remote) -> u64 {
+    remote.counters.steps.get()
 }
 
 impl Core {
@@ -84,8 +81,12 @@ impl Core {
             .borrow_mut()
             .look(self.index, &self.shared.remotes, |stuck| {
                 let task = stuck.slot.take();
-                task.map(|task| self.queue.push(task, &self.shared.injection))
-                    .is_some()
+                let rescued = task.is_some();
+                if let Some(task) = task {
+                    self.counters.stole(1);
+                    self.enqueue(task);
+                }
+                rescued
             });
         !self.queue.is_empty() || self.shared.has_work()
     }

@@ -1,0 +1,76 @@
+//! What a runtime tells of its tasks.
+
+use std::sync::Arc;
+
+use crate::runtime::{Builder, TaskMeta};
+
+impl Builder {
+    /// Calls `f` where a task is spawned, on that thread, before the task can
+    /// run.
+    ///
+    /// The task hooks, this one and the next three, are called for what
+    /// [`spawn`](crate::spawn) and its like spawn on the runtime, not for
+    /// blocking work, the tasks of a [`LocalSet`](crate::task::LocalSet) or the
+    /// future that `block_on` runs. They run outside the task:
+    /// [`TaskMeta::id`] names it, [`task::id`](crate::task::id) does not. They
+    /// may spawn and wake. A panic in one is reported as any, and has no other
+    /// effect: the task, the worker and the spawner go on.
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .on_task_spawn(|task| println!("{} from {}", task.id(), task.spawned_at()))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn on_task_spawn<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
+    {
+        self.task_hooks.on_spawn = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` when a task has ended: it was ready, it panicked, or it was
+    /// aborted. Its future has been dropped; its join handle may be ready
+    /// before `f` is called. What else holds of it stands at
+    /// [`on_task_spawn`](Self::on_task_spawn).
+    pub fn on_task_terminate<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
+    {
+        self.task_hooks.on_terminate = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` before each poll of a task, and before a task that was
+    /// aborted is dropped where it would have been polled. What else holds of
+    /// it stands at [`on_task_spawn`](Self::on_task_spawn).
+    pub fn on_before_task_poll<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
+    {
+        self.task_hooks.before_poll = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` after each poll of a task, also one that panicked, as often
+    /// as [`on_before_task_poll`](Self::on_before_task_poll) before it.
+    pub fn on_after_task_poll<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
+    {
+        self.task_hooks.after_poll = Some(Arc::new(f));
+        self
+    }
+
+    /// Has each worker time its polls, for
+    /// [`RuntimeMetrics::poll_time_histogram_bucket_count`](crate::runtime::RuntimeMetrics::poll_time_histogram_bucket_count).
+    /// That costs two reads of the clock a poll.
+    pub fn enable_metrics_poll_time_histogram(&mut self) -> &mut Self {
+        self.poll_time_histogram = true;
+        self
+    }
+}

@@ -1,0 +1,209 @@
+//! What a runtime counts.
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use raddle_sched::WorkerMetrics;
+
+use crate::runtime::Handle;
+
+/// The counts of a runtime: a view that reads them when it is asked.
+///
+/// Counting is always on; only the histogram of poll times has to be
+/// [asked for](crate::runtime::Builder::enable_metrics_poll_time_histogram).
+/// Workers go on while the counts are read, so that those read one after the
+/// other need not fit each other exactly. A count of what has happened never
+/// decreases. The worker of a current-thread runtime is whoever is in
+/// [`Runtime::block_on`](crate::runtime::Runtime::block_on); the future that is
+/// blocked on is no task and is not counted.
+///
+/// ```
+/// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+/// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+/// let metrics = runtime.metrics();
+/// assert_eq!(metrics.worker_poll_count(0), 1);
+/// assert_eq!(metrics.num_alive_tasks(), 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Panics
+///
+/// The methods that take the number of a worker do if it is not below
+/// [`num_workers`](Self::num_workers).
+#[derive(Clone)]
+pub struct RuntimeMetrics {
+    handle: Handle,
+}
+
+impl RuntimeMetrics {
+    pub(crate) fn new(handle: Handle) -> Self {
+        Self { handle }
+    }
+
+    fn scheduler(&self) -> raddle_sched::Metrics {
+        self.handle.scheduler().metrics()
+    }
+
+    #[track_caller]
+    fn worker(&self, worker: usize) -> WorkerMetrics {
+        self.scheduler().worker(worker)
+    }
+
+    /// How many workers there are; 1 on a current-thread runtime.
+    pub fn num_workers(&self) -> usize {
+        self.scheduler().workers()
+    }
+
+    /// How many tasks have been spawned and have not ended. Blocking work and
+    /// the tasks of a [`LocalSet`](crate::task::LocalSet) are not among them. A
+    /// task may count for a moment longer than its join handle waits.
+    pub fn num_alive_tasks(&self) -> usize {
+        self.scheduler().alive_tasks()
+    }
+
+    /// How many tasks wait in the queue that is common to all workers.
+    pub fn global_queue_depth(&self) -> usize {
+        self.scheduler().injection_depth()
+    }
+
+    /// How many times a task was queued from outside the workers.
+    pub fn remote_schedule_count(&self) -> u64 {
+        self.scheduler().remote_schedules()
+    }
+
+    /// How many times a worker has parked for want of work.
+    #[track_caller]
+    pub fn worker_park_count(&self, worker: usize) -> u64 {
+        self.worker(worker).parks
+    }
+
+    /// How many times a worker has parked again without having run a task.
+    #[track_caller]
+    pub fn worker_noop_count(&self, worker: usize) -> u64 {
+        self.worker(worker).noops
+    }
+
+    /// How many tasks a worker has taken from others.
+    #[track_caller]
+    pub fn worker_steal_count(&self, worker: usize) -> u64 {
+        self.worker(worker).steals
+    }
+
+    /// In how many goes a worker took what it has taken from others.
+    #[track_caller]
+    pub fn worker_steal_operations(&self, worker: usize) -> u64 {
+        self.worker(worker).steal_operations
+    }
+
+    /// How many tasks a worker has run: polled, or dropped since they were
+    /// aborted.
+    #[track_caller]
+    pub fn worker_poll_count(&self, worker: usize) -> u64 {
+        self.worker(worker).polls
+    }
+
+    /// How long a worker has been busy: all the time but that for which it was
+    /// parked, or, on a current-thread runtime, nobody was in `block_on`. The
+    /// present stretch counts.
+    #[track_caller]
+    pub fn worker_total_busy_duration(&self, worker: usize) -> Duration {
+        self.worker(worker).busy
+    }
+
+    /// How many times a worker queued a task itself: one that was spawned or
+    /// woken on it.
+    #[track_caller]
+    pub fn worker_local_schedule_count(&self, worker: usize) -> u64 {
+        self.worker(worker).local_schedules
+    }
+
+    /// How many times a worker's queue was full and passed tasks on to the
+    /// common one. That of a current-thread runtime never does.
+    #[track_caller]
+    pub fn worker_overflow_count(&self, worker: usize) -> u64 {
+        self.worker(worker).overflows
+    }
+
+    /// How many tasks a worker has ended that began on another one. Not in
+    /// Tokio: the memory of such a task goes back to where it began.
+    #[track_caller]
+    pub fn worker_completed_elsewhere_count(&self, worker: usize) -> u64 {
+        self.worker(worker).completed_elsewhere
+    }
+
+    /// How many tasks wait in a worker's own queue.
+    #[track_caller]
+    pub fn worker_local_queue_depth(&self, worker: usize) -> usize {
+        self.worker(worker).local_queue_depth
+    }
+
+    /// The mean time of a worker's polls, what it does between them included:
+    /// a moving average of the stretches between parks, in which one of `n`
+    /// polls weighs `n / (n + 9)`. Changes when the worker parks.
+    #[track_caller]
+    pub fn worker_mean_poll_time(&self, worker: usize) -> Duration {
+        self.worker(worker).mean_poll_time
+    }
+
+    /// Whether polls are timed.
+    pub fn poll_time_histogram_enabled(&self) -> bool {
+        self.scheduler().poll_time_buckets() > 0
+    }
+
+    /// How many buckets the histogram of poll times has; zero if polls are not
+    /// timed.
+    pub fn poll_time_histogram_num_buckets(&self) -> usize {
+        self.scheduler().poll_time_buckets()
+    }
+
+    /// The times that a bucket counts. Each begins where the one before ends,
+    /// the first at zero; the last ends at [`Duration::MAX`]. Below 64 ns and
+    /// above 17 s all times share a bucket; in between one is at most a
+    /// quarter as wide as the times in it.
+    ///
+    /// # Panics
+    ///
+    /// If `bucket` is not below
+    /// [`poll_time_histogram_num_buckets`](Self::poll_time_histogram_num_buckets).
+    #[track_caller]
+    pub fn poll_time_histogram_bucket_range(&self, bucket: usize) -> Range<Duration> {
+        self.scheduler().poll_time_bucket_range(bucket)
+    }
+
+    /// How many polls of a worker took as long as a bucket says.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker or bucket.
+    #[track_caller]
+    pub fn poll_time_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
+        self.scheduler().poll_time_count(worker, bucket)
+    }
+
+    /// How many threads there are for blocking work.
+    pub fn num_blocking_threads(&self) -> usize {
+        self.handle.inner.blocking.threads()
+    }
+
+    /// How many of the threads for blocking work have none.
+    pub fn num_idle_blocking_threads(&self) -> usize {
+        self.handle.inner.blocking.idle_threads()
+    }
+
+    /// How many pieces of blocking work wait for a thread.
+    pub fn blocking_queue_depth(&self) -> usize {
+        self.handle.inner.blocking.queued()
+    }
+}
+
+impl fmt::Debug for RuntimeMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeMetrics")
+            .field("num_workers", &self.num_workers())
+            .field("num_alive_tasks", &self.num_alive_tasks())
+            .field("global_queue_depth", &self.global_queue_depth())
+            .field("num_blocking_threads", &self.num_blocking_threads())
+            .finish_non_exhaustive()
+    }
+}

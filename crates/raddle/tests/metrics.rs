@@ -1,0 +1,216 @@
+//! What a runtime counts, and the hooks of its tasks.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::future::pending;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use common::{current_thread, each_flavor, eventually, multi_thread};
+use raddle::runtime::RuntimeFlavor;
+use raddle::task;
+
+#[test]
+fn tasks_and_their_polls_are_counted() {
+    each_flavor(|runtime| {
+        let metrics = runtime.metrics();
+        let workers = match runtime.handle().runtime_flavor() {
+            RuntimeFlavor::CurrentThread => 1,
+            _ => 2,
+        };
+        assert_eq!(metrics.num_workers(), workers);
+        let waiting = runtime.spawn(pending::<()>());
+        assert_eq!(metrics.num_alive_tasks(), 1);
+        runtime.block_on(async {
+            let yielding = raddle::spawn(task::yield_now());
+            yielding.await.unwrap();
+        });
+        waiting.abort();
+        assert!(runtime.block_on(waiting).unwrap_err().is_cancelled());
+        eventually("the tasks have ended", || metrics.num_alive_tasks() == 0);
+        let sum = |count: &dyn Fn(usize) -> u64| (0..workers).map(count).sum::<u64>();
+        // Two of the one that yields; the other is polled or not, then ended.
+        let polls = sum(&|worker| metrics.worker_poll_count(worker));
+        assert!((3..=4).contains(&polls), "{polls} polls");
+        assert!(sum(&|worker| metrics.worker_local_schedule_count(worker)) >= 1);
+        assert!(metrics.remote_schedule_count() >= 1);
+        assert_eq!(metrics.global_queue_depth(), 0);
+        for worker in 0..workers {
+            assert_eq!(metrics.worker_overflow_count(worker), 0);
+            assert_eq!(metrics.worker_local_queue_depth(worker), 0);
+            let steals = metrics.worker_steal_count(worker);
+            assert!(steals >= metrics.worker_steal_operations(worker));
+            let parks = metrics.worker_park_count(worker);
+            assert!(parks >= metrics.worker_noop_count(worker));
+            assert!(metrics.worker_completed_elsewhere_count(worker) <= 2);
+        }
+    });
+}
+
+#[test]
+fn busy_workers_have_busy_time() {
+    each_flavor(|runtime| {
+        let metrics = runtime.metrics();
+        let nap = Duration::from_millis(3);
+        let task = runtime.spawn(async move { std::thread::sleep(nap) });
+        runtime.block_on(task).unwrap();
+        let busy: Duration = (0..metrics.num_workers())
+            .map(|worker| metrics.worker_total_busy_duration(worker))
+            .sum();
+        assert!(busy >= nap, "{busy:?}");
+        eventually("the worker has parked or stopped", || {
+            (0..metrics.num_workers())
+                .any(|worker| metrics.worker_mean_poll_time(worker) > Duration::ZERO)
+        });
+    });
+}
+
+#[test]
+fn polls_are_timed_only_when_asked() {
+    for mut builder in [multi_thread(), current_thread()] {
+        let metrics = builder.build().unwrap().metrics();
+        assert!(!metrics.poll_time_histogram_enabled());
+        assert_eq!(metrics.poll_time_histogram_num_buckets(), 0);
+
+        let runtime = builder
+            .enable_metrics_poll_time_histogram()
+            .build()
+            .unwrap();
+        let metrics = runtime.metrics();
+        assert!(metrics.poll_time_histogram_enabled());
+        let task = runtime.spawn(async { std::thread::sleep(Duration::from_millis(3)) });
+        runtime.block_on(task).unwrap();
+        let mut end = Duration::ZERO;
+        for bucket in 0..metrics.poll_time_histogram_num_buckets() {
+            let range = metrics.poll_time_histogram_bucket_range(bucket);
+            assert_eq!(range.start, end);
+            end = range.end;
+        }
+        assert_eq!(end, Duration::MAX);
+        eventually("the poll has been counted", || {
+            let buckets = 0..metrics.poll_time_histogram_num_buckets();
+            let long = buckets.filter(|&bucket| {
+                metrics.poll_time_histogram_bucket_range(bucket).end > Duration::from_millis(3)
+            });
+            long.flat_map(|bucket| (0..metrics.num_workers()).map(move |worker| (worker, bucket)))
+                .map(|(worker, bucket)| metrics.poll_time_histogram_bucket_count(worker, bucket))
+                .sum::<u64>()
+                >= 1
+        });
+    }
+}
+
+#[test]
+fn blocking_threads_and_their_queue() {
+    let mut builder = multi_thread();
+    let runtime = builder.max_blocking_threads(1).build().unwrap();
+    let metrics = runtime.metrics();
+    assert_eq!(metrics.num_blocking_threads(), 0);
+    let (go, wait) = mpsc::channel();
+    let first = runtime.spawn_blocking(move || wait.recv().unwrap());
+    let second = runtime.spawn_blocking(|| ());
+    eventually("the first has been taken", || {
+        metrics.blocking_queue_depth() == 1
+    });
+    assert_eq!(metrics.num_blocking_threads(), 1);
+    assert_eq!(metrics.num_idle_blocking_threads(), 0);
+    go.send(()).unwrap();
+    runtime.block_on(async {
+        first.await.unwrap();
+        second.await.unwrap();
+    });
+    eventually("the thread is idle", || {
+        metrics.num_idle_blocking_threads() == 1
+    });
+    assert_eq!(metrics.blocking_queue_depth(), 0);
+    assert_eq!(metrics.num_alive_tasks(), 0);
+}
+
+/// Each hook is called for each task, in order, with its id and the line of its
+/// spawn, by whichever function it was spawned.
+#[test]
+fn task_hooks_see_each_task() {
+    for mut builder in [multi_thread(), current_thread()] {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let note = |event: &'static str| {
+            let log = Arc::clone(&log);
+            move |task: &raddle::runtime::TaskMeta<'_>| {
+                assert!(task.spawned_at().file().ends_with("metrics.rs"));
+                let line = task.spawned_at().line();
+                log.lock().unwrap().push((task.id(), line, event));
+            }
+        };
+        let runtime = builder
+            .on_task_spawn(note("spawn"))
+            .on_before_task_poll(note("before"))
+            .on_after_task_poll(note("after"))
+            .on_task_terminate(note("terminate"))
+            .build()
+            .unwrap();
+        let tasks = runtime.block_on(async {
+            let handle = raddle::runtime::Handle::current();
+            let mut set = task::JoinSet::new();
+            let tasks = [
+                (runtime.spawn(async {}).abort_handle(), line!()),
+                (handle.spawn(async {}).abort_handle(), line!()),
+                (raddle::spawn(async {}).abort_handle(), line!()),
+                (set.spawn(async {}), line!()),
+            ];
+            while set.join_next().await.is_some() {}
+            tasks
+        });
+        let metrics = runtime.metrics();
+        if runtime.handle().runtime_flavor() == RuntimeFlavor::CurrentThread {
+            runtime.block_on(async {
+                while metrics.num_alive_tasks() > 0 {
+                    task::yield_now().await;
+                }
+            });
+        }
+        eventually("the tasks have ended", || metrics.num_alive_tasks() == 0);
+        let log = log.lock().unwrap();
+        assert_eq!(log.len(), 16);
+        for (task, line) in tasks {
+            let events: Vec<_> = log
+                .iter()
+                .filter(|(id, ..)| *id == task.id())
+                .map(|&(_, at, event)| {
+                    assert_eq!(at, line);
+                    event
+                })
+                .collect();
+            assert_eq!(events, ["spawn", "before", "after", "terminate"]);
+        }
+    }
+}
+
+#[test]
+fn a_task_hook_that_panics_harms_nobody() {
+    for mut builder in [multi_thread(), current_thread()] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let panics = |calls: &Arc<AtomicUsize>| {
+            let calls = Arc::clone(calls);
+            move |_: &raddle::runtime::TaskMeta<'_>| {
+                calls.fetch_add(1, SeqCst);
+                // Not by `panic!`, which would fill the test's output.
+                std::panic::resume_unwind(Box::new("a hook panics on purpose"));
+            }
+        };
+        let runtime = builder
+            .on_task_spawn(panics(&calls))
+            .on_before_task_poll(panics(&calls))
+            .on_after_task_poll(panics(&calls))
+            .on_task_terminate(panics(&calls))
+            .build()
+            .unwrap();
+        for _ in 0..20 {
+            let task = runtime.spawn(async { raddle::spawn(async { 7 }).await.unwrap() });
+            assert_eq!(runtime.block_on(task).unwrap(), 7);
+        }
+        drop(runtime);
+        assert!(calls.load(SeqCst) >= 20 * 2 * 4);
+    }
+}

@@ -1,0 +1,182 @@
+//! What a scheduler counts, and the view of it from outside. `docs/metrics.md`
+//! says what each count means, and what counting costs.
+
+mod clock;
+mod counters;
+mod histogram;
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use raddle_std::sync::Arc;
+
+use crate::shared::{Remote, Shared};
+pub(crate) use counters::{Counters, Outside};
+
+/// The counts of a scheduler: a view that reads them when it is asked.
+///
+/// Workers go on while it reads, so that counts read one after the other need
+/// not fit each other exactly. Counts of what has happened never decrease;
+/// they are kept after the scheduler's end.
+#[derive(Clone)]
+pub struct Metrics {
+    shared: Arc<Shared>,
+}
+
+/// The counts of one worker at some moment, from the start of the scheduler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerMetrics {
+    /// How many tasks it has run: polled, or, if they were aborted, dropped.
+    pub polls: u64,
+    /// How many times it has blocked for want of work.
+    pub parks: u64,
+    /// How many times it has blocked a second time without having run a task.
+    pub noops: u64,
+    /// How many tasks it has taken from other workers.
+    pub steals: u64,
+    /// In how many goes it took them.
+    pub steal_operations: u64,
+    /// How many times its queue was full and handed tasks to the injection
+    /// queue.
+    pub overflows: u64,
+    /// How many times a task was queued by the worker itself: spawned or woken
+    /// on it, or woken while it ran there.
+    pub local_schedules: u64,
+    /// How many tasks it has completed that another worker had been the first
+    /// to run, or had spawned. Their memory goes back to that one.
+    pub completed_elsewhere: u64,
+    /// How many tasks wait in its queue and its next-task slot.
+    pub local_queue_depth: usize,
+    /// How long it has been driven without being parked.
+    pub busy: Duration,
+    /// The mean time of a poll, what a worker does between polls included: a
+    /// moving average of the stretches between two parks, in which one of `n`
+    /// polls weighs `n / (n + 9)`.
+    pub mean_poll_time: Duration,
+}
+
+impl Metrics {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.shared.remotes.len()
+    }
+
+    /// How many tasks have been spawned and have not completed. A task counts
+    /// for a moment longer than its join handle waits.
+    pub fn alive_tasks(&self) -> usize {
+        let counters = || self.shared.remotes.iter().map(|remote| &remote.counters);
+        // First what has completed: every completion that is seen makes the
+        // spawn before it seen, so that the difference is not negative.
+        let completed: u64 = counters().map(|counters| counters.completed.get()).sum();
+        let spawned: u64 = counters().map(|counters| counters.spawned.get()).sum();
+        (spawned + self.shared.outside.spawned.get() - completed) as usize
+    }
+
+    /// How many tasks wait in the injection queue.
+    pub fn injection_depth(&self) -> usize {
+        self.shared.injection.len()
+    }
+
+    /// How many times a task was queued by a thread that is not a worker of
+    /// the scheduler, through the injection queue.
+    pub fn remote_schedules(&self) -> u64 {
+        self.shared.outside.schedules.get()
+    }
+
+    /// The counts of a worker.
+    ///
+    /// # Panics
+    ///
+    /// If there is no worker of that index.
+    #[track_caller]
+    pub fn worker(&self, index: usize) -> WorkerMetrics {
+        let remote = self.remote(index);
+        let counters = &remote.counters;
+        WorkerMetrics {
+            polls: counters.polls.get(),
+            parks: counters.parks.get(),
+            noops: counters.noops.get(),
+            steals: counters.steals.get(),
+            steal_operations: counters.steal_operations.get(),
+            overflows: counters.overflows.get(),
+            local_schedules: counters.local_schedules.get(),
+            completed_elsewhere: counters.completed_elsewhere.get(),
+            local_queue_depth: remote.stealer.len()
+                + usize::from(!remote.slot.is_empty())
+                + counters.backlog.get() as usize,
+            busy: counters.clock.busy(),
+            mean_poll_time: counters.clock.mean_poll_time(),
+        }
+    }
+
+    /// How many buckets the histograms of poll times have; zero if
+    /// [`Config::poll_time_histogram`](crate::Config::poll_time_histogram) is
+    /// off.
+    pub fn poll_time_buckets(&self) -> usize {
+        match self.shared.config.poll_time_histogram {
+            true => histogram::BUCKETS,
+            false => 0,
+        }
+    }
+
+    /// The times that a bucket counts. Each bucket begins where the one before
+    /// ends; the first begins at zero, the last ends at [`Duration::MAX`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such bucket.
+    #[track_caller]
+    pub fn poll_time_bucket_range(&self, bucket: usize) -> Range<Duration> {
+        self.check_bucket(bucket);
+        histogram::range(bucket)
+    }
+
+    /// How many of a worker's polls took as long as a bucket says.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker or bucket.
+    #[track_caller]
+    pub fn poll_time_count(&self, worker: usize, bucket: usize) -> u64 {
+        self.check_bucket(bucket);
+        let histogram = &self.remote(worker).counters.poll_times;
+        histogram
+            .as_ref()
+            .map_or(0, |histogram| histogram.count(bucket))
+    }
+
+    #[track_caller]
+    fn check_bucket(&self, bucket: usize) {
+        let buckets = self.poll_time_buckets();
+        assert!(
+            bucket < buckets,
+            "there is no bucket {bucket}: the histogram of poll times has {buckets}"
+        );
+    }
+
+    #[track_caller]
+    fn remote(&self, worker: usize) -> &Remote {
+        let workers = self.workers();
+        assert!(
+            worker < workers,
+            "there is no worker {worker}: the scheduler has {workers}"
+        );
+        &self.shared.remotes[worker]
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics")
+            .field("alive_tasks", &self.alive_tasks())
+            .field("injection_depth", &self.injection_depth())
+            .field("remote_schedules", &self.remote_schedules())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,85 @@
+//! Counters that one thread at a time writes with plain stores.
+
+use std::time::Instant;
+
+use raddle_std::Count;
+
+use super::clock::Clock;
+use super::histogram::Histogram;
+use crate::config::Config;
+
+/// The counts of one worker, which alone writes them. What each step and poll
+/// writes comes first, so that it is one cache line.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Counters {
+    /// Steps, by which a watcher sees whether the worker gets on.
+    pub(crate) steps: Count,
+    pub(crate) polls: Count,
+    pub(crate) local_schedules: Count,
+    /// Tasks spawned on the worker while the scheduler was open.
+    pub(crate) spawned: Count,
+    /// Tasks that completed here, by themselves or cancelled.
+    pub(crate) completed: Count,
+    pub(crate) completed_elsewhere: Count,
+    pub(crate) parks: Count,
+    pub(crate) noops: Count,
+    pub(crate) steals: Count,
+    pub(crate) steal_operations: Count,
+    pub(crate) overflows: Count,
+    /// How many tasks are in the backlog now.
+    pub(crate) backlog: Count,
+    pub(crate) clock: Clock,
+    pub(crate) poll_times: Option<Histogram>,
+    /// How many polls there were at the last park. None can be as many before
+    /// the first.
+    polls_at_park: Count,
+}
+
+impl Counters {
+    /// Counts from `epoch` on.
+    pub(crate) fn new(config: &Config, epoch: Instant) -> Self {
+        Self {
+            steps: Count::default(),
+            polls: Count::default(),
+            local_schedules: Count::default(),
+            spawned: Count::default(),
+            completed: Count::default(),
+            completed_elsewhere: Count::default(),
+            parks: Count::default(),
+            noops: Count::default(),
+            steals: Count::default(),
+            steal_operations: Count::default(),
+            overflows: Count::default(),
+            backlog: Count::default(),
+            clock: Clock::new(epoch),
+            poll_times: config.poll_time_histogram.then(Histogram::new),
+            polls_at_park: Count::new(u64::MAX),
+        }
+    }
+
+    /// Counts a steal.
+    pub(crate) fn stole(&self, tasks: usize) {
+        self.steals.add(tasks as u64);
+        self.steal_operations.add(1);
+    }
+
+    /// Counts a park that is about to begin.
+    pub(crate) fn park(&self) {
+        let polls = self.polls.get();
+        self.parks.add(1);
+        if self.polls_at_park.get() == polls {
+            self.noops.add(1);
+        }
+        self.polls_at_park.set(polls);
+        self.clock.stop(polls);
+    }
+}
+
+/// What came from outside the workers: written under the lock of the injection
+/// queue.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    pub(crate) schedules: Count,
+    pub(crate) spawned: Count,
+}

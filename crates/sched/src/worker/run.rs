@@ -1,0 +1,63 @@
+//! How a worker runs a task, and what it tells of it.
+
+use std::time::Instant;
+
+use raddle_task::Outcome;
+
+use super::Core;
+use crate::hooks::TaskMeta;
+use crate::task::Task;
+
+impl Core {
+    #[inline]
+    pub(super) fn run(&self, task: Task) {
+        if self.searching.replace(false) && self.shared.idle.end_search() {
+            self.shared.notify();
+        }
+        let counters = &self.counters;
+        counters.polls.add(1);
+        let outcome = match self.observes {
+            false => self.poll(task),
+            true => self.poll_observed(task),
+        };
+        match outcome {
+            Outcome::Idle => {}
+            Outcome::Complete => counters.completed.add(1),
+            Outcome::Again(task) => {
+                counters.local_schedules.add(1);
+                self.push_back(Task(task));
+            }
+            Outcome::CompleteElsewhere(completed) => {
+                counters.completed.add(1);
+                counters.completed_elsewhere.add(1);
+                let owner = completed.owner().get() as usize - 1;
+                self.shared.remotes[owner].completed.push(completed);
+            }
+        }
+    }
+
+    #[inline]
+    fn poll(&self, task: Task) -> Outcome {
+        raddle_coop::budget(|| task.0.run_in(&self.live))
+    }
+
+    /// Polls a task for somebody who wants to know.
+    #[cold]
+    fn poll_observed(&self, task: Task) -> Outcome {
+        let hooks = &self.shared.config.task_hooks;
+        let meta = TaskMeta::of(&task.0);
+        hooks.before_poll(&meta);
+        let outcome = match &self.counters.poll_times {
+            None => self.poll(task),
+            Some(histogram) => {
+                let start = Instant::now();
+                let outcome = self.poll(task);
+                histogram.record(start.elapsed());
+                outcome
+            }
+        };
+        hooks.after_poll(&meta);
+        hooks.ended(&meta, &outcome);
+        outcome
+    }
+}

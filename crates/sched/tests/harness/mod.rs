@@ -1,0 +1,388 @@
+//! Runs of real workers, driven from one thread in an order that a seed
+//! chooses, under a virtual clock: `docs/stepped-testing.md`.
+
+mod driver;
+mod join;
+mod places;
+mod rng;
+mod seat;
+mod task;
+mod world;
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use raddle_sched::{Config, Handle, Hook, Pool};
+
+use driver::VirtualDriver;
+use join::Join;
+use rng::Rng;
+use seat::Seat;
+use world::{Event, Micros, World};
+
+/// More turns than any run takes until its workers rest.
+const TURNS_UNTIL_REST: usize = 20_000;
+/// How long a stuck worker is left alone, and how long a task that is due may
+/// wait meanwhile.
+const STALL: Micros = 15_000;
+const SERVED_WITHIN: Micros = 10_000;
+
+/// A wake-up that the harness loses on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plant {
+    Nothing,
+    /// An unpark of the driver does nothing.
+    DriverUnpark,
+    /// A worker that sleeps outside the driver does not notice its unpark.
+    ThreadUnpark,
+}
+
+/// Makes the run of a seed. Gives the hash of its trace, and what a check found.
+pub(crate) fn run(seed: u64, plant: Plant, verbose: bool) -> (u64, Result<(), String>) {
+    let mut rng = Rng::new(seed);
+    let config = Config {
+        workers: 1 + rng.below(4),
+        global_queue_interval: 2 + rng.below(8) as u32,
+        event_interval: 1 + rng.below(16) as u32,
+        keeps_watch: rng.one_in(2),
+        ..Config::default()
+    };
+    let max_tasks = 4 + rng.below(60);
+    let world = World::new(rng, max_tasks, &config, verbose);
+    let result = catch_unwind(AssertUnwindSafe(|| Run::new(&world, config, plant).run()));
+    let hash = world.with(|state| state.hash);
+    let result = match (result, world.with(|state| state.failure.take())) {
+        (_, Some(failure)) => Err(failure),
+        (Err(payload), None) => Err(format!("panicked: {}", message(&*payload))),
+        (Ok(()), None) if world.holders() > 0 => Err(format!(
+            "{} futures, outputs, drivers or schedulers are left",
+            world.holders()
+        )),
+        (Ok(()), None) => Ok(()),
+    };
+    (hash, result)
+}
+
+fn message(payload: &(dyn std::any::Any + Send)) -> &str {
+    match payload.downcast_ref::<String>() {
+        Some(message) => message,
+        None => payload.downcast_ref::<&str>().unwrap_or(&"?"),
+    }
+}
+
+/// A hook of the workers that now and then does what a task might.
+fn hook(world: &World) -> Hook {
+    let world = world.clone();
+    Arc::new(move || {
+        if world.one_in(4) {
+            task::act(&world);
+        }
+    })
+}
+
+struct Run {
+    world: World,
+    handle: Handle,
+    seats: Vec<Seat>,
+    event_interval: usize,
+    joins: Vec<Join>,
+    /// Whether waits sometimes end without a reason.
+    spurious: bool,
+    keeps_watch: bool,
+    /// How many unparks of sleeping workers until one is not noticed.
+    deaf_in: Option<usize>,
+}
+
+impl Run {
+    fn new(world: &World, mut config: Config, plant: Plant) -> Self {
+        let keeps_watch = config.keeps_watch;
+        let event_interval = config.event_interval as usize;
+        if world.one_in(4) {
+            config.on_thread_park = Some(hook(world));
+            config.on_thread_unpark = Some(hook(world));
+        }
+        let (handle, workers) = Pool::stepped(config, Some(Box::new(VirtualDriver(world.clone()))));
+        let lost = world.below(4);
+        if plant == Plant::DriverUnpark {
+            world.with(|state| state.driver.swallow_in = Some(lost));
+        }
+        Self {
+            world: world.clone(),
+            handle,
+            seats: workers.into_iter().map(Seat::new).collect(),
+            event_interval,
+            joins: Vec::new(),
+            spurious: world.one_in(4),
+            keeps_watch,
+            deaf_in: (plant == Plant::ThreadUnpark).then_some(lost),
+        }
+    }
+
+    fn run(mut self) {
+        let handle = self.handle.clone();
+        let current = handle.enter();
+        let length = 50 + self.world.below(350);
+        for _ in 0..length {
+            self.turn();
+            self.check_awake();
+            if self.has_failed() {
+                break;
+            }
+        }
+        if self.world.one_in(2) {
+            self.rest();
+        }
+        self.shut_down();
+        drop(current);
+        drop(self.handle);
+        drop(handle);
+    }
+
+    fn has_failed(&self) -> bool {
+        self.world.with(|state| state.failure.is_some())
+    }
+
+    /// Does one thing.
+    fn turn(&mut self) {
+        match self.world.below(40) {
+            0..=23 => {
+                let worker = self.world.below(self.seats.len());
+                self.drive(worker);
+            }
+            24..=33 => task::act(&self.world),
+            34 | 35 => self.join(),
+            36 | 37 => {
+                let time = self.world.below(3_000) as Micros;
+                self.advance(time);
+            }
+            38 => self.rest(),
+            _ if self.world.one_in(2) => self.stall(),
+            _ if self.world.one_in(3) => {
+                let worker = self.world.below(self.seats.len());
+                if self.alive() > 1 {
+                    self.drop_worker(worker);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn alive(&self) -> usize {
+        self.seats.iter().filter(|seat| seat.is_alive()).count()
+    }
+
+    fn advance(&self, time: Micros) {
+        self.world.with(|state| {
+            state.now += time;
+            state.note(Event::Advance, time as usize);
+        });
+    }
+
+    /// Lets a worker do one thing, if it does not wait.
+    fn drive(&mut self, worker: usize) {
+        let driver_is_held = self.seats.iter().any(Seat::is_in_driver);
+        let seat = &mut self.seats[worker];
+        seat.hear(&self.world, &mut self.deaf_in);
+        if seat.is_due(&self.world) || (self.spurious && seat.may_wake_early(&self.world)) {
+            self.world.with(|state| state.worker = Some(worker));
+            let turns = self.world.with(|state| state.driver.turns);
+            let steps = self.seats[worker].drive(&self.world, worker);
+            let busy = steps.is_some_and(|steps| steps.is_multiple_of(self.event_interval));
+            self.world.with(|state| {
+                state.worker = None;
+                let looked = state.driver.turns > turns;
+                state.check(looked || !busy || driver_is_held, || {
+                    format!("worker {worker} has not looked at the driver")
+                });
+            });
+        }
+    }
+
+    /// While there is a task to take and a worker asleep, somebody searches.
+    fn check_awake(&self) {
+        let helps = self.seats.iter().any(Seat::may_search);
+        if self.seats.iter().any(Seat::is_asleep) && !helps {
+            self.world.with(|state| {
+                let lacks = state.places.has_stealable();
+                state.check(!lacks, || {
+                    "a task could be taken, a worker sleeps and nobody searches".to_owned()
+                });
+            });
+        }
+    }
+
+    /// Which workers have something to do, but for one.
+    fn due(&mut self, without: Option<usize>) -> Vec<usize> {
+        let mut due = Vec::new();
+        for (worker, seat) in self.seats.iter_mut().enumerate() {
+            seat.hear(&self.world, &mut self.deaf_in);
+            if Some(worker) != without && seat.is_due(&self.world) {
+                due.push(worker);
+            }
+        }
+        due
+    }
+
+    /// Drives the workers, but for one, until all of them are parked.
+    fn drive_until_parked(&mut self, without: Option<usize>) {
+        for _ in 0..TURNS_UNTIL_REST {
+            let due = self.due(without);
+            let Some(index) = self.world.with(|state| state.rng.pick(&due)) else {
+                return;
+            };
+            self.drive(due[index]);
+            self.check_awake();
+            if self.has_failed() {
+                return;
+            }
+        }
+        self.world
+            .with(|state| state.fail(|| "the workers do not come to rest".to_owned()));
+    }
+
+    /// Drives the workers until all are parked: nothing may be due then.
+    fn rest(&mut self) {
+        if self.alive() == 0 {
+            return;
+        }
+        self.drive_until_parked(None);
+        let in_driver = self.seats.iter().any(Seat::is_in_driver);
+        self.world.with(|state| {
+            state.check_rest();
+            state.check(in_driver, || {
+                "all workers are parked and none waits in the driver".to_owned()
+            });
+        });
+        self.check_joins();
+    }
+
+    /// Leaves a worker alone that has just run a task, as if the poll did not
+    /// return. The others must see to what it leaves behind.
+    fn stall(&mut self) {
+        let stuck = self.world.below(self.seats.len());
+        if !self.keeps_watch || self.alive() < 2 || !self.seats[stuck].has_run() {
+            return;
+        }
+        self.world.with(|state| state.note(Event::Stall, stuck));
+        let end = self.world.with(|state| state.now) + STALL;
+        loop {
+            self.drive_until_parked(Some(stuck));
+            let now = self.world.with(|state| state.now);
+            let seats = self.seats.iter().enumerate();
+            let next = seats
+                .filter(|(worker, _)| *worker != stuck)
+                .filter_map(|(_, seat)| seat.deadline(&self.world))
+                .chain([end])
+                .min();
+            match next {
+                Some(next) if next > now => self.advance(next - now),
+                _ => break,
+            }
+            if self.has_failed() {
+                return;
+            }
+        }
+        self.world.with(|state| state.check_served(SERVED_WITHIN));
+    }
+
+    /// Begins, or goes on with, joins from outside.
+    fn join(&mut self) {
+        if let Some((task, handle)) = task::take_handle(&self.world) {
+            self.joins.push(Join {
+                task,
+                handle,
+                woken: Arc::default(),
+            });
+        }
+        let world = &self.world;
+        self.joins.retain_mut(|join| {
+            let waker = Waker::from(join.woken.clone());
+            let mut cx = Context::from_waker(&waker);
+            join.woken.take();
+            match Pin::new(&mut join.handle).poll(&mut cx) {
+                Poll::Ready(result) => {
+                    world.with(|state| state.joined(join.task, task::end_of(&result)));
+                    false
+                }
+                Poll::Pending => true,
+            }
+        });
+    }
+
+    /// Who waits from outside for a task that has ended was woken.
+    fn check_joins(&self) {
+        for join in &self.joins {
+            let woken = join.woken.is_set();
+            self.world.with(|state| {
+                let ended = state.tasks[join.task].end.is_some();
+                state.check(!ended || woken, || {
+                    format!("task {} has ended and its joiner was not woken", join.task)
+                });
+            });
+        }
+    }
+
+    fn drop_worker(&mut self, worker: usize) {
+        if !self.seats[worker].is_alive() {
+            return;
+        }
+        let is_last = self.alive() == 1;
+        self.world.with(|state| {
+            state.note(Event::DropWorker, worker);
+            state.worker = Some(worker);
+            state.ending |= is_last;
+        });
+        self.seats[worker].vacate();
+        self.world.with(|state| {
+            state.worker = None;
+            state.places.worker_dropped(worker);
+        });
+    }
+
+    /// Drops the workers one after the other, while things go on. Then nothing
+    /// may be left.
+    fn shut_down(&mut self) {
+        while self.alive() > 0 {
+            let worker = self.world.below(self.seats.len());
+            match self.world.below(4) {
+                0 => self.drop_worker(worker),
+                1 => task::act(&self.world),
+                _ => self.drive(worker),
+            }
+        }
+        self.check_joins();
+        for _ in 0..8 {
+            task::act(&self.world);
+            self.join();
+        }
+        while !self.world.with(|state| state.handles.is_empty()) {
+            self.join();
+        }
+        let joins = std::mem::take(&mut self.joins);
+        self.world.with(|state| {
+            state.check(joins.is_empty(), || {
+                format!("task {} cannot be joined after the end", joins[0].task)
+            });
+            let left = state.tasks.iter().position(|task| task.end.is_none());
+            state.check(left.is_none(), || format!("task {left:?} was not dropped"));
+            let outputs = state.outputs;
+            state.check(outputs == 0, || format!("{outputs} outputs are left"));
+            let shutdowns = state.driver.shutdowns;
+            state.check(shutdowns == 1, || {
+                format!("the driver was shut down {shutdowns} times")
+            });
+        });
+        let left = self.world.with(|state| {
+            let driver = std::mem::take(&mut state.driver);
+            (
+                std::mem::take(&mut state.wakers),
+                std::mem::take(&mut state.aborts),
+                driver,
+            )
+        });
+        drop(left);
+    }
+}

@@ -1,0 +1,215 @@
+//! Where the tasks that are due are, as far as that can be known from outside,
+//! and the bounds of fairness that follow.
+
+use super::world::TaskId;
+
+/// How often in a row the slot may go before a queue that is not empty.
+const SLOT_STREAK: usize = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It is not due, or runs.
+    Nowhere,
+    Slot(usize),
+    Queue(usize),
+    Injection,
+    /// It was stolen, rescued, or its worker is gone.
+    Somewhere,
+}
+
+/// A task that is certainly in the injection queue.
+struct Injected {
+    task: TaskId,
+    /// How many tasks may be before it.
+    ahead: usize,
+    /// How often each worker had turned to the injection queue.
+    turns: Vec<usize>,
+}
+
+#[derive(Clone, Default)]
+struct WorkerPlaces {
+    slot: Option<TaskId>,
+    /// The tasks in the queue, and how often in a row each has seen the slot go
+    /// first.
+    queue: Vec<(TaskId, usize)>,
+    steps: usize,
+}
+
+pub(crate) struct Places {
+    tasks: Vec<Place>,
+    workers: Vec<WorkerPlaces>,
+    injected: Vec<Injected>,
+    interval: usize,
+}
+
+impl Places {
+    pub(crate) fn new(workers: usize, interval: usize) -> Self {
+        Self {
+            tasks: Vec::new(),
+            workers: vec![WorkerPlaces::default(); workers],
+            injected: Vec::new(),
+            interval,
+        }
+    }
+
+    pub(crate) fn add_task(&mut self) {
+        self.tasks.push(Place::Nowhere);
+    }
+
+    pub(crate) fn of(&self, task: TaskId) -> Place {
+        self.tasks[task]
+    }
+
+    /// A task becomes due on a worker, or outside.
+    pub(crate) fn scheduled(&mut self, task: TaskId, worker: Option<usize>) {
+        let Some(worker) = worker else {
+            let ahead = self.tasks.iter().filter(|place| {
+                // What was stolen may have come back by a dropped worker.
+                matches!(place, Place::Injection | Place::Somewhere)
+            });
+            self.injected.push(Injected {
+                task,
+                ahead: ahead.count(),
+                turns: self.turns(),
+            });
+            self.tasks[task] = Place::Injection;
+            return;
+        };
+        if let Some(displaced) = self.workers[worker].slot.replace(task) {
+            self.again(displaced, worker);
+        }
+        self.tasks[task] = Place::Slot(worker);
+    }
+
+    /// A task goes to the end of a worker's queue.
+    pub(crate) fn again(&mut self, task: TaskId, worker: usize) {
+        self.tasks[task] = Place::Queue(worker);
+        self.workers[worker].queue.push((task, 0));
+    }
+
+    /// A worker runs a task.
+    pub(crate) fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String> {
+        let place = std::mem::replace(&mut self.tasks[task], Place::Nowhere);
+        if self.took_batch(task, worker) {
+            return Ok(());
+        }
+        self.injected.retain(|injected| injected.task != task);
+        match place {
+            Place::Slot(owner) => self.workers[owner].slot = None,
+            Place::Queue(owner) => self.workers[owner].queue.retain(|queued| queued.0 != task),
+            _ => {}
+        }
+        if place == Place::Slot(worker) {
+            return self.ran_from_slot(worker);
+        }
+        for queued in &mut self.workers[worker].queue {
+            queued.1 = 0;
+        }
+        if place != Place::Queue(worker) {
+            if !self.workers[worker].steps.is_multiple_of(self.interval) {
+                // It had nothing of its own, and may have taken a batch.
+                self.injected.clear();
+            }
+            // It may have stolen more than this one.
+            for other in (0..self.workers.len()).filter(|&other| other != worker) {
+                self.lose_queue(other);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a worker without anything of its own took its share of the
+    /// injection queue: the task that it runs, and some for its queue. False
+    /// also if not everything in that queue is known.
+    fn took_batch(&mut self, task: TaskId, worker: usize) -> bool {
+        let uncertain = |place: &&Place| matches!(place, Place::Injection | Place::Somewhere);
+        let others = self.tasks.iter().filter(uncertain).count();
+        let is_first = self
+            .injected
+            .first()
+            .is_some_and(|injected| injected.task == task);
+        let takes_one = self.workers[worker].steps.is_multiple_of(self.interval);
+        if !is_first || takes_one || others + 1 != self.injected.len() {
+            return false;
+        }
+        let share = self.injected.len() / self.workers.len() + 1;
+        let batch = 0..share.min(self.injected.len());
+        let batch: Vec<_> = self.injected.drain(batch).skip(1).collect();
+        for injected in batch {
+            self.again(injected.task, worker);
+        }
+        true
+    }
+
+    fn ran_from_slot(&mut self, worker: usize) -> Result<(), String> {
+        for (task, passed_over) in &mut self.workers[worker].queue {
+            *passed_over += 1;
+            if *passed_over > SLOT_STREAK {
+                return Err(format!(
+                    "worker {worker} ran its slot {passed_over} times in a row while task {task} \
+                     was in its queue"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing is known any more of the tasks in a worker's queue.
+    fn lose_queue(&mut self, worker: usize) {
+        for (task, _) in self.workers[worker].queue.drain(..) {
+            self.tasks[task] = Place::Somewhere;
+        }
+    }
+
+    /// A worker is about to be stepped. How often it was, with this one.
+    pub(crate) fn step(&mut self, worker: usize) -> usize {
+        self.workers[worker].steps += 1;
+        self.workers[worker].steps
+    }
+
+    /// Whether there is certainly a task that any idle worker could take.
+    pub(crate) fn has_stealable(&self) -> bool {
+        !self.injected.is_empty() || self.workers.iter().any(|worker| !worker.queue.is_empty())
+    }
+
+    /// After a step: what is in the injection queue has not waited too long.
+    pub(crate) fn check_injected(&self) -> Result<(), String> {
+        let turns = self.turns();
+        for injected in &self.injected {
+            for (worker, before) in injected.turns.iter().enumerate() {
+                if turns[worker] - before > injected.ahead {
+                    return Err(format!(
+                        "task {} is in the injection queue behind {}, and worker {worker} has had \
+                         {} turns",
+                        injected.task,
+                        injected.ahead,
+                        turns[worker] - before
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A watcher has looked after the others' slots.
+    pub(crate) fn watched(&mut self, watcher: usize) {
+        for worker in (0..self.workers.len()).filter(|&worker| worker != watcher) {
+            if let Some(task) = self.workers[worker].slot.take() {
+                self.tasks[task] = Place::Somewhere;
+            }
+        }
+    }
+
+    /// What a worker had goes to the injection queue.
+    pub(crate) fn worker_dropped(&mut self, worker: usize) {
+        if let Some(task) = self.workers[worker].slot.take() {
+            self.tasks[task] = Place::Somewhere;
+        }
+        self.lose_queue(worker);
+    }
+
+    fn turns(&self) -> Vec<usize> {
+        let turns = |worker: &WorkerPlaces| worker.steps / self.interval;
+        self.workers.iter().map(turns).collect()
+    }
+}

@@ -1,0 +1,179 @@
+//! One worker, and what the harness knows of it.
+
+use raddle_sched::{Step, Waiting, Worker};
+
+use super::world::{Event, Micros, World};
+
+enum Posture {
+    /// It may be stepped. It has just run a task, or come from parking.
+    Awake { has_run: bool },
+    /// Its last step found nothing: it parks, or is stepped once more.
+    Idle,
+    Parked {
+        waiting: Waiting,
+        deadline: Option<Micros>,
+    },
+}
+
+pub(crate) struct Seat {
+    /// None once it was dropped.
+    worker: Option<Worker>,
+    posture: Posture,
+    /// Whether its unpark was heard of, and whether that is to be ignored.
+    heard: bool,
+    deaf: bool,
+}
+
+impl Seat {
+    pub(crate) fn new(worker: Worker) -> Self {
+        Self {
+            worker: Some(worker),
+            posture: Posture::Awake { has_run: false },
+            heard: false,
+            deaf: false,
+        }
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    /// Drops the worker.
+    pub(crate) fn vacate(&mut self) {
+        self.worker = None;
+    }
+
+    pub(crate) fn is_in_driver(&self) -> bool {
+        self.is_alive()
+            && matches!(&self.posture, Posture::Parked { waiting, .. } if waiting.in_driver)
+    }
+
+    /// Whether it is parked and nobody has unparked it.
+    pub(crate) fn is_asleep(&self) -> bool {
+        let parked = matches!(self.posture, Posture::Parked { .. });
+        self.worker
+            .as_ref()
+            .is_some_and(|worker| parked && !worker.is_unparked())
+    }
+
+    /// Whether it may be searching, or will be as soon as it goes on.
+    pub(crate) fn may_search(&self) -> bool {
+        !matches!(self.posture, Posture::Awake { has_run: true })
+            && self.is_alive()
+            && !self.is_asleep()
+    }
+
+    pub(crate) fn has_run(&self) -> bool {
+        self.is_alive() && matches!(self.posture, Posture::Awake { has_run: true })
+    }
+
+    /// Notices an unpark of a worker that sleeps outside the driver.
+    pub(crate) fn hear(&mut self, world: &World, deaf_in: &mut Option<usize>) {
+        let Some(worker) = &self.worker else { return };
+        let sleeps = matches!(&self.posture, Posture::Parked { waiting, .. } if !waiting.in_driver);
+        if !sleeps || self.heard || !worker.is_unparked() {
+            return;
+        }
+        self.heard = true;
+        match deaf_in {
+            Some(0) => {
+                *deaf_in = None;
+                self.deaf = true;
+                world.with(|state| state.note(Event::Swallowed, 1));
+            }
+            Some(left) => *left -= 1,
+            None => {}
+        }
+    }
+
+    /// Whether the worker has something to do: it does not wait, or its wait
+    /// has ended.
+    pub(crate) fn is_due(&self, world: &World) -> bool {
+        self.is_alive()
+            && match &self.posture {
+                Posture::Awake { .. } | Posture::Idle => true,
+                Posture::Parked { waiting, deadline } => world.with(|state| {
+                    let wait_has_ended = match waiting.in_driver {
+                        true => state.driver_is_ready(),
+                        false => self.heard && !self.deaf,
+                    };
+                    wait_has_ended || deadline.is_some_and(|deadline| deadline <= state.now)
+                }),
+            }
+    }
+
+    /// Whether its wait ends without a reason, as those in the driver and those
+    /// with a time-out may.
+    pub(crate) fn may_wake_early(&self, world: &World) -> bool {
+        self.is_alive()
+            && matches!(&self.posture, Posture::Parked { waiting, deadline }
+                if waiting.in_driver || deadline.is_some())
+            && world.one_in(8)
+    }
+
+    /// When its wait ends at the latest, by a time-out or a timer.
+    pub(crate) fn deadline(&self, world: &World) -> Option<Micros> {
+        let Posture::Parked { waiting, deadline } = &self.posture else {
+            return None;
+        };
+        let timer = || world.with(|state| state.driver.timers.iter().map(|timer| timer.0).min());
+        let timer = waiting.in_driver.then(timer).flatten();
+        self.worker.as_ref()?;
+        [*deadline, timer].into_iter().flatten().min()
+    }
+
+    /// Lets the worker do one thing. How many steps it has taken, if it was one.
+    pub(crate) fn drive(&mut self, world: &World, index: usize) -> Option<usize> {
+        let worker = self.worker.as_mut()?;
+        let mut steps = None;
+        self.posture = match &self.posture {
+            Posture::Idle if !world.one_in(4) => {
+                world.with(|state| state.note(Event::BeginPark, index));
+                posture(world, worker.begin_park())
+            }
+            Posture::Awake { .. } | Posture::Idle => {
+                world.with(|state| {
+                    state.note(Event::Step, index);
+                    steps = Some(state.places.step(index));
+                });
+                let step = worker.step();
+                world.with(|state| {
+                    if let Err(message) = state.places.check_injected() {
+                        state.fail(|| message);
+                    }
+                    state.check(step != Step::Shutdown, || {
+                        format!("worker {index} ends before the last was dropped")
+                    });
+                });
+                match step {
+                    Step::Ran => Posture::Awake { has_run: true },
+                    Step::Idle | Step::Shutdown => Posture::Idle,
+                }
+            }
+            Posture::Parked { waiting, .. } => {
+                world.with(|state| {
+                    state.note(Event::Resume, index);
+                    if waiting.timeout.is_some() {
+                        state.places.watched(index);
+                    }
+                });
+                posture(world, worker.resume_park())
+            }
+        };
+        self.heard = false;
+        self.deaf = false;
+        steps
+    }
+}
+
+fn posture(world: &World, waiting: Option<Waiting>) -> Posture {
+    match waiting {
+        None => Posture::Awake { has_run: false },
+        Some(waiting) => Posture::Parked {
+            waiting,
+            deadline: waiting
+                .timeout
+                .map(|timeout| world.with(|state| state.now) + timeout.as_micros() as Micros),
+        },
+    }
+}

@@ -1,0 +1,314 @@
+//! What the tasks, the driver and the harness of one run share: the choices,
+//! the virtual time, and a model of every task that the checks compare with.
+//!
+//! No waker, handle or future is called or dropped under the lock.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use raddle_sched::Config;
+use raddle_std::sync::Mutex;
+use raddle_task::{AbortHandle, JoinHandle};
+
+use super::places::Places;
+use super::rng::{Rng, mix};
+use super::task::Output;
+
+/// Which task: the how-manieth of its run.
+pub(crate) type TaskId = usize;
+
+/// Virtual time, in microseconds.
+pub(crate) type Micros = u64;
+
+/// What happened, for the trace: the names tell the run's story.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    Spawn,
+    Wake,
+    Abort,
+    Detach,
+    Poll,
+    Dropped,
+    Timer,
+    Raise,
+    Join,
+    Step,
+    BeginPark,
+    Resume,
+    DropWorker,
+    Unpark,
+    Swallowed,
+    Advance,
+    Stall,
+    Rest,
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Ready,
+    Panicked,
+    Cancelled,
+}
+
+/// The model of one task.
+#[derive(Default)]
+pub(crate) struct Task {
+    pub(crate) running: bool,
+    /// Since when it is owed a poll, or the drop of its future.
+    pub(crate) notified: Option<Micros>,
+    pub(crate) aborted: bool,
+    pub(crate) polls: usize,
+    /// What its present poll is about to return, if it is the last.
+    pub(crate) verdict: Option<End>,
+    pub(crate) end: Option<End>,
+    /// Who awaits it.
+    pub(crate) joiner: Option<TaskId>,
+}
+
+/// What the driver of the run has in hand.
+#[derive(Default)]
+pub(crate) struct Pending {
+    /// The events, and since when they are due.
+    pub(crate) due: Vec<(Micros, TaskId, Waker)>,
+    pub(crate) timers: Vec<(Micros, TaskId, Waker)>,
+    pub(crate) unparked: bool,
+    /// How often it was looked at.
+    pub(crate) turns: usize,
+    pub(crate) shutdowns: usize,
+    /// How many unparks until one is lost.
+    pub(crate) swallow_in: Option<usize>,
+}
+
+pub(crate) struct State {
+    pub(crate) rng: Rng,
+    pub(crate) max_tasks: usize,
+    pub(crate) now: Micros,
+    /// The worker that is being driven.
+    pub(crate) worker: Option<usize>,
+    /// The last worker is being dropped, or has been.
+    pub(crate) ending: bool,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) places: Places,
+    pub(crate) wakers: Vec<(TaskId, Waker)>,
+    pub(crate) handles: Vec<(TaskId, JoinHandle<Output>)>,
+    pub(crate) aborts: Vec<(TaskId, AbortHandle)>,
+    pub(crate) outputs: usize,
+    pub(crate) driver: Pending,
+    pub(crate) failure: Option<String>,
+    pub(crate) hash: u64,
+    verbose: bool,
+}
+
+#[derive(Clone)]
+pub(crate) struct World(Arc<Mutex<State>>);
+
+impl World {
+    pub(crate) fn new(rng: Rng, max_tasks: usize, config: &Config, verbose: bool) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            rng,
+            max_tasks,
+            now: 0,
+            worker: None,
+            ending: false,
+            tasks: Vec::new(),
+            places: Places::new(config.workers, config.global_queue_interval as usize),
+            wakers: Vec::new(),
+            handles: Vec::new(),
+            aborts: Vec::new(),
+            outputs: 0,
+            driver: Pending::default(),
+            failure: None,
+            hash: 0,
+            verbose,
+        })))
+    }
+
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        f(&mut self.0.lock())
+    }
+
+    pub(crate) fn below(&self, bound: usize) -> usize {
+        self.with(|state| state.rng.below(bound))
+    }
+
+    pub(crate) fn one_in(&self, bound: usize) -> bool {
+        self.below(bound) == 0
+    }
+
+    /// How many futures, outputs, drivers and schedulers have a part in it.
+    pub(crate) fn holders(&self) -> usize {
+        Arc::strong_count(&self.0) - 1
+    }
+
+    /// Notes a wake of a task, then does it.
+    pub(crate) fn wake(&self, task: TaskId, wake: impl FnOnce()) {
+        self.with(|state| state.wake(Event::Wake, task));
+        wake();
+    }
+}
+
+impl State {
+    pub(crate) fn note(&mut self, event: Event, subject: usize) {
+        let worker = self.worker.map_or(0, |worker| worker + 1);
+        let word = (event as u64) << 32 | (worker as u64) << 24 | subject as u64;
+        self.hash = mix(self.hash ^ word);
+        if self.verbose {
+            match self.worker {
+                Some(worker) => println!("{:6} us  worker {worker}: {event:?} {subject}", self.now),
+                None => println!("{:6} us  outside: {event:?} {subject}", self.now),
+            }
+        }
+    }
+
+    /// Keeps the first failure. Checks do not panic: the scheduler would catch
+    /// it.
+    pub(crate) fn fail(&mut self, message: impl FnOnce() -> String) {
+        if self.failure.is_none() {
+            self.failure = Some(message());
+        }
+    }
+
+    pub(crate) fn check(&mut self, holds: bool, message: impl FnOnce() -> String) {
+        if !holds {
+            self.fail(message);
+        }
+    }
+
+    /// A new task, which is scheduled at once.
+    pub(crate) fn add_task(&mut self) -> TaskId {
+        let task = self.tasks.len();
+        self.tasks.push(Task::default());
+        self.places.add_task();
+        self.wake(Event::Spawn, task);
+        task
+    }
+
+    /// A task is about to be woken, aborted or scheduled first.
+    pub(crate) fn wake(&mut self, event: Event, id: TaskId) {
+        self.note(event, id);
+        let task = &mut self.tasks[id];
+        if task.end.is_some() || task.notified.is_some() {
+            return;
+        }
+        task.notified = Some(self.now);
+        if !task.running {
+            self.places.scheduled(id, self.worker);
+        }
+    }
+
+    pub(crate) fn abort(&mut self, id: TaskId) {
+        self.wake(Event::Abort, id);
+        self.tasks[id].aborted = true;
+    }
+
+    /// A task is taken from its place, to be polled or dropped.
+    fn run(&mut self, id: TaskId) {
+        let was_due = self.tasks[id].notified.take().is_some();
+        if !self.ending {
+            self.check(was_due, || format!("task {id} runs though nobody woke it"));
+            match self.worker {
+                Some(worker) => {
+                    if let Err(message) = self.places.ran(id, worker) {
+                        self.fail(|| message);
+                    }
+                }
+                None => self.fail(|| format!("task {id} runs outside the workers")),
+            }
+        }
+    }
+
+    pub(crate) fn begin_poll(&mut self, id: TaskId) {
+        self.note(Event::Poll, id);
+        self.run(id);
+        let ending = self.ending;
+        let task = &mut self.tasks[id];
+        let (running, ended, aborted) = (task.running, task.end, task.aborted);
+        task.running = true;
+        task.polls += 1;
+        self.check(!running, || format!("two polls of task {id} overlap"));
+        self.check(ended.is_none(), || {
+            format!("task {id} is polled after its end")
+        });
+        self.check(!aborted && !ending, || {
+            format!("task {id} is polled after it was aborted")
+        });
+    }
+
+    /// A poll returns; with a verdict it was the last.
+    pub(crate) fn end_poll(&mut self, id: TaskId, verdict: Option<End>) {
+        let task = &mut self.tasks[id];
+        task.running = false;
+        task.verdict = verdict;
+        if task.notified.is_some()
+            && verdict.is_none()
+            && let Some(worker) = self.worker
+        {
+            self.places.again(id, worker);
+        }
+    }
+
+    /// The future of a task is dropped, outside its polls.
+    pub(crate) fn dropped(&mut self, id: TaskId) {
+        self.note(Event::Dropped, id);
+        let verdict = self.tasks[id].verdict;
+        if verdict.is_none() {
+            // Instead of a poll.
+            self.run(id);
+        }
+        let task = &mut self.tasks[id];
+        let (twice, running, aborted) = (task.end.is_some(), task.running, task.aborted);
+        task.notified = None;
+        task.end = Some(verdict.unwrap_or(End::Cancelled));
+        let may_go = verdict.is_some() || aborted || self.ending;
+        self.check(!twice, || {
+            format!("the future of task {id} is dropped twice")
+        });
+        self.check(!running, || {
+            format!("task {id} is dropped while it is polled")
+        });
+        self.check(may_go, || {
+            format!("task {id} is dropped though nobody aborted it")
+        });
+    }
+
+    /// A join handle gave what a task ended with.
+    pub(crate) fn joined(&mut self, id: TaskId, end: End) {
+        self.note(Event::Join, id);
+        let expected = self.tasks[id].end;
+        self.check(expected == Some(end), || {
+            format!("joining task {id} says {end:?}, but its end was {expected:?}")
+        });
+    }
+
+    /// Every worker is parked: nothing may be due.
+    pub(crate) fn check_rest(&mut self) {
+        self.note(Event::Rest, 0);
+        let lost = self.tasks.iter().position(|task| task.notified.is_some());
+        if let Some(id) = lost {
+            let place = self.places.of(id);
+            self.fail(|| {
+                format!("lost wake-up: all workers are parked and task {id} is due, at {place:?}")
+            });
+        }
+    }
+
+    /// One worker was stuck until now, another idle: nothing may be due for
+    /// longer than `limit`.
+    pub(crate) fn check_served(&mut self, limit: Micros) {
+        let now = self.now;
+        let late = self
+            .tasks
+            .iter()
+            .position(|task| task.notified.is_some_and(|since| since + limit < now));
+        if let Some(id) = late {
+            let place = self.places.of(id);
+            self.fail(|| format!("task {id} waits behind a stuck worker, at {place:?}"));
+        }
+        let due = self.driver.due.iter().chain(&self.driver.timers);
+        let oldest = due.map(|event| event.0).min();
+        self.check(oldest.is_none_or(|since| since + limit >= now), || {
+            "an event or a timer waits behind a stuck worker".to_owned()
+        });
+    }
+}

@@ -1,0 +1,41 @@
+//! Counting without a read-modify-write.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that one thread at a time writes, with plain stores, and any
+/// thread reads.
+///
+/// It is the same in a model, and no point at which one switches threads: counts
+/// would multiply the executions. So nothing that must not race may be reached
+/// on the strength of it.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    /// Starts at `number`.
+    pub const fn new(number: u64) -> Self {
+        Self(AtomicU64::new(number))
+    }
+
+    /// Adds to the number. The writer alone.
+    #[inline]
+    pub fn add(&self, number: u64) {
+        // ORDERING: only the caller writes it.
+        self.set(self.0.load(Ordering::Relaxed).wrapping_add(number));
+    }
+
+    /// Sets the number. The writer alone.
+    #[inline]
+    pub fn set(&self, number: u64) {
+        // ORDERING: Release pairs with `get`: who sees the number sees what
+        // the writer counted elsewhere before.
+        self.0.store(number, Ordering::Release);
+    }
+
+    /// The number, as last written.
+    #[inline]
+    pub fn get(&self) -> u64 {
+        // ORDERING: pairs with `set`.
+        self.0.load(Ordering::Acquire)
+    }
+}
