@@ -212,14 +212,17 @@ impl Idle {
     }
 
     /// What a parked worker is to do now that it has woken, or is about to
-    /// block. It takes the watch if nobody has it, and gives it up when there
-    /// is nobody left to watch over.
-    pub(crate) fn duty(&self, worker: usize) -> Duty {
+    /// block. It takes the watch if nobody has it. A watcher gives it up when
+    /// there is nobody left to watch over, unless it `lingers`.
+    pub(crate) fn duty(&self, worker: usize, lingers: bool) -> Duty {
         let mut sleepers = self.sleepers.lock();
         if !sleepers.listed.contains(&worker) {
             return Duty::Leave;
         }
-        if !self.has_watch || sleepers.listed.len() == self.workers {
+        if !self.has_watch {
+            return Duty::Sleep;
+        }
+        if sleepers.listed.len() == self.workers && !lingers {
             sleepers.dismiss(worker);
             return Duty::Sleep;
         }

@@ -94,7 +94,8 @@ impl Core {
     /// How a parked worker waits: a watcher for a moment. None if another has
     /// taken it off the list.
     pub(super) fn next_wait(&self, timeout: Option<Duration>) -> Option<Wait> {
-        match self.shared.idle.duty(self.index) {
+        let lingers = self.watch.borrow().lingers();
+        match self.shared.idle.duty(self.index, lingers) {
             Duty::Leave => None,
             Duty::Sleep => Some(Wait {
                 watches: false,

@@ -11,11 +11,16 @@ const FIRST_LOOK: Duration = Duration::from_millis(1);
 /// How long it sleeps at most: two looks see that a worker does not get on, and
 /// what it leaves undone is to be served within 10 ms.
 const LONGEST_LOOK: Duration = Duration::from_millis(4);
+/// How many steps between two looks make it worth while to look again though
+/// everybody is parked: to appoint a watcher anew costs a wake-up.
+const LIVELY: u64 = 8;
 
 /// What a watcher remembers of the others.
 pub(super) struct Watch {
     sights: Box<[Sight]>,
     interval: Duration,
+    /// Whether the others took many steps between the last two looks.
+    lingers: bool,
 }
 
 /// What was last seen of one worker.
@@ -31,6 +36,7 @@ impl Watch {
         Self {
             sights: vec![Sight::default(); workers].into(),
             interval: FIRST_LOOK,
+            lingers: false,
         }
     }
 
@@ -39,9 +45,15 @@ impl Watch {
         self.interval
     }
 
+    /// Whether to go on watching when everybody is parked.
+    pub(super) fn lingers(&self) -> bool {
+        self.lingers
+    }
+
     /// Starts a watch with short intervals.
     pub(super) fn begin(&mut self) {
         self.interval = FIRST_LOOK;
+        self.lingers = false;
     }
 
     /// Whether a worker that was stuck at the last look still is.
@@ -56,12 +68,15 @@ impl Watch {
     /// `rescue`, which says whether it took anything.
     fn look(&mut self, own: usize, remotes: &[Remote], mut rescue: impl FnMut(&Remote) -> bool) {
         let mut rescued = false;
+        let mut moved = 0;
         for (index, (sight, remote)) in self.sights.iter_mut().zip(remotes).enumerate() {
             let now = progress(remote);
             sight.stuck = index != own && !remote.parker.is_parked() && sight.progress == now;
+            moved += now.wrapping_sub(sight.progress);
             sight.progress = now;
             rescued |= sight.stuck && rescue(remote);
         }
+        self.lingers = moved >= LIVELY;
         self.interval = match rescued {
             true => FIRST_LOOK,
             false => (self.interval * 2).min(LONGEST_LOOK),
