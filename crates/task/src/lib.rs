@@ -2,6 +2,7 @@
 
 mod cell;
 mod completed;
+mod current;
 mod error;
 mod id;
 mod join;
@@ -21,8 +22,9 @@ use std::future::Future;
 use std::panic::Location;
 
 pub use completed::{Completed, CompletedStack};
+pub use current::{id, try_id};
 pub use error::JoinError;
-pub use id::{Id, id, try_id};
+pub use id::Id;
 pub use join::{AbortHandle, JoinHandle};
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};

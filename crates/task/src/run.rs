@@ -12,7 +12,7 @@ use crate::error::JoinError;
 use crate::live::Retire;
 use crate::runnable::Outcome;
 use crate::state::{Completion, Release, Start, Stop};
-use crate::{LiveList, Schedule, id};
+use crate::{LiveList, Schedule, current};
 
 /// The cell behind a header.
 ///
@@ -36,11 +36,15 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
 ) -> Outcome {
     // SAFETY: the liveness reference is there until this function gives it up.
     let cell = unsafe { cell::<F, S>(header) };
-    let _current = id::enter(header);
+    let current = current::enter(header);
     let output = match cell.header.state.transition_to_running() {
         Start::Poll => {
             // SAFETY: this is the runner, and the task is not complete.
             match unsafe { poll::<F, S>(header) } {
+                Poll::Pending if current.was_woken() => {
+                    // SAFETY: the caller's runnable goes on.
+                    return Outcome::Again(unsafe { runnable_of(header) });
+                }
                 Poll::Pending => {
                     return match cell.header.state.transition_to_idle() {
                         Stop::Idle => Outcome::Idle,

@@ -14,8 +14,9 @@ pub(crate) use duty::{Completion, Detach, Release, Start, Stop, Wake};
 /// and while a task that was woken during its poll is queued again. Cleared by
 /// the end of a poll that was not woken, and by completion.
 const RUNNING: usize = 1;
-/// Set while a runnable exists, or while the running poll is owed another.
-/// Cleared by the start of a run.
+/// Set while a runnable exists whose task is not `RUNNING`, or while the running
+/// poll is owed another because of a wake from elsewhere. Cleared by the start
+/// of a run.
 const NOTIFIED: usize = RUNNING << 1;
 /// Set once the future is gone; never cleared.
 const COMPLETE: usize = NOTIFIED << 1;
@@ -59,15 +60,21 @@ impl State {
     /// Starts a run. The caller holds the runnable.
     #[inline]
     pub(crate) fn transition_to_running(&self) -> Start {
-        // ORDERING: while `NOTIFIED` is set only the caller changes it and
-        // `RUNNING`, and the caller got the runnable through a queue.
+        // ORDERING: only the caller changes `RUNNING`, or clears `NOTIFIED`, and
+        // the caller got the runnable through a queue.
         let current = Snapshot(self.0.load(Ordering::Relaxed));
-        debug_assert!(current.is(NOTIFIED) && !current.is(COMPLETE));
-        let change = NOTIFIED | (!current.0 & RUNNING);
-        // ORDERING: Acquire pairs with the Release of every wake up to this
-        // one, also of those that found the task notified already, and through
-        // them with `transition_to_idle` of the run before.
-        let before = Snapshot(self.0.fetch_xor(change, Ordering::Acquire));
+        debug_assert!(current.0 & (RUNNING | NOTIFIED) != 0 && !current.is(COMPLETE));
+        let before = if current.is(NOTIFIED) {
+            let change = NOTIFIED | (!current.0 & RUNNING);
+            // ORDERING: Acquire pairs with the Release of every wake up to this
+            // one, also of those that found the task notified already, and
+            // through them with `transition_to_idle` of the run before.
+            Snapshot(self.0.fetch_xor(change, Ordering::Acquire))
+        } else {
+            // The task woke itself, and nobody else has. Whoever does from here
+            // on finds it running, and is noticed when its poll ends.
+            current
+        };
         if before.is(CANCELLED) {
             Start::Cancel
         } else {

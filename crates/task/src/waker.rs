@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable};
 
 use crate::cell::Header;
+use crate::current;
 use crate::state::{Release, Wake};
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
@@ -32,8 +33,12 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 }
 
 unsafe fn wake(data: *const ()) {
-    // SAFETY: the waker holds a reference, given up by the transition.
+    // SAFETY: the waker holds a reference, given up here or by the transition.
     let header = unsafe { header(data) };
+    if current::wake_itself(header) {
+        // SAFETY: as above.
+        return unsafe { release(header) };
+    }
     // SAFETY: as above.
     match unsafe { header.as_ref() }.state.wake_by_value() {
         // SAFETY: the transition made a runnable.
@@ -47,6 +52,9 @@ unsafe fn wake(data: *const ()) {
 unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: the waker holds a reference.
     let header = unsafe { header(data) };
+    if current::wake_itself(header) {
+        return;
+    }
     // SAFETY: as above.
     if unsafe { header.as_ref() }.state.wake_by_ref() == Wake::Enqueue {
         // SAFETY: the transition made a runnable.

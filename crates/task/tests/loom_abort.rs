@@ -38,6 +38,22 @@ fn abort_against_the_first_run() {
     });
 }
 
+/// Aborts a task that wakes itself, and is queued again without a trace in its
+/// state word. Complete.
+#[test]
+fn abort_against_a_wake_of_itself() {
+    model::check(|| {
+        let (tally, handle, mut flags) = Task::new(2, Place::Inline).restless().start();
+        let abort = handle.abort_handle();
+        let aborting = thread::spawn(move || abort.abort());
+        flags.pop().unwrap().set().wake();
+        aborting.join().unwrap();
+        assert!(join(handle).unwrap_err().is_cancelled());
+        drop(flags);
+        tally.check();
+    });
+}
+
 /// Aborts an idle task twice, and wakes it. Bounded.
 #[test]
 fn abort_against_abort_and_wake() {

@@ -21,7 +21,11 @@ fn wake_by_ref(flag: Flag) {
 /// runs the task there. Whoever wakes the task while another runs it, or is
 /// about to, leaves the run to the other.
 fn wake_on_threads(wakes: &[fn(Flag)]) {
-    let (tally, handle, mut flags) = Task::new(wakes.len(), Place::Inline).start();
+    wake_task_on_threads(Task::new(wakes.len(), Place::Inline), wakes);
+}
+
+fn wake_task_on_threads(task: Task, wakes: &[fn(Flag)]) {
+    let (tally, handle, mut flags) = task.start();
     let last = flags.pop().unwrap();
     let threads: Vec<_> = flags
         .into_iter()
@@ -61,6 +65,16 @@ fn three_wakes() {
     Model::new()
         .preemptions(2)
         .check(|| wake_on_threads(&[wake_by_ref, wake, wake_by_ref]));
+}
+
+/// A task that wakes itself while others wake it: its own wake leaves no trace
+/// in the state word, theirs must be seen all the same. Complete.
+#[test]
+fn a_wake_of_itself_and_two_others() {
+    model::check(|| {
+        let task = Task::new(2, Place::Inline).restless();
+        wake_task_on_threads(task, &[wake_by_ref, wake]);
+    });
 }
 
 /// The task goes through a queue to another thread, which may have run and

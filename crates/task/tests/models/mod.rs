@@ -172,6 +172,8 @@ pub(crate) struct Flags {
 
 struct Shared {
     flags: Vec<AtomicBool>,
+    /// std's, so that it orders nothing.
+    restless: std::sync::atomic::AtomicBool,
     wakers: Mutex<Vec<Waker>>,
 }
 
@@ -187,6 +189,9 @@ impl Future for Flags {
         // ORDERING: the flags order nothing; the wakes that follow them do.
         let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         if !self.shared.flags.iter().all(set) {
+            if self.polls == 2 && self.shared.restless.load(Ordering::Relaxed) {
+                cx.waker().wake_by_ref();
+            }
             return Poll::Pending;
         }
         Poll::Ready(Value {
@@ -210,6 +215,7 @@ impl Task {
         let tally = Tally::default();
         let shared = Arc::new(Shared {
             flags: (0..flags).map(|_| AtomicBool::new(false)).collect(),
+            restless: false.into(),
             wakers: Mutex::new(Vec::new()),
         });
         let future = Flags {
@@ -226,6 +232,12 @@ impl Task {
             handle,
             shared,
         }
+    }
+
+    /// Has the second poll wake its own task, if it is not the last.
+    pub(crate) fn restless(self) -> Self {
+        self.shared.restless.store(true, Ordering::Relaxed);
+        self
     }
 
     /// Runs the task until it is idle.

@@ -1,0 +1,102 @@
+//! Which task runs on this thread, and whether it has woken itself.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+
+use crate::cell::Header;
+use crate::id::Id;
+
+struct Current {
+    /// The task that is being run, or null.
+    task: Cell<*const Header>,
+    /// Whether it was woken on this thread since its run began.
+    woken: Cell<bool>,
+}
+
+raddle_std::thread_local! {
+    static CURRENT: Current = Current {
+        task: Cell::new(ptr::null()),
+        woken: Cell::new(false),
+    };
+}
+
+/// The id of the task that runs on this thread.
+///
+/// # Panics
+///
+/// Outside a task.
+#[track_caller]
+pub fn id() -> Id {
+    try_id().expect("no task runs on this thread; call try_id where that may be")
+}
+
+/// The id of the task that runs on this thread, if one does.
+pub fn try_id() -> Option<Id> {
+    CURRENT
+        .try_with(|current| {
+            // SAFETY: `enter` keeps it null or the task that is being run, whose
+            // liveness reference its runner holds until the guard is dropped or
+            // the pointer is not looked at again.
+            unsafe { current.task.get().as_ref() }.map(|header| header.id)
+        })
+        .ok()
+        .flatten()
+}
+
+/// Names the task that runs on this thread until the guard is dropped.
+#[inline]
+pub(crate) fn enter(header: NonNull<Header>) -> Entered {
+    Entered {
+        outer: CURRENT
+            .try_with(|current| {
+                (
+                    current.task.replace(header.as_ptr()),
+                    current.woken.replace(false),
+                )
+            })
+            .unwrap_or((ptr::null(), false)),
+    }
+}
+
+/// Notes the wake of a task that this thread is running, which then need not
+/// change the task's state: nobody but the runner, on this thread, has to know.
+/// False if it is not the one that runs.
+#[inline]
+pub(crate) fn wake_itself(header: NonNull<Header>) -> bool {
+    CURRENT
+        .try_with(|current| {
+            let runs = ptr::eq(current.task.get(), header.as_ptr());
+            if runs {
+                current.woken.set(true);
+            }
+            runs
+        })
+        .unwrap_or(false)
+}
+
+/// Restores the outer task when dropped.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    outer: (*const Header, bool),
+}
+
+impl Entered {
+    /// Whether the task has woken itself.
+    #[inline]
+    pub(crate) fn was_woken(&self) -> bool {
+        CURRENT
+            .try_with(|current| current.woken.get())
+            .unwrap_or(false)
+    }
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        // A thread that is ending has no current task any more.
+        let _ = CURRENT.try_with(|current| {
+            current.task.set(self.outer.0);
+            current.woken.set(self.outer.1);
+        });
+    }
+}
