@@ -121,4 +121,11 @@ impl FrontCell {
             .map(drop)
             .map_err(Front::unpack)
     }
+
+    /// Sets the front, which no other thread changes.
+    #[inline]
+    pub(crate) fn set(&self, new: Front) {
+        // ORDERING: as in `advance`.
+        self.0.store(new.pack(), Ordering::Release);
+    }
 }

@@ -1,126 +1,56 @@
-//! The injection queue: an unbounded list that any thread pushes to.
+//! The injection queue: an unbounded queue that any thread pushes to.
 
+use std::collections::VecDeque;
 use std::fmt;
-use std::marker::PhantomData;
-use std::ptr::NonNull;
+use std::vec;
 
-use raddle_std::cell::UnsafeCell;
 use raddle_std::sync::Mutex;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Overflow, Pointer};
+use crate::{Overflow, Owner, Pointer, Stolen};
 
-/// A [`Pointer`] to something that has room for a link to the next item, so
-/// that a list of them needs no memory of its own.
+/// How much room an empty queue keeps, in items. What it needed beyond that
+/// for once goes back.
+const KEPT: usize = 1 << 14;
+
+/// Items that were taken out together, or refused together.
+pub type Batch<T> = vec::IntoIter<T>;
+
+/// A fair queue for many producers and consumers: a ring under a lock, with a
+/// length that is read without it.
 ///
-/// # Safety
-///
-/// The link must be a plain field of the item that nothing else uses while the
-/// item is in a list: [`next`](Self::next) must return what the last
-/// [`set_next`](Self::set_next) stored.
-pub unsafe trait Link: Pointer {
-    /// Reads the link.
-    ///
-    /// # Safety
-    ///
-    /// `ptr` comes from [`Pointer::into_ptr`], has not been taken back, and
-    /// nobody writes the link at the same time.
-    unsafe fn next(ptr: NonNull<()>) -> Option<NonNull<()>>;
-
-    /// Writes the link.
-    ///
-    /// # Safety
-    ///
-    /// As for [`next`](Self::next), and nobody reads the link at the same
-    /// time.
-    unsafe fn set_next(ptr: NonNull<()>, next: Option<NonNull<()>>);
-}
-
-/// A value together with a link: `Box<Node<T>>` can be queued in an
-/// [`Injection`].
-#[derive(Debug)]
-pub struct Node<T> {
-    next: UnsafeCell<Option<NonNull<()>>>,
-    value: T,
-}
-
-// SAFETY: the link is touched only by the list that owns the node.
-unsafe impl<T: Send> Send for Node<T> {}
-
-impl<T> Node<T> {
-    /// Boxes a value with its link.
-    pub fn new(value: T) -> Box<Self> {
-        Box::new(Self {
-            next: UnsafeCell::new(None),
-            value,
-        })
-    }
-
-    /// Takes the value out.
-    #[expect(clippy::boxed_local, reason = "items are boxed nodes")]
-    pub fn into_inner(self: Box<Self>) -> T {
-        self.value
-    }
-}
-
-// SAFETY: the link is a field that only the list reaches.
-unsafe impl<T> Link for Box<Node<T>> {
-    unsafe fn next(ptr: NonNull<()>) -> Option<NonNull<()>> {
-        // SAFETY: the pointer is a live node that the caller's list owns.
-        unsafe { ptr.cast::<Node<T>>().as_ref() }
-            .next
-            // SAFETY: the caller promises that nobody writes meanwhile.
-            .with(|next| unsafe { *next })
-    }
-
-    unsafe fn set_next(ptr: NonNull<()>, next: Option<NonNull<()>>) {
-        // SAFETY: as above.
-        unsafe { ptr.cast::<Node<T>>().as_ref() }
-            .next
-            // SAFETY: the caller promises that nobody looks meanwhile.
-            .with_mut(|slot| unsafe { *slot = next });
-    }
-}
-
-/// A fair queue for many producers and consumers: an intrusive list under a
-/// lock, with a length that is read without it.
+/// The items stand in an array rather than being linked by fields of their own:
+/// to walk a list is to wait for each item in turn, which another core may
+/// have, before the next can be found.
 ///
 /// ```
-/// use raddle_queue::{Injection, Node};
+/// use raddle_queue::Injection;
 ///
 /// let queue = Injection::new();
-/// queue.push_batch((0..3).map(Node::new)).unwrap();
-/// let sum: i32 = queue.pop_batch(2).map(Node::into_inner).sum();
-/// assert_eq!((sum, queue.len()), (1, 1));
+/// queue.push_batch(0..3).unwrap();
+/// assert_eq!((queue.pop_batch(2).sum::<i32>(), queue.len()), (1, 1));
 /// ```
-pub struct Injection<T: Link> {
-    /// The length of `list`, written under its lock.
+pub struct Injection<T> {
+    /// The number of items, written under the lock.
     len: AtomicUsize,
-    list: Mutex<List>,
-    items: PhantomData<T>,
+    list: Mutex<List<T>>,
 }
 
 #[derive(Debug)]
-struct List {
-    ends: Option<(NonNull<()>, NonNull<()>)>,
+struct List<T> {
+    items: VecDeque<T>,
     closed: bool,
 }
 
-// SAFETY: the queue moves items between threads; the list is under a lock.
-unsafe impl<T: Link + Send> Send for Injection<T> {}
-// SAFETY: as above.
-unsafe impl<T: Link + Send> Sync for Injection<T> {}
-
-impl<T: Link> Injection<T> {
+impl<T> Injection<T> {
     /// Makes an empty, open queue.
     pub fn new() -> Self {
         Self {
             len: AtomicUsize::new(0),
             list: Mutex::new(List {
-                ends: None,
+                items: VecDeque::new(),
                 closed: false,
             }),
-            items: PhantomData,
         }
     }
 
@@ -139,9 +69,16 @@ impl<T: Link> Injection<T> {
     /// # Errors
     ///
     /// The item, if the queue is closed; `pushed` is not called.
+    #[inline]
     pub fn push_with(&self, item: T, pushed: impl FnOnce()) -> Result<(), T> {
-        self.splice(Batch::of(item), pushed)
-            .map_err(|mut batch| batch.next().expect("a refused batch still holds its item"))
+        let mut list = self.list.lock();
+        if list.closed {
+            return Err(item);
+        }
+        list.items.push_back(item);
+        self.publish(&list);
+        pushed();
+        Ok(())
     }
 
     /// Adds items at the tail, in their order, under one lock.
@@ -149,52 +86,60 @@ impl<T: Link> Injection<T> {
     /// # Errors
     ///
     /// All of them, if the queue is closed.
-    pub fn push_batch(&self, items: impl Iterator<Item = T>) -> Result<(), Batch<T>> {
-        self.splice(items.collect(), || {})
+    pub fn push_batch(&self, items: impl IntoIterator<Item = T>) -> Result<(), Batch<T>> {
+        // Collected first: the iterator is not run under the lock.
+        let items: Vec<T> = items.into_iter().collect();
+        let mut list = self.list.lock();
+        if list.closed {
+            return Err(items.into_iter());
+        }
+        list.items.extend(items);
+        self.publish(&list);
+        Ok(())
     }
 
-    /// Takes the oldest item.
+    /// Takes the oldest item. Does not lock when the queue looks empty.
     pub fn pop(&self) -> Option<T> {
-        self.pop_batch(1).next()
+        if self.is_empty() {
+            return None;
+        }
+        let mut list = self.list.lock();
+        let item = list.items.pop_front();
+        self.retire(&mut list);
+        item
     }
 
     /// Takes up to `limit` of the oldest items under one lock. Does not lock
     /// when the queue looks empty.
     pub fn pop_batch(&self, limit: usize) -> Batch<T> {
         if limit == 0 || self.is_empty() {
-            return Batch::empty();
+            return Vec::new().into_iter();
         }
         let mut list = self.list.lock();
-        let Some((first, last)) = list.ends else {
-            return Batch::empty();
-        };
-        // ORDERING: written under the lock that is held.
-        let len = self.len.load(Ordering::Relaxed);
-        let taken = limit.min(len);
-        let mut end = first;
-        if taken == len {
-            list.ends = None;
-            end = last;
-        } else {
-            for _ in 1..taken {
-                // SAFETY: the items up to `len` are linked, and the lock is
-                // held.
-                end = unsafe { T::next(end) }.expect("a list is as long as its length");
-            }
-            // SAFETY: as above; `end` is not the last.
-            let rest = unsafe { T::next(end) }.expect("a list is as long as its length");
-            list.ends = Some((rest, last));
-            // SAFETY: the batch ends here; the lock is held.
-            unsafe { T::set_next(end, None) };
-        }
-        // ORDERING: pairs with the load in `len`.
-        self.len.store(len - taken, Ordering::Release);
+        let taken = limit.min(list.items.len());
+        let batch: Vec<T> = list.items.drain(..taken).collect();
+        self.retire(&mut list);
         drop(list);
-        Batch {
-            ends: Some((first, end)),
-            len: taken,
-            items: PhantomData,
+        batch.into_iter()
+    }
+
+    /// Takes up to `limit` of the oldest items under one lock: the first is
+    /// returned, the others go to the tail of `into`, as far as there is room.
+    /// Does not lock when the queue looks empty.
+    pub fn pop_into<const N: usize>(&self, limit: usize, into: &Owner<T, N>) -> Option<Stolen<T>>
+    where
+        T: Pointer,
+    {
+        if limit == 0 || self.is_empty() {
+            return None;
         }
+        let mut list = self.list.lock();
+        let first = list.items.pop_front();
+        let moved = (limit - 1).min(list.items.len()).min(into.room());
+        into.extend(list.items.drain(..moved));
+        self.retire(&mut list);
+        drop(list);
+        first.map(|first| Stolen { first, moved })
     }
 
     /// Refuses all further items; those queued can still be popped. Returns
@@ -209,152 +154,54 @@ impl<T: Link> Injection<T> {
     }
 
     /// How many items are queued, without locking.
+    #[inline]
     pub fn len(&self) -> usize {
-        // ORDERING: pairs with the stores under the lock. A caller that must
-        // not miss a push needs a sequentially consistent fence before this,
-        // and the pusher one after.
+        // ORDERING: pairs with `publish`. A caller that must not miss a push
+        // needs a sequentially consistent fence before this, and the pusher one
+        // after.
         self.len.load(Ordering::Acquire)
     }
 
     /// Whether nothing is queued, without locking.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn splice(&self, batch: Batch<T>, pushed: impl FnOnce()) -> Result<(), Batch<T>> {
-        let Some((first, last)) = batch.ends else {
-            return Ok(());
-        };
-        let mut list = self.list.lock();
-        if list.closed {
-            drop(list);
-            return Err(batch);
+    /// Makes the length known, after a change of the list, whose lock is held.
+    #[inline]
+    fn publish(&self, list: &List<T>) {
+        // ORDERING: Release pairs with the load in `len`.
+        self.len.store(list.items.len(), Ordering::Release);
+    }
+
+    /// Follows the removal of items.
+    #[inline]
+    fn retire(&self, list: &mut List<T>) {
+        self.publish(list);
+        if list.items.is_empty() && list.items.capacity() > KEPT {
+            list.items.shrink_to(KEPT);
         }
-        match list.ends {
-            // SAFETY: `tail` is the last item of the list, which is locked.
-            Some((_, tail)) => unsafe { T::set_next(tail, Some(first)) },
-            None => debug_assert_eq!(self.len(), 0),
-        }
-        list.ends = Some((list.ends.map_or(first, |(head, _)| head), last));
-        // ORDERING: written under the lock that is held; Release pairs with
-        // the load in `len`.
-        let len = self.len.load(Ordering::Relaxed) + batch.len;
-        self.len.store(len, Ordering::Release);
-        std::mem::forget(batch);
-        pushed();
-        drop(list);
-        Ok(())
     }
 }
 
-impl<T: Link> Default for Injection<T> {
+impl<T> Default for Injection<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Overflow into a closed queue drops the items: their owner has shut down.
-impl<T: Link> Overflow<T> for Injection<T> {
+impl<T> Overflow<T> for Injection<T> {
     fn push_batch(&self, items: impl Iterator<Item = T>) {
         drop(Injection::push_batch(self, items));
     }
 }
 
-impl<T: Link> Drop for Injection<T> {
-    fn drop(&mut self) {
-        drop(self.pop_batch(usize::MAX));
-    }
-}
-
-impl<T: Link> fmt::Debug for Injection<T> {
+impl<T> fmt::Debug for Injection<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Injection")
             .field("len", &self.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// Items on their way in or out of an [`Injection`], linked to each other.
-///
-/// An iterator; dropping it drops the items that are left.
-pub struct Batch<T: Link> {
-    ends: Option<(NonNull<()>, NonNull<()>)>,
-    len: usize,
-    items: PhantomData<T>,
-}
-
-// SAFETY: a batch owns its items.
-unsafe impl<T: Link + Send> Send for Batch<T> {}
-
-impl<T: Link> Batch<T> {
-    fn empty() -> Self {
-        Self {
-            ends: None,
-            len: 0,
-            items: PhantomData,
-        }
-    }
-
-    fn of(item: T) -> Self {
-        let mut batch = Self::empty();
-        batch.append(item);
-        batch
-    }
-
-    fn append(&mut self, item: T) {
-        let ptr = item.into_ptr();
-        // SAFETY: the item was just given up to this batch.
-        unsafe { T::set_next(ptr, None) };
-        self.ends = match self.ends {
-            Some((first, last)) => {
-                // SAFETY: the batch owns its last item.
-                unsafe { T::set_next(last, Some(ptr)) };
-                Some((first, ptr))
-            }
-            None => Some((ptr, ptr)),
-        };
-        self.len += 1;
-    }
-}
-
-impl<T: Link> FromIterator<T> for Batch<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        let mut batch = Self::empty();
-        for item in items {
-            batch.append(item);
-        }
-        batch
-    }
-}
-
-impl<T: Link> Iterator for Batch<T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        let (first, last) = self.ends?;
-        // SAFETY: the batch owns its items until it yields them.
-        let rest = unsafe { T::next(first) };
-        self.ends = rest.map(|rest| (rest, last));
-        self.len -= 1;
-        // SAFETY: the item leaves the batch, once.
-        Some(unsafe { T::from_ptr(first) })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.len, Some(self.len))
-    }
-}
-
-impl<T: Link> ExactSizeIterator for Batch<T> {}
-
-impl<T: Link> Drop for Batch<T> {
-    fn drop(&mut self) {
-        self.for_each(drop);
-    }
-}
-
-impl<T: Link> fmt::Debug for Batch<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Batch").field("len", &self.len).finish()
     }
 }

@@ -6,7 +6,7 @@ pub mod local;
 mod pointer;
 mod slot;
 
-pub use injection::{Batch, Injection, Link, Node};
+pub use injection::{Batch, Injection};
 pub use local::{Owner, Stealer, Stolen};
 pub use pointer::Pointer;
 pub use slot::Slot;

@@ -8,6 +8,7 @@ mod owner;
 mod ring;
 mod stealer;
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 use raddle_std::sync::Arc;
@@ -51,6 +52,7 @@ pub fn starting_at<T: Pointer, const N: usize>(index: u32) -> (Owner<T, N>, Stea
     let ring = Arc::new(Ring::new(Index::new(index)));
     let owner = Owner {
         ring: ring.clone(),
+        seen: Cell::new(Index::new(index)),
         items: PhantomData,
     };
     let stealer = Stealer {

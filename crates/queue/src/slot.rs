@@ -82,6 +82,23 @@ impl<T: Pointer> Slot<T> {
         None
     }
 
+    /// As [`take`](Self::take), without a read-modify-write.
+    ///
+    /// # Safety
+    ///
+    /// No other thread may take or put items at the same time: the item would
+    /// be taken twice, or lost.
+    #[inline]
+    pub unsafe fn take_alone(&self) -> Option<T> {
+        // ORDERING: Acquire, as in `take`.
+        let word = self.item.load(Ordering::Acquire);
+        if !word.is_null() {
+            // ORDERING: nobody else touches the word.
+            self.item.store(ptr::null_mut(), Ordering::Relaxed);
+        }
+        Self::own(word)
+    }
+
     /// Whether there is nothing in the slot.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -4,12 +4,12 @@
 
 use std::time::{Duration, Instant};
 
-use raddle_queue::{Injection, Node, Owner, Stealer, local};
+use raddle_queue::{Injection, Owner, Stealer, local};
 use raddle_std::sync::Arc;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_std::thread;
 
-type Item = Box<Node<usize>>;
+type Item = Box<usize>;
 
 /// What the threads of one round share.
 #[derive(Debug)]
@@ -21,8 +21,9 @@ struct Round {
 }
 
 impl Round {
+    #[expect(clippy::boxed_local, reason = "queues hold boxes")]
     fn take(&self, item: Item, mine: &mut Vec<usize>) {
-        mine.push(item.into_inner());
+        mine.push(*item);
         // ORDERING: only a count; the threads are joined.
         self.taken.fetch_add(1, Ordering::Relaxed);
     }
@@ -41,7 +42,7 @@ impl Round {
 fn own<const N: usize>(round: &Round, owner: &Owner<Item, N>) -> Vec<usize> {
     let mut mine = Vec::new();
     for id in 0..round.items {
-        owner.push(Node::new(id), &round.overflow);
+        owner.push(Box::new(id), &round.overflow);
         if id % 3 == 0
             && let Some(item) = owner.pop()
         {

@@ -5,10 +5,10 @@ mod tally;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_queue::{Injection, Node, Overflow, Slot, local};
+use raddle_queue::{Injection, Overflow, Slot, local};
 use tally::{Counted, Tally};
 
-type Item = Box<Node<Counted>>;
+type Item = Box<Counted>;
 
 /// Takes `self.0` items of a batch, then leaves it, or panics.
 #[derive(Debug)]
@@ -138,7 +138,9 @@ fn overflow(takes: usize, sink_panics: bool) {
         owner.try_push(tally.item(id)).unwrap();
     }
     if sink_panics {
-        panics(|| owner.push(tally.item(4), &sink));
+        panics(|| {
+            owner.push(tally.item(4), &sink);
+        });
     } else {
         owner.push(tally.item(4), &sink);
     }
@@ -173,7 +175,7 @@ fn of_a_batch_whose_source_panics() {
     tally.check();
     assert!(queue.is_empty());
     queue.push(tally.item(0)).unwrap();
-    assert_eq!(queue.pop().unwrap().into_inner().id, 0);
+    assert_eq!(queue.pop().unwrap().id, 0);
 }
 
 /// A panic in a drop ends the dropping: those after it leak, and none is
@@ -197,7 +199,9 @@ fn none_twice_when_a_drop_panics() {
     };
 
     let (owner, _) = local::new::<Item, 4>();
-    four().for_each(|item| owner.try_push(item).unwrap());
+    for item in four() {
+        owner.try_push(item).unwrap();
+    }
     panics(|| drop(owner));
     check(1);
 
@@ -214,12 +218,16 @@ fn none_twice_when_a_drop_panics() {
     drop(queue);
 
     let (owner, _) = local::new::<Item, 4>();
-    four().for_each(|item| owner.try_push(item).unwrap());
+    for item in four() {
+        owner.try_push(item).unwrap();
+    }
     let sink = Sink {
         takes: 0,
         panics: false,
     };
-    panics(|| owner.push(Tally::new(1).item(0), &sink));
+    panics(|| {
+        owner.push(Tally::new(1).item(0), &sink);
+    });
     check(4);
     assert_eq!(owner.len(), 2);
 }

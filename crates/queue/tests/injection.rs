@@ -1,30 +1,30 @@
 //! The injection queue: order, batches, length, closing.
 #![cfg(not(raddle_loom))]
 
-use raddle_queue::{Batch, Injection, Node, Overflow};
+use raddle_queue::{Batch, Injection, Overflow, local};
 
-type Item = Box<Node<u32>>;
+type Item = Box<u32>;
 
 fn filled(range: std::ops::Range<u32>) -> Injection<Item> {
     let queue = Injection::new();
-    queue.push_batch(range.map(Node::new)).unwrap();
+    queue.push_batch(range.map(Box::new)).unwrap();
     queue
 }
 
 fn values(batch: Batch<Item>) -> Vec<u32> {
-    batch.map(Node::into_inner).collect()
+    batch.map(|item| *item).collect()
 }
 
 #[test]
 fn is_first_in_first_out() {
     let queue = Injection::new();
     assert!(queue.is_empty());
-    queue.push(Node::new(0)).unwrap();
-    queue.push_batch((1..4).map(Node::new)).unwrap();
-    queue.push(Node::new(4)).unwrap();
+    queue.push(Box::new(0)).unwrap();
+    queue.push_batch((1..4).map(Box::new)).unwrap();
+    queue.push(Box::new(4)).unwrap();
     assert_eq!(queue.len(), 5);
     for n in 0..5 {
-        assert_eq!(queue.pop().unwrap().into_inner(), n);
+        assert_eq!(queue.pop().unwrap(), Box::new(n));
         assert_eq!(queue.len(), 4 - n as usize);
     }
     assert!(queue.pop().is_none());
@@ -35,9 +35,9 @@ fn is_first_in_first_out() {
 fn an_emptied_queue_can_be_filled_again() {
     let queue = filled(0..2);
     assert_eq!(values(queue.pop_batch(2)), [0, 1]);
-    queue.push(Node::new(2)).unwrap();
+    queue.push(Box::new(2)).unwrap();
     assert_eq!(values(queue.pop_batch(1)), [2]);
-    queue.push_batch((3..5).map(Node::new)).unwrap();
+    queue.push_batch((3..5).map(Box::new)).unwrap();
     assert_eq!(values(queue.pop_batch(9)), [3, 4]);
 }
 
@@ -65,7 +65,7 @@ fn a_batch_knows_its_length() {
     let queue = filled(0..4);
     let mut batch = queue.pop_batch(3);
     assert_eq!(batch.len(), 3);
-    assert_eq!(batch.next().unwrap().into_inner(), 0);
+    assert_eq!(batch.next().unwrap(), Box::new(0));
     assert_eq!(batch.len(), 2);
     assert_eq!(batch.by_ref().count(), 2);
     assert_eq!(batch.len(), 0);
@@ -100,8 +100,8 @@ fn a_closed_queue_refuses_and_gives_back() {
     assert!(queue.is_closed());
     assert!(!queue.close());
 
-    assert_eq!(queue.push(Node::new(7)).unwrap_err().into_inner(), 7);
-    let refused = queue.push_batch((8..11).map(Node::new)).unwrap_err();
+    assert_eq!(queue.push(Box::new(7)).unwrap_err(), Box::new(7));
+    let refused = queue.push_batch((8..11).map(Box::new)).unwrap_err();
     assert_eq!(refused.len(), 3);
     assert_eq!(values(refused), [8, 9, 10]);
     assert_eq!(queue.len(), 2);
@@ -111,6 +111,24 @@ fn a_closed_queue_refuses_and_gives_back() {
 #[test]
 fn takes_an_overflow() {
     let queue = filled(0..1);
-    Overflow::push_batch(&queue, (1..3).map(Node::new));
+    Overflow::push_batch(&queue, (1..3).map(Box::new));
     assert_eq!(values(queue.pop_batch(9)), [0, 1, 2]);
+}
+
+#[test]
+fn pop_into_fills_a_local_queue() {
+    let queue = filled(0..9);
+    let (owner, _stealer) = local::starting_at::<Item, 4>(0);
+    let stolen = queue.pop_into(3, &owner).unwrap();
+    assert_eq!((*stolen.first, stolen.moved), (0, 2));
+    // Room for two more.
+    let stolen = queue.pop_into(usize::MAX, &owner).unwrap();
+    assert_eq!((*stolen.first, stolen.moved), (3, 2));
+    let local: Vec<_> = std::iter::from_fn(|| owner.pop())
+        .map(|item| *item)
+        .collect();
+    assert_eq!(local, [1, 2, 4, 5]);
+    assert_eq!(values(queue.pop_batch(9)), [6, 7, 8]);
+    assert!(queue.pop_into(1, &owner).is_none());
+    assert!(filled(0..1).pop_into(0, &owner).is_none());
 }

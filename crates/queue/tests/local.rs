@@ -250,3 +250,34 @@ fn items_can_be_any_single_pointer() {
     // Not a copy: the count is back to one owner.
     assert_eq!(Arc::strong_count(&shared), 1);
 }
+
+/// What a push is to somebody who has looked for something to steal.
+#[test]
+fn a_push_is_news_to_an_empty_queue_and_after_a_steal() {
+    for start in STARTS {
+        let (owner, stealer) = local::starting_at::<Box<u32>, 4>(start);
+        let sink = Sink::default();
+        let push = |n| owner.push(Box::new(n), &sink);
+        assert!(push(0));
+        assert!(!push(1));
+        owner.pop();
+        assert!(!push(2), "the owner's own pops are no news");
+        assert_eq!(popped(&owner), [1, 2]);
+        assert!(push(3), "it was empty");
+        assert!(!push(4));
+        assert_eq!(stealer.steal(), Some(Box::new(3)));
+        assert!(push(5), "a stealer has seen it, and left");
+        assert!(!push(6));
+        assert!(!push(7));
+        assert!(push(8), "something went to the sink");
+        assert!(push(9), "which the front shows once more");
+        assert!(!push(10));
+        // SAFETY: nobody steals.
+        let alone = || unsafe { owner.pop_alone() };
+        alone().expect("there are four");
+        assert!(!push(11));
+        while alone().is_some() {}
+        assert!(owner.is_empty());
+        assert!(push(12));
+    }
+}

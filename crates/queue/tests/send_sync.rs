@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_queue::{Batch, Injection, Link, Node, Owner, Pointer, Slot, Stealer, Stolen};
+use raddle_queue::{Batch, Injection, Owner, Pointer, Slot, Stealer, Stolen};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 type Shared = Box<u32>;
@@ -30,14 +30,10 @@ assert_impl_all!(Stealer<Shared>: Send, Sync, Clone);
 assert_impl_all!(Stealer<Sent>: Send, Sync);
 assert_impl_all!(Slot<Shared>: Send, Sync);
 assert_impl_all!(Slot<Sent>: Send, Sync);
-assert_impl_all!(Injection<Box<Node<u32>>>: Send, Sync);
-assert_impl_all!(Injection<Box<Node<Cell<u32>>>>: Send, Sync);
-assert_impl_all!(Batch<Box<Node<Cell<u32>>>>: Send);
-assert_impl_all!(Node<Cell<u32>>: Send);
+assert_impl_all!(Injection<Box<u32>>: Send, Sync);
+assert_impl_all!(Injection<Box<Cell<u32>>>: Send, Sync);
+assert_impl_all!(Batch<Box<Cell<u32>>>: Send);
 assert_impl_all!(Stolen<Sent>: Send);
-
-// The link of a node is written through a shared reference.
-assert_not_impl_any!(Node<u32>: Sync);
 
 // Nothing carries an item away that has to stay.
 assert_not_impl_any!(Owner<Local>: Send, Sync);
@@ -50,9 +46,8 @@ assert_not_impl_any!(Stealer<LocalArc>: Send, Sync);
 assert_not_impl_any!(Stealer<&'static Cell<u32>>: Send, Sync);
 assert_not_impl_any!(Slot<Local>: Send, Sync);
 assert_not_impl_any!(Slot<LocalBox>: Send, Sync);
-assert_not_impl_any!(Injection<Box<Node<Rc<u32>>>>: Send, Sync);
-assert_not_impl_any!(Batch<Box<Node<Rc<u32>>>>: Send, Sync);
-assert_not_impl_any!(Node<Rc<u32>>: Send, Sync);
+assert_not_impl_any!(Injection<Box<Rc<u32>>>: Send, Sync);
+assert_not_impl_any!(Batch<Box<Rc<u32>>>: Send, Sync);
 assert_not_impl_any!(Stolen<LocalBox>: Send, Sync);
 
 // What can be queued.
@@ -60,6 +55,4 @@ assert_impl_all!(Shared: Pointer);
 assert_impl_all!(Arc<u32>: Pointer);
 assert_impl_all!(Local: Pointer);
 assert_impl_all!(&'static u32: Pointer);
-assert_impl_all!(Box<Node<u32>>: Pointer, Link);
-assert_not_impl_any!(Shared: Link);
-assert_not_impl_any!(Arc<Node<u32>>: Link);
+assert_impl_all!(Box<u32>: Pointer);

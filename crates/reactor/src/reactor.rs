@@ -58,6 +58,8 @@ impl Reactor {
     /// [`Handle::unpark`] and on a signal. Events of registrations that are gone
     /// do not count.
     ///
+    /// A turn that only looks makes no system call while nothing is registered.
+    ///
     /// A forked child must not call it: it would take the parent's events.
     ///
     /// # Errors
@@ -65,6 +67,9 @@ impl Reactor {
     /// Those of the selector.
     pub fn turn(&mut self, timeout: Option<Duration>, limit: usize) -> io::Result<usize> {
         if self.cursor == self.batch.len() {
+            if timeout == Some(Duration::ZERO) && self.handle.registered_count() == 0 {
+                return Ok(0);
+            }
             self.wait(timeout)?;
         }
         Ok(self.dispatch(limit))

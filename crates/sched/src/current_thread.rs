@@ -162,6 +162,7 @@ impl Turn<'_> {
             .expect("the call has taken the seat")
             .core();
         core.attach();
+        core.keep_time();
         let _worker = context::enter_worker(core);
         loop {
             if self.signal.take_woken()

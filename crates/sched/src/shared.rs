@@ -146,6 +146,7 @@ impl Shared {
         !self.injection.is_empty() || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
     }
 
+    #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         // ORDERING: pairs with `close`; what matters is the unparking after it.
         self.closed.load(Ordering::Acquire)

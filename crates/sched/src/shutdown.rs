@@ -83,7 +83,7 @@ impl Drop for Announce<'_> {
 fn next_task(shared: &Shared, cores: &[Core]) -> Option<Task> {
     cores
         .iter()
-        .find_map(|core| core.remote().slot.take().or_else(|| core.pop()))
+        .find_map(|core| core.take_slot().or_else(|| core.pop()))
         .or_else(|| shared.injection.pop())
 }
 

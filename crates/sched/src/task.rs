@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-use raddle_queue::{Link, Pointer};
+use raddle_queue::Pointer;
 use raddle_std::sync::Arc;
 use raddle_task::{JoinHandle, Runnable, Schedule};
 
@@ -28,19 +28,6 @@ unsafe impl Pointer for Task {
     unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
         // SAFETY: the caller passes what `into_ptr` returned, once.
         Self(unsafe { Runnable::from_raw(ptr) })
-    }
-}
-
-// SAFETY: the link is a field of the task that is meant for its queue.
-unsafe impl Link for Task {
-    unsafe fn next(ptr: NonNull<()>) -> Option<NonNull<()>> {
-        // SAFETY: the queue owns the runnable, and nobody writes meanwhile.
-        unsafe { Runnable::queue_link(ptr) }.with(|link| unsafe { *link })
-    }
-
-    unsafe fn set_next(ptr: NonNull<()>, next: Option<NonNull<()>>) {
-        // SAFETY: the queue owns the runnable, and nobody looks meanwhile.
-        unsafe { Runnable::queue_link(ptr) }.with_mut(|link| unsafe { *link = next });
     }
 }
 

@@ -4,6 +4,7 @@ mod park;
 mod queue;
 mod run;
 pub(crate) mod stepped;
+mod turns;
 mod watch;
 
 use std::cell::{Cell, RefCell};
@@ -22,6 +23,7 @@ use crate::metrics::Counters;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{self, Task};
+use turns::Turns;
 use watch::Watch;
 
 /// How many times in a row the next-task slot goes before the queue, so that
@@ -79,6 +81,7 @@ impl Worker {
     pub fn run(&mut self) {
         let core = self.awake();
         core.attach();
+        core.keep_time();
         let _worker = context::enter_worker(core);
         loop {
             match core.step() {
@@ -132,8 +135,10 @@ pub(crate) struct Core {
     has_others: bool,
     /// How often in a row the slot went before the queue.
     slot_streak: Cell<u32>,
-    steps_to_injection: Cell<u32>,
-    steps_to_events: Cell<u32>,
+    turns: Turns,
+    /// Whether the time that steps take says how often there is a turn: not for
+    /// whoever steps the worker, who may take their time in between.
+    timed: Cell<bool>,
     /// Whether `Idle` counts this worker as searching.
     searching: Cell<bool>,
     /// Whether tasks are made ready by the driver, which wakes others once,
@@ -161,8 +166,11 @@ impl Core {
             uses_slot,
             has_others: shared.remotes.len() > 1,
             slot_streak: Cell::new(0),
-            steps_to_injection: Cell::new(shared.config.global_queue_interval),
-            steps_to_events: Cell::new(shared.config.event_interval),
+            turns: Turns::new(
+                shared.config.global_queue_interval,
+                shared.config.event_interval,
+            ),
+            timed: Cell::new(false),
             searching: Cell::new(false),
             in_driver: Cell::new(false),
             random: Cell::new(number.wrapping_mul(0x9E37_79B9)),
@@ -196,14 +204,17 @@ impl Core {
         self.counters.clock.stop(self.counters.polls.get());
     }
 
+    /// Lets the time that steps take count.
+    pub(crate) fn keep_time(&self) {
+        self.timed.set(cfg!(not(raddle_loom)));
+    }
+
+    #[inline]
     pub(crate) fn step(&self) -> Step {
-        self.counters.steps.add(1);
-        if tick(&self.steps_to_events, self.shared.config.event_interval) {
-            self.collect_completed();
-            self.look_at_driver();
-            if self.shared.is_closed() {
-                return Step::Shutdown;
-            }
+        if self.turns.step()
+            && let Some(step) = self.look_around()
+        {
+            return step;
         }
         match self.next_task().or_else(|| self.search()) {
             Some(task) => {
@@ -213,6 +224,24 @@ impl Core {
             None if self.shared.is_closed() => Step::Shutdown,
             None => Step::Idle,
         }
+    }
+
+    /// Sees to what is due before the worker's own queue. If that is a task, it
+    /// is the step.
+    #[cold]
+    fn look_around(&self) -> Option<Step> {
+        let busy = || self.timed.get().then(|| self.counters.clock.busy());
+        let due = self.turns.take(busy);
+        if due.events {
+            self.collect_completed();
+            self.look_at_driver();
+            if self.shared.is_closed() {
+                return Some(Step::Shutdown);
+            }
+        }
+        let task = due.injection.then(|| self.take_injected(1)).flatten()?;
+        self.run(task);
+        Some(Step::Ran)
     }
 
     /// Spawns a task onto this worker.
@@ -228,14 +257,29 @@ impl Core {
             let _ = self.shared.config.task_hooks.cancel(task);
         } else {
             self.counters.spawned.add(1);
-            self.live.adopt(&task);
-            self.schedule(Task(task));
+            self.schedule_new(Task(task));
         }
         handle
     }
 
-    /// Queues a task that was woken or spawned on this worker: to be run next,
-    /// while what it needs is in the cache.
+    /// Queues a task that was spawned on this worker: to be run next, unless
+    /// there is such a task already. To displace that one would cost a
+    /// read-modify-write, and many tasks spawned at once would run in an order
+    /// of their own.
+    #[inline]
+    fn schedule_new(&self, task: Task) {
+        self.counters.local_schedules.add(1);
+        let slot = &self.remote().slot;
+        if !self.uses_slot || !slot.is_empty() {
+            return self.push_back(task);
+        }
+        // SAFETY: only the thread that runs the worker puts tasks in its slot.
+        let displaced = unsafe { slot.put_alone(task) };
+        debug_assert!(displaced.is_none(), "others only empty the slot");
+    }
+
+    /// Queues a task that was woken on this worker: to be run next, while what
+    /// it needs is in the cache.
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
@@ -254,31 +298,22 @@ impl Core {
         if !self.uses_slot {
             return self.push_in_order(task);
         }
-        self.enqueue(task);
-        if self.has_others && !self.in_driver.get() {
+        if self.enqueue(task) && self.has_others && !self.in_driver.get() {
             self.shared.notify();
         }
     }
 
     fn next_task(&self) -> Option<Task> {
-        if tick(
-            &self.steps_to_injection,
-            self.shared.config.global_queue_interval,
-        ) && let Some(task) = self.take_injected(1)
-        {
-            return Some(task);
-        }
-        let slot = &self.remote().slot;
         let streak = self.slot_streak.get();
         if streak < SLOT_STREAK
-            && let Some(task) = slot.take()
+            && let Some(task) = self.take_slot()
         {
             self.slot_streak.set(streak + 1);
             return Some(task);
         }
         self.slot_streak.set(0);
         self.pop()
-            .or_else(|| slot.take())
+            .or_else(|| self.take_slot())
             .or_else(|| self.take_injected(usize::MAX))
     }
 
@@ -290,22 +325,15 @@ impl Core {
             return None;
         }
         let share = injection.len() / self.shared.remotes.len() + 1;
-        let room = self.queue.room().min(raddle_queue::local::CAPACITY / 2);
-        let mut batch = injection.pop_batch(share.min(room + 1).min(limit));
-        let first = batch.next()?;
-        let others = batch.len();
-        self.live.adopt(&first.0);
-        for task in batch {
-            self.live.adopt(&task.0);
-            self.enqueue(task);
-        }
+        let limit = limit.min(share).min(raddle_queue::local::CAPACITY / 2);
+        let taken = injection.pop_into(limit, &self.queue)?;
         // While they were on their way here a searcher could see them nowhere,
         // and may have gone to sleep. A worker that searches itself notifies
         // when it runs the first.
-        if others > 0 && !self.searching.get() {
+        if taken.moved > 0 && !self.searching.get() {
             self.shared.notify();
         }
-        Some(first)
+        Some(taken.first)
     }
 
     /// Looks for work in the other workers' queues.
@@ -340,7 +368,7 @@ impl Core {
             // Whether or not it was the last, somebody is woken below.
             let _ = self.shared.idle.end_search();
         }
-        let tasks = std::iter::from_fn(|| self.remote().slot.take().or_else(|| self.pop()));
+        let tasks = std::iter::from_fn(|| self.take_slot().or_else(|| self.pop()));
         tasks.for_each(|task| self.shared.inject(task));
         // Somebody else is to wait in the driver.
         self.shared.notify();
@@ -367,12 +395,4 @@ impl Core {
         self.random.set(random);
         random
     }
-}
-
-/// Counts down, and starts anew at `interval`. Whether the count was through.
-#[inline]
-fn tick(count: &Cell<u32>, interval: u32) -> bool {
-    let left = count.get() - 1;
-    count.set(if left == 0 { interval } else { left });
-    left == 0
 }

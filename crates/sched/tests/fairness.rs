@@ -97,9 +97,17 @@ fn a_woken_task_goes_first() {
         async move { order.lock().push(name) }
     };
     let (queued, woken, last) = (note("queued"), note("woken"), note("spawner"));
+    let wake = Signal::default();
+    let waiting = wake.clone();
+    let woken = async move {
+        waiting.await;
+        woken.await;
+    };
+    drop(handle.spawn(woken));
+    while worker.step() == Step::Ran {}
     drop(handle.spawn(async move {
         drop(spawn(queued));
-        drop(spawn(woken));
+        wake.set();
         last.await;
     }));
     while worker.step() == Step::Ran {}

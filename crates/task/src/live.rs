@@ -77,21 +77,31 @@ impl LiveList {
         }
     }
 
-    /// Takes a task into the list, unless it is in one already.
-    #[inline]
+    /// Takes a task into the list, unless it is in one already. A task that is
+    /// [run in](Runnable::run_in) the list need not be taken in before: it is
+    /// when it is pending for the first time.
     pub fn adopt(&self, task: &Runnable) {
         let header = task.header();
-        // SAFETY: the runnable keeps the cell alive.
-        let first_time = unsafe { header.as_ref() }.owner.with_mut(|owner| {
-            // SAFETY: `task` is the runnable (rule 4).
-            let owner = unsafe { &mut *owner };
-            let first_time = owner.is_none();
-            owner.get_or_insert(self.id);
-            first_time
-        });
-        if first_time {
-            self.link(header);
+        // SAFETY: `task` is the runnable.
+        if let Place::Unlisted = unsafe { Place::of(header, Some(self)) } {
+            // SAFETY: as above, and the task is in no list.
+            unsafe { self.admit(header) };
         }
+    }
+
+    /// Takes in a task that is in no list.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the task's runnable.
+    #[inline]
+    pub(crate) unsafe fn admit(&self, header: NonNull<Header>) {
+        // SAFETY: the runnable keeps the cell alive.
+        unsafe { header.as_ref() }
+            .owner
+            // SAFETY: the caller holds the runnable (rule 4).
+            .with_mut(|owner| unsafe { *owner = Some(self.id) });
+        self.link(header);
     }
 
     /// Whether a task is in this list.
@@ -268,37 +278,48 @@ impl Drop for Chain {
     }
 }
 
-/// Where a task leaves its live list when it completes.
+/// Which live list a task is in, seen from the thread that runs it.
 #[must_use]
 #[derive(Clone, Copy)]
-pub(crate) enum Retire {
-    /// It is in none any more; the runner gives the liveness reference up.
-    Here,
-    /// Its list's thread takes it out, and gives the liveness reference up. As
-    /// soon as the task is complete that may happen.
+pub(crate) enum Place<'a> {
+    /// In none.
+    Unlisted,
+    /// In this thread's.
+    Here(&'a LiveList),
+    /// In another's, whose thread takes it out, and gives the liveness
+    /// reference up, as soon as it is complete.
     Elsewhere,
 }
 
-impl Retire {
-    /// Takes the task out of `live`, if it is there.
-    ///
+impl<'a> Place<'a> {
     /// # Safety
     ///
-    /// The caller holds the task's runnable and is about to complete it.
+    /// The caller holds the task's runnable.
     #[inline]
-    pub(crate) unsafe fn of(header: NonNull<Header>, live: Option<&LiveList>) -> Self {
+    pub(crate) unsafe fn of(header: NonNull<Header>, live: Option<&'a LiveList>) -> Self {
         // SAFETY: the caller's runnable keeps the cell alive.
         let owner = unsafe { header.as_ref() }
             .owner
             // SAFETY: the caller holds the runnable (rule 4).
             .with(|owner| unsafe { *owner });
         match (owner, live) {
-            (None, _) => Self::Here,
-            (Some(owner), Some(live)) if live.id == owner => {
-                live.unlink(header);
-                Self::Here
-            }
+            (None, _) => Self::Unlisted,
+            (Some(owner), Some(live)) if live.id == owner => Self::Here(live),
             _ => Self::Elsewhere,
+        }
+    }
+
+    /// Whether the thread of a list may abort the task while it runs.
+    #[inline]
+    pub(crate) fn is_elsewhere(self) -> bool {
+        matches!(self, Self::Elsewhere)
+    }
+
+    /// Takes the task out of this thread's list.
+    #[inline]
+    pub(crate) fn unlink(self, header: NonNull<Header>) {
+        if let Self::Here(live) = self {
+            live.unlink(header);
         }
     }
 }

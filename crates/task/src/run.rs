@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use crate::cell::{Cell, Header, borrowed_waker, runnable_of};
 use crate::completed::Completed;
 use crate::error::JoinError;
-use crate::live::Retire;
+use crate::live::Place;
 use crate::runnable::Outcome;
 use crate::state::{Completion, Release, Start, Stop};
 use crate::{LiveList, Schedule, current};
@@ -36,16 +36,27 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
 ) -> Outcome {
     // SAFETY: the liveness reference is there until this function gives it up.
     let cell = unsafe { cell::<F, S>(header) };
+    // SAFETY: the caller holds the runnable. The place stays the same: only the
+    // runnable's holder can have the task adopted.
+    let place = unsafe { Place::of(header, live) };
     let current = current::enter(header);
-    let output = match cell.header.state.transition_to_running() {
+    let output = match cell
+        .header
+        .state
+        .transition_to_running(!place.is_elsewhere())
+    {
         Start::Poll => {
             // SAFETY: this is the runner, and the task is not complete.
             match unsafe { poll::<F, S>(header) } {
-                Poll::Pending if current.was_woken() => {
-                    // SAFETY: the caller's runnable goes on.
-                    return Outcome::Again(unsafe { runnable_of(header) });
-                }
                 Poll::Pending => {
+                    if let (Place::Unlisted, Some(live)) = (place, live) {
+                        // SAFETY: the runner still has the runnable.
+                        unsafe { live.admit(header) };
+                    }
+                    if current.was_woken() {
+                        // SAFETY: the caller's runnable goes on.
+                        return Outcome::Again(unsafe { runnable_of(header) });
+                    }
                     return match cell.header.state.transition_to_idle() {
                         Stop::Idle => Outcome::Idle,
                         // SAFETY: the caller's runnable goes on.
@@ -62,7 +73,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
         },
     };
     // SAFETY: this is the runner; the stage is empty.
-    unsafe { complete::<F, S>(header, output, live) }
+    unsafe { complete::<F, S>(header, output, place) }
 }
 
 /// Polls the future once. When it is ready, or has panicked, it is dropped and
@@ -118,7 +129,7 @@ unsafe fn clear<F: Future, S: Schedule>(cell: &Cell<F, S>) -> Result<(), Box<dyn
 unsafe fn complete<F: Future, S: Schedule>(
     header: NonNull<Header>,
     output: Result<F::Output, JoinError>,
-    live: Option<&LiveList>,
+    place: Place<'_>,
 ) -> Outcome {
     // Not a parameter: a reference that is one must outlive the call, and the
     // cell may not.
@@ -127,32 +138,48 @@ unsafe fn complete<F: Future, S: Schedule>(
     let state = &cell.header.state;
     if state.is_detached() {
         swallow(|| drop(output));
-        // SAFETY: the caller holds the runnable (rule 4).
-        return match unsafe { Retire::of(header, live) } {
-            Retire::Here => {
-                if state.transition_to_complete_and_release() == Release::Dealloc {
-                    // SAFETY: the count is zero.
-                    unsafe { Header::dealloc(header) };
-                }
-                Outcome::Complete
-            }
-            Retire::Elsewhere => {
-                // Nobody joins, so there is no duty but the reference's, which
-                // goes with the token.
-                let _ = state.transition_to_complete_and_retain();
-                // SAFETY: the transition took the reference.
-                Outcome::CompleteElsewhere(unsafe { Completed::new(header) })
-            }
-        };
+        if place.is_elsewhere() {
+            // Nobody joins, so there is no duty but the reference's, which
+            // goes with the token.
+            let _ = state.transition_to_complete_and_retain();
+            // SAFETY: the transition took the reference.
+            return Outcome::CompleteElsewhere(unsafe { Completed::new(header) });
+        }
+        place.unlink(header);
+        if state.transition_to_complete_and_release() == Release::Dealloc {
+            // SAFETY: the last reference is given up.
+            unsafe { Header::dealloc(header) };
+        }
+        return Outcome::Complete;
     }
     // SAFETY: the caller is the runner; the stage is empty.
     unsafe { cell.store_output(output) };
-    // SAFETY: the caller holds the runnable (rule 4).
-    let retire = unsafe { Retire::of(header, live) };
-    let completion = match retire {
-        Retire::Here => state.transition_to_complete(),
-        Retire::Elsewhere => state.transition_to_complete_and_retain(),
-    };
+    if place.is_elsewhere() {
+        let completion = state.transition_to_complete_and_retain();
+        // SAFETY: it has just completed.
+        unsafe { hand_over::<F, S>(header, completion) };
+        // SAFETY: the transition took the reference.
+        return Outcome::CompleteElsewhere(unsafe { Completed::new(header) });
+    }
+    place.unlink(header);
+    if !state.transition_to_complete_unawaited() {
+        let completion = state.transition_to_complete();
+        // SAFETY: it has just completed.
+        unsafe { hand_over::<F, S>(header, completion) };
+        // SAFETY: the liveness reference, given up once.
+        unsafe { crate::waker::release(header) };
+    }
+    Outcome::Complete
+}
+
+/// Wakes who joins a task that has just completed, or drops the output if
+/// nobody does.
+///
+/// # Safety
+///
+/// The caller has completed the task, with this result, and holds a reference.
+#[inline]
+unsafe fn hand_over<F: Future, S: Schedule>(header: NonNull<Header>, completion: Completion) {
     match completion {
         Completion::JoinedWithWaker => swallow(|| {
             // SAFETY: the bit was set when the task completed, so the waker is
@@ -163,17 +190,8 @@ unsafe fn complete<F: Future, S: Schedule>(
         }),
         Completion::Joined => {}
         // SAFETY: the handle went before completion, so the output is ours
-        // (rule 1).
-        Completion::Detached => swallow(|| unsafe { cell.clear_stage() }),
-    }
-    match retire {
-        Retire::Here => {
-            // SAFETY: the liveness reference, given up once.
-            unsafe { crate::waker::release(header) };
-            Outcome::Complete
-        }
-        // SAFETY: the transition took the reference.
-        Retire::Elsewhere => Outcome::CompleteElsewhere(unsafe { Completed::new(header) }),
+        // (rule 1); the caller's reference keeps the cell.
+        Completion::Detached => swallow(|| unsafe { cell::<F, S>(header).clear_stage() }),
     }
 }
 

@@ -61,8 +61,9 @@ impl Runnable {
         self.run_with(None)
     }
 
-    /// As [`run`](Self::run), on the thread that `live` belongs to: if the
-    /// task is in that list, its completion takes it out.
+    /// As [`run`](Self::run), on the thread that `live` belongs to: a task that
+    /// is in no list and goes on living is taken into that one, and a task of
+    /// that list is taken out when it completes.
     #[inline]
     pub fn run_in(self, live: &LiveList) -> Outcome {
         self.run_with(Some(live))

@@ -57,14 +57,22 @@ impl State {
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// Starts a run. The caller holds the runnable.
+    /// Starts a run. The caller holds the runnable. `alone` says that no live
+    /// list of another thread has the task.
     #[inline]
-    pub(crate) fn transition_to_running(&self) -> Start {
-        // ORDERING: only the caller changes `RUNNING`, or clears `NOTIFIED`, and
-        // the caller got the runnable through a queue.
-        let current = Snapshot(self.0.load(Ordering::Relaxed));
+    pub(crate) fn transition_to_running(&self, alone: bool) -> Start {
+        // ORDERING: Acquire pairs with the Release of whoever gave up a
+        // reference, if there is none but liveness any more. Otherwise only the
+        // caller changes `RUNNING`, or clears `NOTIFIED`, and the caller got the
+        // runnable through a queue.
+        let current = Snapshot(self.0.load(Ordering::Acquire));
         debug_assert!(current.0 & (RUNNING | NOTIFIED) != 0 && !current.is(COMPLETE));
-        let before = if current.is(NOTIFIED) {
+        let before = if alone && current.references() == 1 {
+            // ORDERING: nobody else can reach the word: no handle, no waker.
+            self.0
+                .store((current.0 | RUNNING) & !NOTIFIED, Ordering::Relaxed);
+            current
+        } else if current.is(NOTIFIED) {
             let change = NOTIFIED | (!current.0 & RUNNING);
             // ORDERING: Acquire pairs with the Release of every wake up to this
             // one, also of those that found the task notified already, and
@@ -119,10 +127,35 @@ impl State {
     /// with it. The stage must be empty.
     #[inline]
     pub(crate) fn transition_to_complete_and_release(&self) -> Release {
+        if self.is_last(1) {
+            return Release::Dealloc;
+        }
         // ORDERING: AcqRel: as in `release`.
         let before = Snapshot(self.0.fetch_sub(COMPLETED_AND_RELEASED, Ordering::AcqRel));
         debug_assert!(before.is(RUNNING) && !before.is(COMPLETE) && !before.is(JOIN_INTEREST));
         before.released(1)
+    }
+
+    /// Completes a task whose joiner has left no waker, and gives the liveness
+    /// reference up with it. False if there is a waker, or no joiner any more.
+    #[inline]
+    pub(crate) fn transition_to_complete_unawaited(&self) -> bool {
+        // ORDERING: a guess for the exchange.
+        let mut current = Snapshot(self.0.load(Ordering::Relaxed));
+        while current.0 & (JOIN_INTEREST | JOIN_WAKER) == JOIN_INTEREST {
+            // ORDERING: Release pairs with `load` by the join handle, which
+            // reads the output then, and as in `release`.
+            match self.0.compare_exchange_weak(
+                current.0,
+                current.0 - COMPLETED_AND_RELEASED,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(actual) => current = Snapshot(actual),
+            }
+        }
+        false
     }
 
     /// Completes a task; the liveness reference stays the caller's.
@@ -273,16 +306,32 @@ impl State {
     /// Gives a reference up.
     #[inline]
     pub(crate) fn release(&self) -> Release {
-        // ORDERING: Release and Acquire pair with each other: every access of
-        // the cell happens before it is freed.
-        Snapshot(self.0.fetch_sub(REF_ONE, Ordering::AcqRel)).released(1)
+        self.release_many(1)
     }
 
     /// Gives two references up at once.
     #[inline]
     pub(crate) fn release_two(&self) -> Release {
-        // ORDERING: as `release`.
-        Snapshot(self.0.fetch_sub(2 * REF_ONE, Ordering::AcqRel)).released(2)
+        self.release_many(2)
+    }
+
+    #[inline]
+    fn release_many(&self, count: usize) -> Release {
+        if self.is_last(count) {
+            return Release::Dealloc;
+        }
+        // ORDERING: Release and Acquire pair with each other: every access of
+        // the cell happens before it is freed.
+        Snapshot(self.0.fetch_sub(count * REF_ONE, Ordering::AcqRel)).released(count)
+    }
+
+    /// Whether the caller's references are the only ones, so that nobody else
+    /// can reach the word, and giving them up need not change it.
+    #[inline]
+    fn is_last(&self, count: usize) -> bool {
+        // ORDERING: Acquire pairs with the Release of whoever gave up the last
+        // other reference: its accesses happen before the cell is freed.
+        Snapshot(self.0.load(Ordering::Acquire)).references() == count
     }
 }
 

@@ -19,8 +19,10 @@ use crate::{Overflow, Pointer};
 /// Dropping it drops the items that are left.
 pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     pub(super) ring: Arc<Ring<N>>,
-    /// The cell keeps the owner from being `Sync`.
-    pub(super) items: PhantomData<(T, Cell<()>)>,
+    /// Where the front is, if nobody but the owner has moved it since a push was
+    /// news. The cell keeps the owner from being `Sync`.
+    pub(super) seen: Cell<Index>,
+    pub(super) items: PhantomData<T>,
 }
 
 // SAFETY: an owner moves its items along, and its methods need only that no two
@@ -31,16 +33,26 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// Adds an item at the tail. A full queue moves its older half, and the
     /// item, to `overflow` in one batch; while a stealer is at work, which
     /// makes room, only the item goes there.
+    ///
+    /// Says whether that is news to somebody who has looked for something to
+    /// steal: the queue was empty, or stealers have taken from it since the last
+    /// push that was news, or something went to `overflow`. Otherwise whoever
+    /// has looked since then has found the queue not empty.
     #[inline]
-    pub fn push(&self, item: T, overflow: &impl Overflow<T>) {
-        if let Err(item) = self.try_push(item) {
-            self.push_to_full(item, overflow);
+    pub fn push(&self, item: T, overflow: &impl Overflow<T>) -> bool {
+        match self.try_push(item) {
+            Ok(news) => news,
+            Err(item) => {
+                self.push_to_full(item, overflow);
+                true
+            }
         }
     }
 
-    /// Adds an item at the tail, or gives it back if the queue is full.
+    /// Adds an item at the tail, and says whether that is news as
+    /// [`push`](Self::push) does; or gives it back if the queue is full.
     #[inline]
-    pub fn try_push(&self, item: T) -> Result<(), T> {
+    pub fn try_push(&self, item: T) -> Result<bool, T> {
         let tail = self.tail();
         // ORDERING: pairs with `FrontCell::advance` by the stealer that freed
         // the slot: its reads happen before the write below.
@@ -50,7 +62,21 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
         self.write(tail, item);
         self.publish(tail.plus(1));
-        Ok(())
+        let news = front.next == tail || front.next != self.seen.get();
+        if news {
+            self.seen.set(front.next);
+        }
+        Ok(news)
+    }
+
+    /// Adds items at the tail, for which there is room.
+    pub(crate) fn extend(&self, items: impl Iterator<Item = T>) {
+        let mut tail = self.tail();
+        for item in items {
+            self.write(tail, item);
+            tail = tail.plus(1);
+        }
+        self.publish(tail);
     }
 
     /// Takes the oldest item.
@@ -70,11 +96,34 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
                 Front::at(next)
             };
             match self.ring.front.advance(front, new) {
-                // SAFETY: the exchange claimed the slot, and the tail is ours.
-                Ok(()) => return Some(unsafe { self.ring.take(front.next) }),
+                Ok(()) => {
+                    self.seen.set(self.seen.get().plus(1));
+                    // SAFETY: the exchange claimed the slot, and the tail is
+                    // ours.
+                    return Some(unsafe { self.ring.take(front.next) });
+                }
                 Err(actual) => front = actual,
             }
         }
+    }
+
+    /// As [`pop`](Self::pop), without a read-modify-write.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may steal from the queue at the same time: the item would be
+    /// taken twice.
+    #[inline]
+    pub unsafe fn pop_alone(&self) -> Option<T> {
+        // ORDERING: as in `pop`.
+        let front = self.ring.front.load(Ordering::Relaxed);
+        if front.next == self.tail() {
+            return None;
+        }
+        self.ring.front.set(Front::at(front.next.plus(1)));
+        self.seen.set(self.seen.get().plus(1));
+        // SAFETY: nobody else takes the slot, and the tail is ours.
+        Some(unsafe { self.ring.take(front.next) })
     }
 
     /// How many items could be pushed now without overflow; never more than
@@ -148,7 +197,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             }
             // A stealer or nobody made room in between.
             match self.try_push(item) {
-                Ok(()) => return,
+                Ok(_) => return,
                 Err(back) => item = back,
             }
         }

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::ptr::NonNull;
 
-use raddle_queue::{Link, Pointer};
+use raddle_queue::Pointer;
 use raddle_std::cell::UnsafeCell;
 use raddle_std::sync::Arc;
 
@@ -23,7 +23,6 @@ enum State {
 struct Content {
     id: usize,
     state: UnsafeCell<State>,
-    next: UnsafeCell<Option<NonNull<()>>>,
 }
 
 /// The items of one execution.
@@ -42,7 +41,6 @@ impl Arena {
         let content = |id| Content {
             id,
             state: UnsafeCell::new(State::Idle),
-            next: UnsafeCell::new(None),
         };
         Self(Arc::new((0..count).map(content).collect()))
     }
@@ -124,24 +122,5 @@ unsafe impl Pointer for Item {
         Self {
             content: ptr.cast(),
         }
-    }
-}
-
-// SAFETY: the link is a field that only the list reaches.
-unsafe impl Link for Item {
-    unsafe fn next(ptr: NonNull<()>) -> Option<NonNull<()>> {
-        // SAFETY: the arena outlives its items.
-        unsafe { ptr.cast::<Content>().as_ref() }
-            .next
-            // SAFETY: the list owns the item; the model checks it.
-            .with(|next| unsafe { *next })
-    }
-
-    unsafe fn set_next(ptr: NonNull<()>, next: Option<NonNull<()>>) {
-        // SAFETY: the arena outlives its items.
-        unsafe { ptr.cast::<Content>().as_ref() }
-            .next
-            // SAFETY: the list owns the item; the model checks it.
-            .with_mut(|slot| unsafe { *slot = next });
     }
 }

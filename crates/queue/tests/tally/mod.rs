@@ -1,6 +1,5 @@
 //! Items that count their drops.
 
-use raddle_queue::Node;
 use raddle_std::sync::Arc;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,8 +14,8 @@ impl Tally {
     }
 
     /// Item `id`, in a node.
-    pub(crate) fn item(&self, id: usize) -> Box<Node<Counted>> {
-        Node::new(Counted {
+    pub(crate) fn item(&self, id: usize) -> Box<Counted> {
+        Box::new(Counted {
             id,
             drops: self.clone(),
             panics: false,
@@ -24,8 +23,8 @@ impl Tally {
     }
 
     /// Item `id`, whose drop panics.
-    pub(crate) fn bomb(&self, id: usize) -> Box<Node<Counted>> {
-        Node::new(Counted {
+    pub(crate) fn bomb(&self, id: usize) -> Box<Counted> {
+        Box::new(Counted {
             id,
             drops: self.clone(),
             panics: true,

@@ -13,8 +13,7 @@ use crate::config::Config;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Counters {
-    /// Steps, by which a watcher sees whether the worker gets on.
-    pub(crate) steps: Count,
+    /// By which a watcher sees, too, whether the worker gets on.
     pub(crate) polls: Count,
     pub(crate) local_schedules: Count,
     /// Tasks spawned on the worker while the scheduler was open.
@@ -40,7 +39,6 @@ impl Counters {
     /// Counts from `epoch` on.
     pub(crate) fn new(config: &Config, epoch: Instant) -> Self {
         Self {
-            steps: Count::default(),
             polls: Count::default(),
             local_schedules: Count::default(),
             spawned: Count::default(),

@@ -6,10 +6,11 @@ use super::Core;
 use crate::task::Task;
 
 impl Core {
-    /// Puts a task into the queue, for which others can take it.
+    /// Puts a task into the queue, for which others can take it, and says
+    /// whether they are to be told: see [`Owner::push`](raddle_queue::Owner::push).
     #[inline]
-    pub(super) fn enqueue(&self, task: Task) {
-        self.queue.push(task, &Overflowing(self));
+    pub(super) fn enqueue(&self, task: Task) -> bool {
+        self.queue.push(task, &Overflowing(self))
     }
 
     /// Queues a task behind the others also when the queue is full. The worker
@@ -19,6 +20,7 @@ impl Core {
             true => self.queue.try_push(task),
             false => Err(task),
         };
+        // There is nobody to whom it could be news.
         if let Err(task) = pushed {
             let pushed = self.backlog.push(task);
             debug_assert!(pushed.is_ok(), "nobody closes a backlog");
@@ -28,16 +30,34 @@ impl Core {
 
     /// Takes the oldest task of the queue, or else of the backlog, the next of
     /// which move up.
+    #[inline]
     pub(crate) fn pop(&self) -> Option<Task> {
-        self.queue.pop().or_else(|| {
-            let mut batch = self.backlog.pop_batch(self.queue.room());
-            let first = batch.next();
-            batch.for_each(|task| self.queue.push(task, &self.backlog));
-            if first.is_some() {
-                self.counters.backlog.set(self.backlog.len() as u64);
-            }
-            first
-        })
+        if self.has_others {
+            return self.queue.pop();
+        }
+        // SAFETY: only other workers of the scheduler steal, and there are none.
+        unsafe { self.queue.pop_alone() }.or_else(|| self.pop_backlog())
+    }
+
+    fn pop_backlog(&self) -> Option<Task> {
+        if self.backlog.is_empty() {
+            return None;
+        }
+        let taken = self.backlog.pop_into(usize::MAX, &self.queue);
+        self.counters.backlog.set(self.backlog.len() as u64);
+        taken.map(|taken| taken.first)
+    }
+
+    /// Takes the task to run next out of the slot.
+    #[inline]
+    pub(crate) fn take_slot(&self) -> Option<Task> {
+        let slot = &self.remote().slot;
+        if self.has_others {
+            return slot.take();
+        }
+        // SAFETY: only this worker puts tasks in, and only other workers of the
+        // scheduler take any but their own; there are none.
+        unsafe { slot.take_alone() }
     }
 }
 

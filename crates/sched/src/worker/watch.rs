@@ -11,7 +11,7 @@ const FIRST_LOOK: Duration = Duration::from_millis(1);
 /// How long it sleeps at most: two looks see that a worker does not get on, and
 /// what it leaves undone is to be served within 10 ms.
 const LONGEST_LOOK: Duration = Duration::from_millis(4);
-/// How many steps between two looks make it worth while to look again though
+/// How many polls between two looks make it worth while to look again though
 /// everybody is parked: to appoint a watcher anew costs a wake-up.
 const LIVELY: u64 = 8;
 
@@ -19,7 +19,7 @@ const LIVELY: u64 = 8;
 pub(super) struct Watch {
     sights: Box<[Sight]>,
     interval: Duration,
-    /// Whether the others took many steps between the last two looks.
+    /// Whether the others ran many tasks between the last two looks.
     lingers: bool,
 }
 
@@ -86,7 +86,7 @@ impl Watch {
 
 /// A hint: what is taken on the strength of it is taken by a read-modify-write.
 fn progress(remote: &Remote) -> u64 {
-    remote.counters.steps.get()
+    remote.counters.polls.get()
 }
 
 impl Core {
@@ -99,7 +99,7 @@ impl Core {
                 let rescued = task.is_some();
                 if let Some(task) = task {
                     self.counters.stole(1);
-                    self.enqueue(task);
+                    let _ = self.enqueue(task);
                 }
                 rescued
             });

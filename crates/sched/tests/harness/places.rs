@@ -29,6 +29,8 @@ struct Injected {
 #[derive(Clone, Default)]
 struct WorkerPlaces {
     slot: Option<TaskId>,
+    /// Whether there may be another task in the slot than that.
+    slot_uncertain: bool,
     /// The tasks in the queue, and how often in a row each has seen the slot go
     /// first.
     queue: Vec<(TaskId, usize)>,
@@ -60,8 +62,8 @@ impl Places {
         self.tasks[task]
     }
 
-    /// A task becomes due on a worker, or outside.
-    pub(crate) fn scheduled(&mut self, task: TaskId, worker: Option<usize>) {
+    /// A task, which may be new, becomes due on a worker, or outside.
+    pub(crate) fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>) {
         let Some(worker) = worker else {
             let ahead = self.tasks.iter().filter(|place| {
                 // What was stolen may have come back by a dropped worker.
@@ -75,10 +77,18 @@ impl Places {
             self.tasks[task] = Place::Injection;
             return;
         };
-        if let Some(displaced) = self.workers[worker].slot.replace(task) {
-            self.again(displaced, worker);
+        let places = &mut self.workers[worker];
+        if is_new && places.slot_uncertain {
+            self.tasks[task] = Place::Somewhere;
+        } else if is_new && places.slot.is_some() {
+            self.again(task, worker);
+        } else {
+            places.slot_uncertain = false;
+            if let Some(displaced) = places.slot.replace(task) {
+                self.again(displaced, worker);
+            }
+            self.tasks[task] = Place::Slot(worker);
         }
-        self.tasks[task] = Place::Slot(worker);
     }
 
     /// A task goes to the end of a worker's queue.
@@ -196,6 +206,7 @@ impl Places {
         for worker in (0..self.workers.len()).filter(|&worker| worker != watcher) {
             if let Some(task) = self.workers[worker].slot.take() {
                 self.tasks[task] = Place::Somewhere;
+                self.workers[worker].slot_uncertain = true;
             }
         }
     }

@@ -193,7 +193,8 @@ impl State {
         }
         task.notified = Some(self.now);
         if !task.running {
-            self.places.scheduled(id, self.worker);
+            let is_new = matches!(event, Event::Spawn);
+            self.places.scheduled(id, is_new, self.worker);
         }
     }
 

@@ -1,0 +1,84 @@
+use super::*;
+
+/// The steps before which something is due, of `steps`, each of which takes
+/// `poll`.
+fn due(turns: &Turns, steps: u32, poll: Duration) -> Vec<(u32, Due)> {
+    let before = turns.looked_at.get();
+    (1..=steps)
+        .filter(|_| turns.step())
+        .map(|step| (step, turns.take(|| Some(before + poll * step))))
+        .collect()
+}
+
+fn steps_of(due: &[(u32, Due)], kind: impl Fn(&Due) -> bool) -> Vec<u32> {
+    let of_kind = due.iter().filter(|(_, due)| kind(due));
+    of_kind.map(|&(step, _)| step).collect()
+}
+
+#[test]
+fn fast_polls_have_their_turns_at_the_configured_intervals() {
+    let turns = Turns::new(31, 61);
+    let due = due(&turns, 200, Duration::from_nanos(100));
+    assert_eq!(
+        steps_of(&due, |due| due.injection),
+        [31, 62, 93, 124, 155, 186]
+    );
+    assert_eq!(steps_of(&due, |due| due.events), [61, 122, 183]);
+}
+
+#[test]
+fn both_may_be_due_at_once() {
+    let turns = Turns::new(2, 4);
+    let due = due(&turns, 4, Duration::ZERO);
+    let both = Due {
+        injection: true,
+        events: true,
+    };
+    assert_eq!(due.last(), Some(&(4, both)));
+}
+
+#[test]
+fn slow_polls_bring_the_turns_closer() {
+    let turns = Turns::new(31, 61);
+    let poll = Duration::from_micros(50);
+    let _ = due(&turns, 61, poll);
+    let due = due(&turns, 100, poll);
+    for kind in [|due: &Due| due.events, |due: &Due| due.injection] {
+        let steps = steps_of(&due, kind);
+        // Twice the target at most: the interval is doubled to see whether
+        // polls have become faster.
+        assert!(steps[0] <= 8, "{steps:?}");
+        assert!(
+            steps.windows(2).all(|pair| pair[1] - pair[0] <= 8),
+            "{steps:?}"
+        );
+    }
+}
+
+#[test]
+fn polls_longer_than_the_target_have_a_turn_each() {
+    let turns = Turns::new(31, 61);
+    let poll = Duration::from_millis(5);
+    let _ = due(&turns, 61, poll);
+    let due = due(&turns, 10, poll);
+    let each: Vec<u32> = (1..=10).collect();
+    assert_eq!(steps_of(&due, |due| due.events), each);
+    assert_eq!(steps_of(&due, |due| due.injection), each);
+}
+
+#[test]
+fn the_intervals_grow_back_when_polls_are_fast_again() {
+    let turns = Turns::new(31, 61);
+    let _ = due(&turns, 61, Duration::from_millis(5));
+    let _ = due(&turns, 200, Duration::from_nanos(100));
+    assert_eq!(turns.scaled.get(), 61);
+}
+
+#[test]
+fn without_a_time_the_intervals_stay() {
+    let turns = Turns::new(3, 5);
+    let due: Vec<u32> = (1..=20)
+        .filter(|_| turns.step() && turns.take(|| None).events)
+        .collect();
+    assert_eq!(due, [5, 10, 15, 20]);
+}
