@@ -3,45 +3,20 @@
 //! `docs/task-states.md` draws them. Nothing outside this file touches the word.
 
 mod duty;
+mod word;
 
 use std::fmt;
 
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use duty::{Completion, Detach, Release, Start, Stop, Wake};
-
-/// Set while the holder of the runnable polls, drops or completes the future,
-/// and while a task that was woken during its poll is queued again. Cleared by
-/// the end of a poll that was not woken, and by completion.
-const RUNNING: usize = 1;
-/// Set while a runnable exists whose task is not `RUNNING`, or while the running
-/// poll is owed another because of a wake from elsewhere. Cleared by the start
-/// of a run.
-const NOTIFIED: usize = RUNNING << 1;
-/// Set once the future is gone; never cleared.
-const COMPLETE: usize = NOTIFIED << 1;
-/// Set once the task is aborted; never cleared.
-const CANCELLED: usize = COMPLETE << 1;
-/// Set while the join handle exists. Cleared by its drop, unless `COMPLETE`
-/// came first.
-const JOIN_INTEREST: usize = CANCELLED << 1;
-/// Set while the join waker belongs to whoever completes the task. Set and
-/// cleared by the join handle, never after `COMPLETE`.
-const JOIN_WAKER: usize = JOIN_INTEREST << 1;
-/// One reference.
-const REF_ONE: usize = JOIN_WAKER << 1;
-/// Subtracting this turns `RUNNING`, known to be set, into `COMPLETE`, known to
-/// be clear, and drops a reference.
-const COMPLETED_AND_RELEASED: usize = REF_ONE + RUNNING - COMPLETE;
-/// Adding this does the same, and takes a reference.
-const COMPLETED_AND_RETAINED: usize = REF_ONE + COMPLETE - RUNNING;
+use word::{
+    CANCELLED, COMPLETE, COMPLETED_AND_RELEASED, COMPLETED_AND_RETAINED, JOIN_INTEREST, JOIN_WAKER,
+    NOTIFIED, REF_ONE, RUNNING, Snapshot,
+};
 
 /// The word.
 pub(crate) struct State(AtomicUsize);
-
-/// The word at one moment.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Snapshot(usize);
 
 impl State {
     /// A task that is scheduled for the first time: notified, with a join
@@ -332,75 +307,6 @@ impl State {
         // ORDERING: Acquire pairs with the Release of whoever gave up the last
         // other reference: its accesses happen before the cell is freed.
         Snapshot(self.0.load(Ordering::Acquire)).references() == count
-    }
-}
-
-impl Snapshot {
-    #[inline]
-    fn is(self, bit: usize) -> bool {
-        self.0 & bit != 0
-    }
-
-    #[inline]
-    pub(crate) fn is_complete(self) -> bool {
-        self.is(COMPLETE)
-    }
-
-    #[inline]
-    pub(crate) fn has_join_waker(self) -> bool {
-        self.is(JOIN_WAKER)
-    }
-
-    fn references(self) -> usize {
-        self.0 / REF_ONE
-    }
-
-    /// What follows from a wake that found this state.
-    #[inline]
-    fn on_wake(self) -> Wake {
-        if self.0 & (RUNNING | NOTIFIED | COMPLETE) == 0 {
-            Wake::Enqueue
-        } else {
-            Wake::Nothing
-        }
-    }
-
-    /// What follows from completing a task that was in this state.
-    #[inline]
-    fn on_completion(self) -> Completion {
-        debug_assert!(self.is(RUNNING) && !self.is(COMPLETE));
-        if !self.is(JOIN_INTEREST) {
-            Completion::Detached
-        } else if self.is(JOIN_WAKER) {
-            Completion::JoinedWithWaker
-        } else {
-            Completion::Joined
-        }
-    }
-
-    /// What follows from giving up `count` of this state's references.
-    #[inline]
-    fn released(self, count: usize) -> Release {
-        debug_assert!(self.references() >= count);
-        if self.references() == count {
-            Release::Dealloc
-        } else {
-            Release::Nothing
-        }
-    }
-}
-
-impl fmt::Debug for Snapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Snapshot")
-            .field("running", &self.is(RUNNING))
-            .field("notified", &self.is(NOTIFIED))
-            .field("complete", &self.is(COMPLETE))
-            .field("cancelled", &self.is(CANCELLED))
-            .field("join_interest", &self.is(JOIN_INTEREST))
-            .field("join_waker", &self.is(JOIN_WAKER))
-            .field("references", &self.references())
-            .finish()
     }
 }
 
