@@ -109,14 +109,15 @@ impl FrontCell {
     pub(crate) fn advance(&self, current: Front, new: Front) -> Result<(), Front> {
         // ORDERING: Release pairs with the Acquire loads of the front in
         // `Stealer::steal_into` (the tail is at least as new) and in
-        // `Owner::push` (a stealer has read its slots before they are written
-        // again). Nothing is read on the strength of a failure.
+        // `Owner::look` (a stealer has read its slots before they are written
+        // again). Acquire on failure: the owner goes by what it then sees as if
+        // it had looked.
         self.0
             .compare_exchange(
                 current.pack(),
                 new.pack(),
                 Ordering::Release,
-                Ordering::Relaxed,
+                Ordering::Acquire,
             )
             .map(drop)
             .map_err(Front::unpack)

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use raddle_std::sync::Arc;
 
 use crate::Pointer;
-use crate::cursor::{Index, MAX_CAPACITY};
+use crate::cursor::{Front, Index, MAX_CAPACITY};
 use ring::Ring;
 
 pub use owner::Owner;
@@ -49,10 +49,12 @@ pub fn starting_at<T: Pointer, const N: usize>(index: u32) -> (Owner<T, N>, Stea
             "the capacity must be a power of two between 2 and 65,536"
         );
     }
-    let ring = Arc::new(Ring::new(Index::new(index)));
+    let start = Index::new(index);
+    let ring = Arc::new(Ring::new(start));
     let owner = Owner {
         ring: ring.clone(),
-        seen: Cell::new(Index::new(index)),
+        seen: Cell::new(Front::at(start)),
+        told: Cell::new(start),
         items: PhantomData,
     };
     let stealer = Stealer {

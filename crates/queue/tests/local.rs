@@ -257,7 +257,7 @@ fn a_push_is_news_to_an_empty_queue_and_after_a_steal() {
     for start in STARTS {
         let (owner, stealer) = local::starting_at::<Box<u32>, 4>(start);
         let sink = Sink::default();
-        let push = |n| owner.push(Box::new(n), &sink);
+        let push = |n| owner.push_news(Box::new(n), &sink);
         assert!(push(0));
         assert!(!push(1));
         owner.pop();

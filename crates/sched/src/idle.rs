@@ -3,7 +3,7 @@
 use std::fmt;
 
 use raddle_std::sync::Mutex;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering, fence};
+use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
 /// The number of workers that the counts have room for.
 pub(crate) const MAX_WORKERS: usize = (1 << PARKED_SHIFT) - 1;
@@ -17,6 +17,8 @@ pub(crate) struct Idle {
     counts: AtomicUsize,
     /// Changed together with the count of the parked, under this lock.
     sleepers: Mutex<Sleepers>,
+    /// Whether somebody keeps watch. Written under the same lock.
+    watched: AtomicBool,
     workers: usize,
     /// Whether a parked worker keeps watch over running ones.
     has_watch: bool,
@@ -30,13 +32,15 @@ struct Sleepers {
 }
 
 impl Sleepers {
-    /// Takes the latest worker off the list that does not keep watch, or else
-    /// the watcher: then all run, and there is nobody to watch for.
-    fn pop(&mut self) -> Option<usize> {
-        let place = self
-            .listed
-            .iter()
-            .rposition(|&worker| Some(worker) != self.watcher)
+    /// Takes a worker off the list: the latest that neither is in the driver
+    /// nor keeps watch; or else one that is in the driver; or else the watcher:
+    /// then all run, and there is nobody to watch for.
+    fn pop(&mut self, is_in_driver: impl Fn(usize) -> bool) -> Option<usize> {
+        let watches = |worker| Some(worker) == self.watcher;
+        let listed = || self.listed.iter();
+        let place = listed()
+            .rposition(|&worker| !watches(worker) && !is_in_driver(worker))
+            .or_else(|| listed().rposition(|&worker| !watches(worker)))
             .or(self.listed.len().checked_sub(1))?;
         let worker = self.listed.remove(place);
         self.dismiss(worker);
@@ -107,15 +111,17 @@ impl Idle {
                 listed: Vec::with_capacity(workers),
                 watcher: None,
             }),
+            watched: AtomicBool::new(false),
             workers,
             has_watch,
         }
     }
 
-    /// The worker to unpark because there is new work, if there is reason to.
-    /// It is off the list and counts as searching.
+    /// The worker to unpark because there is new work, if there is reason to:
+    /// rather one that is not in the driver, who would leave it to nobody. It
+    /// is off the list and counts as searching.
     #[inline]
-    pub(crate) fn worker_to_wake(&self) -> Option<usize> {
+    pub(crate) fn worker_to_wake(&self, is_in_driver: impl Fn(usize) -> bool) -> Option<usize> {
         // ORDERING: the fence pairs with the one in `park`. Without it: the
         // caller pushes, a worker lists itself, and each looks at the other's
         // word before it sees the change; the task waits for ever.
@@ -124,18 +130,19 @@ impl Idle {
         if !Counts(self.counts.load(Ordering::Relaxed)).wants_wake() {
             return None;
         }
-        self.take_sleeper()
+        self.take_sleeper(is_in_driver)
     }
 
     #[cold]
-    fn take_sleeper(&self) -> Option<usize> {
+    fn take_sleeper(&self, is_in_driver: impl Fn(usize) -> bool) -> Option<usize> {
         let mut sleepers = self.sleepers.lock();
         // ORDERING: another notifier's change was made under the lock; a
         // worker that began to search meanwhile answers for the work too.
         if !Counts(self.counts.load(Ordering::Relaxed)).wants_wake() {
             return None;
         }
-        let worker = sleepers.pop()?;
+        let worker = sleepers.pop(is_in_driver)?;
+        self.note_watch(&sleepers);
         self.change(SEARCHING_ONE.wrapping_sub(PARKED_ONE));
         Some(worker)
     }
@@ -152,10 +159,15 @@ impl Idle {
     }
 
     /// Ends a search that found work. Whether the caller, as the last searcher,
-    /// has to wake another.
+    /// has to look whether there is more, and wake another if so.
     #[must_use]
     pub(crate) fn end_search(&self) -> bool {
-        self.change(SEARCHING_ONE.wrapping_neg()).searching() == 1
+        let was_last = self.change(SEARCHING_ONE.wrapping_neg()).searching() == 1;
+        // ORDERING: pairs with the fence in `worker_to_wake`. Without it: a
+        // pusher still counts on this searcher, which looks before it sees the
+        // push; nobody is woken for it.
+        fence(Ordering::SeqCst);
+        was_last
     }
 
     /// Lists a worker as parked; it stops searching if it did.
@@ -181,6 +193,7 @@ impl Idle {
     pub(crate) fn unpark_to_search(&self, worker: usize) {
         let mut sleepers = self.sleepers.lock();
         if sleepers.remove(worker) {
+            self.note_watch(&sleepers);
             self.change(SEARCHING_ONE.wrapping_sub(PARKED_ONE));
         }
     }
@@ -192,6 +205,7 @@ impl Idle {
         let mut sleepers = self.sleepers.lock();
         let was_listed = sleepers.remove(worker);
         if was_listed {
+            self.note_watch(&sleepers);
             self.change(PARKED_ONE.wrapping_neg());
         }
         !was_listed
@@ -208,7 +222,28 @@ impl Idle {
             return None;
         }
         sleepers.watcher = sleepers.listed.last().copied();
+        self.note_watch(&sleepers);
         sleepers.watcher
+    }
+
+    /// Whether a watcher could be appointed. A hint: whoever parks after it
+    /// takes the watch.
+    #[inline]
+    pub(crate) fn lacks_watch(&self) -> bool {
+        // ORDERING: a running worker has synchronised with the change of the
+        // list by which it began to run. A watcher that gave up the watch later
+        // has seen it run, and has left it to another.
+        let watched = || self.watched.load(Ordering::Relaxed);
+        // ORDERING: as above.
+        let parked = || Counts(self.counts.load(Ordering::Relaxed)).parked();
+        self.has_watch && !watched() && parked() > 0
+    }
+
+    /// Tells whether somebody keeps watch, after a change under the lock.
+    fn note_watch(&self, sleepers: &Sleepers) {
+        // ORDERING: see `lacks_watch`.
+        self.watched
+            .store(sleepers.watcher.is_some(), Ordering::Relaxed);
     }
 
     /// What a parked worker is to do now that it has woken, or is about to
@@ -224,9 +259,11 @@ impl Idle {
         }
         if sleepers.listed.len() == self.workers && !lingers {
             sleepers.dismiss(worker);
+            self.note_watch(&sleepers);
             return Duty::Sleep;
         }
         if *sleepers.watcher.get_or_insert(worker) == worker {
+            self.note_watch(&sleepers);
             Duty::Watch
         } else {
             Duty::Sleep

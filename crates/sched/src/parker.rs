@@ -71,11 +71,13 @@ impl Parker {
         }
     }
 
-    /// Ends the present park, or makes the next return at once.
-    pub(crate) fn unpark(&self, driver: Option<&dyn Unpark>) {
+    /// Ends the present park, or makes the next return at once. Whether it was
+    /// one in the driver.
+    pub(crate) fn unpark(&self, driver: Option<&dyn Unpark>) -> bool {
         // ORDERING: Release pairs with `leave` and `enter`: the worker sees
         // why it was unparked. Acquire: the parker's thread is attached.
-        match self.state.swap(NOTIFIED, Ordering::AcqRel) {
+        let place = self.state.swap(NOTIFIED, Ordering::AcqRel);
+        match place {
             ON_THREAD => {
                 let thread = self.thread.lock().clone();
                 thread
@@ -85,6 +87,13 @@ impl Parker {
             ON_DRIVER => driver.expect("a worker parked on the driver").unpark(),
             _ => {}
         }
+        place == ON_DRIVER
+    }
+
+    /// Whether the worker is blocked in the driver, or about to be.
+    pub(crate) fn is_in_driver(&self) -> bool {
+        // ORDERING: a hint for the choice of whom to wake.
+        self.state.load(Ordering::Relaxed) == ON_DRIVER
     }
 
     /// Whether the worker is blocked, or about to be.

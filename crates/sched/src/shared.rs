@@ -121,24 +121,29 @@ impl Shared {
     /// Wakes a worker, if one is asleep and none is searching.
     #[inline]
     pub(crate) fn notify(&self) {
-        if let Some(worker) = self.idle.worker_to_wake() {
-            self.unpark(worker);
+        let is_in_driver = |worker: usize| self.remotes[worker].parker.is_in_driver();
+        if let Some(worker) = self.idle.worker_to_wake(is_in_driver)
+            && self.unpark(worker)
+        {
+            // It leaves the driver to nobody.
             self.appoint_watcher();
         }
     }
 
     /// Sees to it that a parked worker keeps watch over those that run.
+    #[cold]
     pub(crate) fn appoint_watcher(&self) {
         if let Some(watcher) = self.idle.appoint_watcher() {
             self.unpark(watcher);
         }
     }
 
+    /// Ends a worker's park, or the next one. Whether it was in the driver.
     #[cold]
-    pub(crate) fn unpark(&self, worker: usize) {
+    pub(crate) fn unpark(&self, worker: usize) -> bool {
         self.remotes[worker]
             .parker
-            .unpark(self.driver_unparker.as_deref());
+            .unpark(self.driver_unparker.as_deref())
     }
 
     /// Whether there is anything that an idle worker could take.

@@ -276,6 +276,7 @@ impl Core {
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
         let displaced = unsafe { slot.put_alone(task) };
         debug_assert!(displaced.is_none(), "others only empty the slot");
+        self.mind_slot();
     }
 
     /// Queues a task that was woken on this worker: to be run next, while what
@@ -289,6 +290,16 @@ impl Core {
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
         if let Some(displaced) = unsafe { self.remote().slot.put_alone(task) } {
             self.push_back(displaced);
+        }
+        self.mind_slot();
+    }
+
+    /// Sees to it that somebody looks after the slot, if anybody is idle: a
+    /// task there is nobody else's business until the present poll returns.
+    #[inline]
+    pub(super) fn mind_slot(&self) {
+        if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_watch() {
+            self.shared.appoint_watcher();
         }
     }
 

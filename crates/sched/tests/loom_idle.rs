@@ -60,7 +60,7 @@ impl Workers {
     }
 
     fn notify(&self) {
-        if let Some(worker) = self.idle.worker_to_wake() {
+        if let Some(worker) = self.idle.worker_to_wake(|_| false) {
             self.tokens[worker].set();
         }
     }
@@ -89,7 +89,7 @@ impl Workers {
         while !self.is_done() {
             searching = searching || self.idle.begin_search();
             if searching && self.take() {
-                if self.idle.end_search() {
+                if self.idle.end_search() && self.queued.load(Ordering::Acquire) > 0 {
                     self.notify();
                 }
                 searching = false;
@@ -171,16 +171,16 @@ fn a_worker_is_taken_off_the_list_once() {
         assert_eq!(idle.park(0, false), Parking::LookAgain);
         let notifier = {
             let idle = idle.clone();
-            thread::spawn(move || idle.worker_to_wake())
+            thread::spawn(move || idle.worker_to_wake(|_| false))
         };
         let woken = idle.unpark(0);
         assert_eq!(notifier.join().unwrap(), woken.then_some(0));
         if woken {
             assert!(idle.end_search());
         }
-        assert!(idle.worker_to_wake().is_none());
+        assert!(idle.worker_to_wake(|_| false).is_none());
         assert_eq!(idle.park(0, false), Parking::LookAgain);
-        assert_eq!(idle.worker_to_wake(), Some(0));
+        assert_eq!(idle.worker_to_wake(|_| false), Some(0));
         assert!(idle.end_search());
     });
 }

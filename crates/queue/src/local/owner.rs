@@ -19,9 +19,14 @@ use crate::{Overflow, Pointer};
 /// Dropping it drops the items that are left.
 pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     pub(super) ring: Arc<Ring<N>>,
-    /// Where the front is, if nobody but the owner has moved it since a push was
-    /// news. The cell keeps the owner from being `Sync`.
-    pub(super) seen: Cell<Index>,
+    /// The front as the owner last saw it. Stealers may have moved it since:
+    /// there is then more room than it says, and an exchange that expects it
+    /// fails. Using it spares a load, which would wait for the exchange before
+    /// it, or for a stealer's core. The cell keeps the owner from being `Sync`.
+    pub(super) seen: Cell<Front>,
+    /// Where the front is, if nobody but the owner has moved it since a push
+    /// was news.
+    pub(super) told: Cell<Index>,
     pub(super) items: PhantomData<T>,
 }
 
@@ -33,15 +38,27 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// Adds an item at the tail. A full queue moves its older half, and the
     /// item, to `overflow` in one batch; while a stealer is at work, which
     /// makes room, only the item goes there.
-    ///
-    /// Says whether that is news to somebody who has looked for something to
-    /// steal: the queue was empty, or stealers have taken from it since the last
-    /// push that was news, or something went to `overflow`. Otherwise whoever
-    /// has looked since then has found the queue not empty.
     #[inline]
-    pub fn push(&self, item: T, overflow: &impl Overflow<T>) -> bool {
+    pub fn push(&self, item: T, overflow: &impl Overflow<T>) {
+        if let Err(item) = self.try_push(item) {
+            self.push_to_full(item, overflow);
+        }
+    }
+
+    /// Adds an item as [`push`](Self::push) does, and says whether that is news
+    /// to somebody who has looked for something to steal: the queue was empty,
+    /// or stealers have taken from it since the last push that was news, or
+    /// something went to `overflow`. Otherwise whoever has looked since then
+    /// has found the queue not empty.
+    #[inline]
+    pub fn push_news(&self, item: T, overflow: &impl Overflow<T>) -> bool {
+        let next = self.look().next;
+        let news = next == self.tail() || next != self.told.get();
+        if news {
+            self.told.set(next);
+        }
         match self.try_push(item) {
-            Ok(news) => news,
+            Ok(()) => news,
             Err(item) => {
                 self.push_to_full(item, overflow);
                 true
@@ -49,24 +66,18 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
     }
 
-    /// Adds an item at the tail, and says whether that is news as
-    /// [`push`](Self::push) does; or gives it back if the queue is full.
+    /// Adds an item at the tail, or gives it back if the queue is full.
     #[inline]
-    pub fn try_push(&self, item: T) -> Result<bool, T> {
+    pub fn try_push(&self, item: T) -> Result<(), T> {
         let tail = self.tail();
-        // ORDERING: pairs with `FrontCell::advance` by the stealer that freed
-        // the slot: its reads happen before the write below.
-        let front = self.ring.front.load(Ordering::Acquire);
-        if tail.since(front.free) as usize >= N {
+        if tail.since(self.seen.get().free) as usize >= N
+            && tail.since(self.look().free) as usize >= N
+        {
             return Err(item);
         }
         self.write(tail, item);
         self.publish(tail.plus(1));
-        let news = front.next == tail || front.next != self.seen.get();
-        if news {
-            self.seen.set(front.next);
-        }
-        Ok(news)
+        Ok(())
     }
 
     /// Adds items at the tail, for which there is room.
@@ -83,10 +94,11 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     #[inline]
     pub fn pop(&self) -> Option<T> {
         let tail = self.tail();
-        // ORDERING: the owner reads only slots that it wrote itself.
-        let mut front = self.ring.front.load(Ordering::Relaxed);
+        let mut front = self.seen.get();
         loop {
+            // However old it is: no front passes the tail.
             if front.next == tail {
+                self.seen.set(front);
                 return None;
             }
             let next = front.next.plus(1);
@@ -97,10 +109,9 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             };
             match self.ring.front.advance(front, new) {
                 Ok(()) => {
-                    self.seen.set(self.seen.get().plus(1));
                     // SAFETY: the exchange claimed the slot, and the tail is
                     // ours.
-                    return Some(unsafe { self.ring.take(front.next) });
+                    return Some(unsafe { self.took(front.next, new) });
                 }
                 Err(actual) => front = actual,
             }
@@ -115,22 +126,33 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// taken twice.
     #[inline]
     pub unsafe fn pop_alone(&self) -> Option<T> {
-        // ORDERING: as in `pop`.
-        let front = self.ring.front.load(Ordering::Relaxed);
+        let front = self.look();
         if front.next == self.tail() {
             return None;
         }
-        self.ring.front.set(Front::at(front.next.plus(1)));
-        self.seen.set(self.seen.get().plus(1));
+        let new = Front::at(front.next.plus(1));
+        self.ring.front.set(new);
         // SAFETY: nobody else takes the slot, and the tail is ours.
-        Some(unsafe { self.ring.take(front.next) })
+        Some(unsafe { self.took(front.next, new) })
+    }
+
+    /// Takes the item at `index`, past which the owner has moved the front.
+    ///
+    /// # Safety
+    ///
+    /// It has just done so.
+    #[inline]
+    unsafe fn took(&self, index: Index, front: Front) -> T {
+        self.seen.set(front);
+        self.told.set(self.told.get().plus(1));
+        // SAFETY: the caller claimed the slot; the owner wrote it.
+        unsafe { self.ring.take(index) }
     }
 
     /// How many items could be pushed now without overflow; never more than
     /// there really is room for.
     pub fn room(&self) -> usize {
-        // ORDERING: as in `try_push`.
-        let front = self.ring.front.load(Ordering::Acquire);
+        let front = self.look();
         N - self.tail().since(front.free) as usize
     }
 
@@ -152,6 +174,16 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             ring: self.ring.clone(),
             items: PhantomData,
         }
+    }
+
+    /// Sees the front as it is.
+    #[inline]
+    fn look(&self) -> Front {
+        // ORDERING: pairs with `FrontCell::advance` by the stealer that freed
+        // slots: its reads happen before the owner writes there again.
+        let front = self.ring.front.load(Ordering::Acquire);
+        self.seen.set(front);
+        front
     }
 
     #[inline]
@@ -197,7 +229,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             }
             // A stealer or nobody made room in between.
             match self.try_push(item) {
-                Ok(_) => return,
+                Ok(()) => return,
                 Err(back) => item = back,
             }
         }

@@ -147,10 +147,13 @@ impl Core {
     /// Lets the driver wake what is ready, unless another worker has it.
     #[cold]
     pub(super) fn look_at_driver(&self) {
-        if self.with_driver(|driver| driver.park(Some(Duration::ZERO), self.event_limit()))
-            && !self.queue.is_empty()
-        {
-            self.shared.notify();
+        if self.with_driver(|driver| driver.park(Some(Duration::ZERO), self.event_limit())) {
+            if !self.queue.is_empty() {
+                self.shared.notify();
+            }
+            if !self.remote().slot.is_empty() {
+                self.mind_slot();
+            }
         }
     }
 

@@ -6,11 +6,11 @@ use super::Core;
 use crate::task::Task;
 
 impl Core {
-    /// Puts a task into the queue, for which others can take it, and says
-    /// whether they are to be told: see [`Owner::push`](raddle_queue::Owner::push).
+    /// Puts a task into the queue, from which others can take it, and says
+    /// whether they are to be told.
     #[inline]
     pub(super) fn enqueue(&self, task: Task) -> bool {
-        self.queue.push(task, &Overflowing(self))
+        self.queue.push_news(task, &Overflowing(self))
     }
 
     /// Queues a task behind the others also when the queue is full. The worker
@@ -20,7 +20,6 @@ impl Core {
             true => self.queue.try_push(task),
             false => Err(task),
         };
-        // There is nobody to whom it could be news.
         if let Err(task) = pushed {
             let pushed = self.backlog.push(task);
             debug_assert!(pushed.is_ok(), "nobody closes a backlog");

@@ -11,8 +11,8 @@ use crate::task::Task;
 impl Core {
     #[inline]
     pub(super) fn run(&self, task: Task) {
-        if self.searching.replace(false) && self.shared.idle.end_search() {
-            self.shared.notify();
+        if self.searching.replace(false) {
+            self.end_search();
         }
         let counters = &self.counters;
         counters.polls.add(1);
@@ -33,6 +33,14 @@ impl Core {
                 let owner = completed.owner().get() as usize - 1;
                 self.shared.remotes[owner].completed.push(completed);
             }
+        }
+    }
+
+    /// Leaves the search to another worker if there is anything more to find.
+    #[cold]
+    fn end_search(&self) {
+        if self.shared.idle.end_search() && self.shared.has_work() {
+            self.shared.notify();
         }
     }
 
