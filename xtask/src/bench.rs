@@ -9,7 +9,8 @@ use crate::workspace;
 pub(crate) struct Args {
     /// Only this one
     #[arg(value_parser = [
-        "chained_spawn", "ping_pong", "spawn_many_remote", "spawn_many_local", "yield_many",
+        "chained_spawn", "ping_pong", "spawn_many_remote", "spawn_many_local", "spawn_join",
+        "yield_many",
     ])]
     name: Option<String>,
 
