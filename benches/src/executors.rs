@@ -1,9 +1,13 @@
 //! The runtimes that are compared.
 
+mod threadpool;
+
 use std::future::Future;
 use std::thread;
 
 use futures_lite::future;
+
+pub use threadpool::{TokioThreadpool, TokioThreadpoolSpawner};
 
 /// What a workload needs of a runtime.
 pub trait Executor {

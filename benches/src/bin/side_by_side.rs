@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio};
+use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
 use raddle_benches::stats::{median, quantile, ratios};
 use raddle_benches::workloads::Workload;
 
@@ -62,6 +62,7 @@ fn main() {
             contestant::<Raddle>(workers.into()),
             contestant::<Tokio>(workers.into()),
             contestant::<AsyncExecutor>(workers.into()),
+            contestant::<TokioThreadpool>(workers.into()),
         ];
         for workload in Workload::ALL {
             if args

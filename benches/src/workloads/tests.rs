@@ -1,5 +1,5 @@
 use super::*;
-use crate::executors::{AsyncExecutor, Raddle, Tokio};
+use crate::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
 
 /// Polls and spawns of the tasks of one run, on async-executor.
 struct Counting {
@@ -151,4 +151,10 @@ fn tokio_runs_every_workload() {
 fn async_executor_runs_every_workload() {
     runs_every_workload_twice::<AsyncExecutor>();
     joins_wait::<AsyncExecutor>();
+}
+
+#[test]
+fn tokio_threadpool_runs_every_workload() {
+    runs_every_workload_twice::<TokioThreadpool>();
+    joins_wait::<TokioThreadpool>();
 }
