@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use super::{Item, Queue};
 
-/// How many items the owner pushes before it pops: a bounded queue of 256 has
-/// room for them while a thief still holds half of the batch before.
-pub const BATCH: usize = 100;
+/// How many items the owner pushes before it pops. A bounded queue of 256 has
+/// room for them, also while a thief still holds half of the batch before, and
+/// crossbeam-deque's keeps its first buffer, which it would else replace in
+/// each batch, growing and shrinking it.
+pub const BATCH: usize = 64;
 
 /// Who takes from the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
