@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "criterion_group makes a public function")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio};
+use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
 use raddle_benches::workloads::Workload;
 
 fn sched(criterion: &mut Criterion) {
@@ -16,6 +16,7 @@ fn sched(criterion: &mut Criterion) {
         runtime::<Raddle>(criterion, workers);
         runtime::<Tokio>(criterion, workers);
         runtime::<AsyncExecutor>(criterion, workers);
+        runtime::<TokioThreadpool>(criterion, workers);
     }
 }
 

@@ -1,9 +1,13 @@
 //! The runtimes that are compared.
 
+mod threadpool;
+
 use std::future::Future;
 use std::thread;
 
 use futures_lite::future;
+
+pub use threadpool::{TokioThreadpool, TokioThreadpoolSpawner};
 
 /// What a workload needs of a runtime.
 pub trait Executor {
@@ -27,10 +31,20 @@ pub trait Executor {
     fn block_on<F: Future>(&self, future: F) -> F::Output;
 }
 
-/// Spawns a task whose handle is dropped.
+/// Spawns tasks on the workers.
 pub trait Spawn: Copy + Send + 'static {
-    /// Spawns `future` on the workers.
+    /// Spawns `future` and drops its handle.
     fn spawn(self, future: impl Future<Output = ()> + Send + 'static);
+
+    /// Spawns `future` at once, and returns what waits for its end.
+    ///
+    /// # Panics
+    ///
+    /// What is returned panics if `future` did.
+    fn spawn_joined(
+        self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static;
 }
 
 /// Raddle's multi-thread runtime.
@@ -66,6 +80,14 @@ impl Spawn for RaddleSpawner {
     fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
         drop(raddle::spawn(future));
     }
+
+    fn spawn_joined(
+        self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let handle = raddle::spawn(future);
+        async { handle.await.expect("the task ends") }
+    }
 }
 
 /// Tokio's multi-thread runtime.
@@ -100,6 +122,14 @@ impl Executor for Tokio {
 impl Spawn for TokioSpawner {
     fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
         drop(tokio::spawn(future));
+    }
+
+    fn spawn_joined(
+        self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let handle = tokio::spawn(future);
+        async { handle.await.expect("the task ends") }
     }
 }
 
@@ -137,5 +167,12 @@ impl Executor for AsyncExecutor {
 impl Spawn for AsyncExecutorSpawner {
     fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(future).detach();
+    }
+
+    fn spawn_joined(
+        self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        self.0.spawn(future)
     }
 }

@@ -2,5 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod executors;
+pub mod queues;
+pub mod rounds;
 pub mod stats;
 pub mod workloads;

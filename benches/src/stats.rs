@@ -26,6 +26,19 @@ pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
+/// From where to where the middle 80 % of the values lie, for a table.
+///
+/// # Panics
+///
+/// As [`quantile`].
+pub fn spread(values: &[f64]) -> String {
+    format!(
+        "{:.2} - {:.2}",
+        quantile(values, 0.1),
+        quantile(values, 0.9)
+    )
+}
+
 /// How often each of `values` holds its counterpart in `base`.
 pub fn ratios(values: &[f64], base: &[f64]) -> Vec<f64> {
     values

@@ -12,6 +12,7 @@ use crate::executors::{Executor, Spawn};
 const CHAINED: usize = 1_000;
 const PAIRS: usize = 1_000;
 const SPAWNED: usize = 10_000;
+const JOINED_AT_ONCE: usize = 100;
 const YIELDING: usize = 200;
 const YIELDS: usize = 1_000;
 
@@ -26,17 +27,20 @@ pub enum Workload {
     SpawnManyRemote,
     /// 10,000 empty tasks spawned from a task.
     SpawnManyLocal,
+    /// 10,000 empty tasks spawned and awaited in hundreds, from a task.
+    SpawnJoin,
     /// 200 tasks waking themselves 1,000 times each.
     YieldMany,
 }
 
 impl Workload {
     /// Every workload, in the order of tables.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::ChainedSpawn,
         Self::PingPong,
         Self::SpawnManyRemote,
         Self::SpawnManyLocal,
+        Self::SpawnJoin,
         Self::YieldMany,
     ];
 
@@ -47,6 +51,7 @@ impl Workload {
             Self::PingPong => "ping_pong",
             Self::SpawnManyRemote => "spawn_many_remote",
             Self::SpawnManyLocal => "spawn_many_local",
+            Self::SpawnJoin => "spawn_join",
             Self::YieldMany => "yield_many",
         }
     }
@@ -60,6 +65,7 @@ impl Workload {
                 Self::PingPong => ping_pong(spawner).await,
                 Self::SpawnManyRemote => spawn_many_remote(spawner).await,
                 Self::SpawnManyLocal => spawn_many_local(spawner).await,
+                Self::SpawnJoin => spawn_join(spawner).await,
                 Self::YieldMany => yield_many(spawner).await,
             }
         });
@@ -120,6 +126,22 @@ fn spawn_many(spawner: impl Spawn, countdown: &Arc<Countdown>) {
         let countdown = Arc::clone(countdown);
         spawner.spawn(async move { countdown.finish_one() });
     }
+}
+
+async fn spawn_join(spawner: impl Spawn) {
+    let countdown = Countdown::new(1);
+    let finished = Arc::clone(&countdown);
+    spawner.spawn(async move {
+        let mut handles = Vec::with_capacity(JOINED_AT_ONCE);
+        for _ in 0..SPAWNED / JOINED_AT_ONCE {
+            handles.extend((0..JOINED_AT_ONCE).map(|_| spawner.spawn_joined(async {})));
+            for handle in handles.drain(..) {
+                handle.await;
+            }
+        }
+        countdown.finish_one();
+    });
+    finished.wait().await;
 }
 
 async fn yield_many(spawner: impl Spawn) {

@@ -6,11 +6,10 @@ use std::time::Instant;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio};
-use raddle_benches::stats::{median, quantile, ratios};
+use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
+use raddle_benches::rounds::{Rounds, in_turn};
+use raddle_benches::stats::{median, ratios, spread};
 use raddle_benches::workloads::Workload;
-
-const QUICK_ROUNDS: usize = 8;
 
 #[derive(Parser)]
 #[command(about = "Runs each workload on every runtime in turn, and compares them round by round")]
@@ -25,14 +24,8 @@ struct Args {
     #[arg(value_parser = PossibleValuesParser::new(Workload::ALL.map(Workload::name)))]
     only: Option<String>,
 
-    /// How many rounds
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
-    rounds: u16,
-
-    /// 8 rounds
-    #[arg(long, conflicts_with = "rounds")]
-    quick: bool,
+    #[command(flatten)]
+    rounds: Rounds,
 }
 
 /// A runtime that stands ready.
@@ -51,17 +44,14 @@ fn contestant<E: Executor + 'static>(workers: usize) -> Contestant {
 
 fn main() {
     let args = Args::parse();
-    let rounds = if args.quick {
-        QUICK_ROUNDS
-    } else {
-        args.rounds.into()
-    };
+    let rounds = args.rounds.count();
     println!("{}", header(rounds));
     for &workers in &args.workers {
         let contestants = [
             contestant::<Raddle>(workers.into()),
             contestant::<Tokio>(workers.into()),
             contestant::<AsyncExecutor>(workers.into()),
+            contestant::<TokioThreadpool>(workers.into()),
         ];
         for workload in Workload::ALL {
             if args
@@ -76,22 +66,13 @@ fn main() {
     }
 }
 
-/// The times of each contestant in microseconds, round by round. Who begins
-/// changes from round to round; a round that nobody counts comes first.
+/// The times of each contestant in microseconds, round by round.
 fn measure(contestants: &[Contestant], workload: Workload, rounds: usize) -> Vec<Vec<f64>> {
-    let mut times = vec![Vec::with_capacity(rounds); contestants.len()];
-    for contestant in contestants {
-        (contestant.run)(workload);
-    }
-    for round in 0..rounds {
-        for turn in 0..contestants.len() {
-            let index = (round + turn) % contestants.len();
-            let start = Instant::now();
-            (contestants[index].run)(workload);
-            times[index].push(start.elapsed().as_secs_f64() * 1e6);
-        }
-    }
-    times
+    in_turn(contestants.len(), rounds, |index| {
+        let start = Instant::now();
+        (contestants[index].run)(workload);
+        start.elapsed().as_secs_f64() * 1e6
+    })
 }
 
 fn header(rounds: usize) -> String {
@@ -114,18 +95,14 @@ fn rows(
     let mut rows = String::new();
     for (contestant, times) in contestants.iter().zip(times).skip(1) {
         let ratios = ratios(times, base);
-        let spread = format!(
-            "{:.2} - {:.2}",
-            quantile(&ratios, 0.1),
-            quantile(&ratios, 0.9)
-        );
         rows += &format!(
-            "{:<18} {workers:>7} {:>10.1}  {:<16} {:>10.1} {:>14.2} {spread:>15}\n",
+            "{:<18} {workers:>7} {:>10.1}  {:<16} {:>10.1} {:>14.2} {:>15}\n",
             workload.name(),
             median(base),
             contestant.name,
             median(times),
             median(&ratios),
+            spread(&ratios),
         );
     }
     rows

@@ -20,3 +20,9 @@ fn quantiles_reach_both_ends() {
 fn ratios_are_taken_round_by_round() {
     assert_eq!(ratios(&[2.0, 9.0], &[1.0, 3.0]), [2.0, 3.0]);
 }
+
+#[test]
+fn a_spread_leaves_a_tenth_out_at_each_end() {
+    let values: Vec<f64> = (0..=10).map(f64::from).collect();
+    assert_eq!(spread(&values), "1.00 - 9.00");
+}

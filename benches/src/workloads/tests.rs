@@ -1,5 +1,5 @@
 use super::*;
-use crate::executors::{AsyncExecutor, Raddle, Tokio};
+use crate::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
 
 /// Polls and spawns of the tasks of one run, on async-executor.
 struct Counting {
@@ -10,6 +10,7 @@ struct Counting {
 #[derive(Default)]
 struct Counts {
     spawns: AtomicUsize,
+    joined: AtomicUsize,
     polls: AtomicUsize,
 }
 
@@ -42,23 +43,46 @@ impl Executor for Counting {
     }
 }
 
-impl Spawn for CountingSpawner {
-    fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
+impl CountingSpawner {
+    /// Counts a spawn now, and the polls of `future` as they come.
+    fn counted(
+        self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static {
         self.counts.spawns.fetch_add(1, Ordering::Relaxed);
         let mut future = Box::pin(future);
-        self.spawner.spawn(std::future::poll_fn(move |cx| {
+        std::future::poll_fn(move |cx| {
             self.counts.polls.fetch_add(1, Ordering::Relaxed);
             future.as_mut().poll(cx)
-        }));
+        })
     }
 }
 
-fn counts(workload: Workload) -> (usize, usize) {
+impl Spawn for CountingSpawner {
+    fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
+        self.spawner.spawn(self.counted(future));
+    }
+
+    fn spawn_joined(
+        self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        self.counts.joined.fetch_add(1, Ordering::Relaxed);
+        self.spawner.spawn_joined(self.counted(future))
+    }
+}
+
+fn run_counted(workload: Workload) -> &'static Counts {
     let executor = Counting::new(1);
     workload.run(&executor);
+    executor.counts
+}
+
+fn counts(workload: Workload) -> (usize, usize) {
+    let counts = run_counted(workload);
     (
-        executor.counts.spawns.load(Ordering::Relaxed),
-        executor.counts.polls.load(Ordering::Relaxed),
+        counts.spawns.load(Ordering::Relaxed),
+        counts.polls.load(Ordering::Relaxed),
     )
 }
 
@@ -69,6 +93,33 @@ fn each_workload_spawns_what_it_says() {
     assert_eq!(counts(Workload::SpawnManyRemote).0, 10_000);
     assert_eq!(counts(Workload::SpawnManyLocal).0, 1 + 10_000);
     assert_eq!(counts(Workload::YieldMany), (200, 200 * 1_001));
+}
+
+#[test]
+fn spawn_join_awaits_all_tasks_but_the_first() {
+    let counts = run_counted(Workload::SpawnJoin);
+    assert_eq!(counts.spawns.load(Ordering::Relaxed), 1 + 10_000);
+    assert_eq!(counts.joined.load(Ordering::Relaxed), 10_000);
+    // Each task but the first is empty, and has been polled before its join.
+    assert!(counts.polls.load(Ordering::Relaxed) > 10_000);
+}
+
+/// A join that did not wait would see a task that has not finished.
+fn joins_wait<E: Executor>() {
+    let executor = E::new(2);
+    let spawner = executor.spawner();
+    let finished = Arc::new(AtomicUsize::new(0));
+    executor.block_on(async {
+        for joined in 1..=100 {
+            let finished_too = Arc::clone(&finished);
+            let handle = spawner.spawn_joined(async move {
+                Yields(100).await;
+                finished_too.fetch_add(1, Ordering::Relaxed);
+            });
+            handle.await;
+            assert_eq!(finished.load(Ordering::Relaxed), joined);
+        }
+    });
 }
 
 fn runs_every_workload_twice<E: Executor>() {
@@ -87,14 +138,23 @@ fn runs_every_workload_twice<E: Executor>() {
 #[test]
 fn raddle_runs_every_workload() {
     runs_every_workload_twice::<Raddle>();
+    joins_wait::<Raddle>();
 }
 
 #[test]
 fn tokio_runs_every_workload() {
     runs_every_workload_twice::<Tokio>();
+    joins_wait::<Tokio>();
 }
 
 #[test]
 fn async_executor_runs_every_workload() {
     runs_every_workload_twice::<AsyncExecutor>();
+    joins_wait::<AsyncExecutor>();
+}
+
+#[test]
+fn tokio_threadpool_runs_every_workload() {
+    runs_every_workload_twice::<TokioThreadpool>();
+    joins_wait::<TokioThreadpool>();
 }

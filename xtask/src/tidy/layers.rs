@@ -61,7 +61,13 @@ const LAYERS: &[Layer] = &[
 const COMPOSERS: &[&str] = &["raddle", "raddle-hyper", "raddle-benches"];
 
 /// Runtimes that only the benchmarks, and the composers' examples, depend on.
-const RUNTIMES: &[&str] = &["async-executor", "async-std", "smol", "tokio"];
+const RUNTIMES: &[&str] = &[
+    "async-executor",
+    "async-std",
+    "smol",
+    "tokio",
+    "tokio-threadpool",
+];
 
 /// Whether a package is one of the layers, and so stands alone.
 pub(crate) fn is_layer(package: &str) -> bool {

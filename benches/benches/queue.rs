@@ -1,0 +1,33 @@
+//! The run queues under criterion, queue by queue.
+#![allow(missing_docs, reason = "criterion_group makes a public function")]
+
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use raddle_benches::queues::{Item, Load, Queue};
+
+const ITEMS: usize = 20_000;
+
+fn queues(criterion: &mut Criterion) {
+    for load in Load::ALL {
+        queue::<raddle_queue::Owner<Item>>(criterion, load);
+        queue::<crossbeam_deque::Worker<Item>>(criterion, load);
+        queue::<st3::fifo::Worker<Item>>(criterion, load);
+    }
+}
+
+fn queue<Q: Queue>(criterion: &mut Criterion, load: Load) {
+    let mut group = criterion.benchmark_group(format!("queue, {}", load.name()));
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(ITEMS as u64));
+    group.bench_function(Q::NAME, |bencher| {
+        bencher.iter_custom(|passes| {
+            let times = (0..passes).map(|_| load.run::<Q>(ITEMS).time);
+            times.sum::<Duration>()
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, queues);
+criterion_main!(benches);

@@ -1,0 +1,152 @@
+//! Items pushed, popped and stolen, and the time that takes.
+
+use std::hint;
+use std::iter;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Item, Queue};
+
+/// How many items the owner pushes before it pops. A bounded queue of 256 has
+/// room for them, also while a thief still holds half of the batch before, and
+/// crossbeam-deque's keeps its first buffer, which it would else replace in
+/// each batch, growing and shrinking it.
+pub const BATCH: usize = 64;
+
+/// Who takes from the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// The owner alone pushes and pops.
+    Owner,
+    /// The owner pushes and pops, while another thread steals all the while
+    /// and pops what it got.
+    Thief,
+}
+
+/// What one run took.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// From the first push until all items had been popped.
+    pub time: Duration,
+    /// How many of the items the thief popped.
+    pub stolen: usize,
+}
+
+impl Load {
+    /// Both, in the order of tables.
+    pub const ALL: [Self; 2] = [Self::Owner, Self::Thief];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Owner => "owner alone",
+            Self::Thief => "with a thief",
+        }
+    }
+
+    /// Passes `items` items through a queue, in batches. What they are boxed
+    /// in is allocated before, and freed afterwards.
+    ///
+    /// # Panics
+    ///
+    /// If an item is not popped exactly once.
+    pub fn run<Q: Queue>(self, items: usize) -> Measured {
+        let (owner, stealer) = Q::new();
+        let supply = (0..items as u64).map(Box::new).collect();
+        let mut popped = Vec::with_capacity(items);
+        let mut stolen = Vec::with_capacity(items);
+        let time = match self {
+            Self::Owner => {
+                let start = Instant::now();
+                push_and_pop(&owner, supply, &mut popped);
+                start.elapsed()
+            }
+            Self::Thief => beside_a_thief(&owner, &stealer, supply, &mut popped, &mut stolen),
+        };
+        check(items, popped.iter().chain(&stolen));
+        Measured {
+            time,
+            stolen: stolen.len(),
+        }
+    }
+}
+
+fn beside_a_thief<Q: Queue>(
+    owner: &Q,
+    stealer: &Q::Stealer,
+    supply: Vec<Item>,
+    popped: &mut Vec<Item>,
+    stolen: &mut Vec<Item>,
+) -> Duration {
+    let at_work = AtomicBool::new(false);
+    let emptied = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let thief = scope.spawn(|| {
+            let (own, _) = Q::new();
+            // ORDERING: only says that this thread runs.
+            at_work.store(true, Ordering::Relaxed);
+            steal_and_pop(&own, stealer, stolen, &emptied);
+            Instant::now()
+        });
+        // ORDERING: as above.
+        while !at_work.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        let start = Instant::now();
+        push_and_pop(owner, supply, popped);
+        // ORDERING: pairs with the load in `steal_and_pop`: the queue stays
+        // empty from now on.
+        emptied.store(true, Ordering::Release);
+        let owner_end = Instant::now();
+        let thief_end = thief.join().expect("the thief ends");
+        owner_end.max(thief_end) - start
+    })
+}
+
+fn push_and_pop<Q: Queue>(queue: &Q, mut supply: Vec<Item>, popped: &mut Vec<Item>) {
+    while !supply.is_empty() {
+        let batch = supply.len().saturating_sub(BATCH);
+        for mut item in supply.drain(batch..) {
+            while let Err(back) = queue.push(item) {
+                // A thief that does not run holds what it claimed.
+                thread::yield_now();
+                item = back;
+            }
+        }
+        popped.extend(iter::from_fn(|| queue.pop()));
+    }
+}
+
+fn steal_and_pop<Q: Queue>(
+    own: &Q,
+    stealer: &Q::Stealer,
+    stolen: &mut Vec<Item>,
+    emptied: &AtomicBool,
+) {
+    loop {
+        if let Some(item) = own.steal_from(stealer) {
+            stolen.push(item);
+            stolen.extend(iter::from_fn(|| own.pop()));
+        // ORDERING: pairs with the store after the owner's last pop.
+        } else if emptied.load(Ordering::Acquire) {
+            return;
+        } else {
+            hint::spin_loop();
+        }
+    }
+}
+
+fn check<'a>(items: usize, popped: impl Iterator<Item = &'a Item>) {
+    let mut seen = vec![false; items];
+    let mut count = 0;
+    for item in popped {
+        let before = std::mem::replace(&mut seen[**item as usize], true);
+        assert!(!before, "item {item} was popped twice");
+        count += 1;
+    }
+    assert_eq!(count, items, "an item was lost");
+}
+
+#[cfg(test)]
+mod tests;

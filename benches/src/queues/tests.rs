@@ -1,0 +1,47 @@
+use super::*;
+
+fn passes_every_item<Q: Queue>() {
+    for load in Load::ALL {
+        // No multiple of a batch.
+        let items = 3_333;
+        let measured = load.run::<Q>(items);
+        assert!(measured.stolen <= items);
+        assert!(load == Load::Thief || measured.stolen == 0);
+        load.run::<Q>(0);
+    }
+}
+
+#[test]
+fn raddle_queue_passes_every_item() {
+    passes_every_item::<raddle_queue::Owner<Item>>();
+}
+
+#[test]
+fn crossbeam_deque_passes_every_item() {
+    passes_every_item::<crossbeam_deque::Worker<Item>>();
+}
+
+#[test]
+fn st3_passes_every_item() {
+    passes_every_item::<st3::fifo::Worker<Item>>();
+}
+
+fn takes_half_and_gives_the_rest<Q: Queue>() {
+    let (owner, stealer) = Q::new();
+    let (thief, _) = Q::new();
+    for n in 0..8 {
+        owner.push(Box::new(n)).unwrap();
+    }
+    let mut stolen = vec![thief.steal_from(&stealer).unwrap()];
+    stolen.extend(std::iter::from_fn(|| thief.pop()));
+    stolen.sort();
+    assert_eq!(stolen, [0, 1, 2, 3].map(Box::new));
+    assert_eq!(owner.pop(), Some(Box::new(4)));
+}
+
+#[test]
+fn each_thief_takes_the_older_half() {
+    takes_half_and_gives_the_rest::<raddle_queue::Owner<Item>>();
+    takes_half_and_gives_the_rest::<crossbeam_deque::Worker<Item>>();
+    takes_half_and_gives_the_rest::<st3::fifo::Worker<Item>>();
+}

@@ -1,0 +1,53 @@
+//! Contestants that take turns, so that what disturbs one disturbs all.
+
+const QUICK: usize = 8;
+
+/// How many rounds, on the command line.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Rounds {
+    /// How many rounds
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+
+    /// 8 rounds
+    #[arg(long, conflicts_with = "rounds")]
+    quick: bool,
+}
+
+impl Rounds {
+    /// How many rounds were asked for.
+    pub fn count(self) -> usize {
+        if self.quick {
+            QUICK
+        } else {
+            self.rounds.into()
+        }
+    }
+}
+
+/// What `measure` says of each contestant, round by round: a list for each of
+/// `contestants`, whose numbers count from 0. Who begins changes from round to
+/// round; a round that nobody counts comes first.
+pub fn in_turn<T>(
+    contestants: usize,
+    rounds: usize,
+    mut measure: impl FnMut(usize) -> T,
+) -> Vec<Vec<T>> {
+    for contestant in 0..contestants {
+        measure(contestant);
+    }
+    let mut measured: Vec<Vec<T>> = (0..contestants)
+        .map(|_| Vec::with_capacity(rounds))
+        .collect();
+    for round in 0..rounds {
+        for turn in 0..contestants {
+            let contestant = (round + turn) % contestants;
+            measured[contestant].push(measure(contestant));
+        }
+    }
+    measured
+}
+
+#[cfg(test)]
+mod tests;

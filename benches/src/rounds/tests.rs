@@ -1,0 +1,12 @@
+use super::*;
+
+#[test]
+fn each_begins_in_its_turn() {
+    let mut order = Vec::new();
+    let measured = in_turn(3, 4, |contestant| {
+        order.push(contestant);
+        order.len()
+    });
+    assert_eq!(order, [0, 1, 2, 0, 1, 2, 1, 2, 0, 2, 0, 1, 0, 1, 2]);
+    assert_eq!(measured, [[4, 9, 11, 13], [5, 7, 12, 14], [6, 8, 10, 15]]);
+}
