@@ -16,7 +16,7 @@ use std::time::Duration;
 use raddle_queue::{Injection, Owner};
 use raddle_std::CachePadded;
 use raddle_std::sync::Arc;
-use raddle_task::{JoinHandle, LiveList};
+use raddle_task::{Id, JoinHandle, LiveList};
 
 use crate::context;
 use crate::metrics::Counters;
@@ -135,6 +135,10 @@ pub(crate) struct Core {
     has_others: bool,
     /// How often in a row the slot went before the queue.
     slot_streak: Cell<u32>,
+    /// The task that was woken last, and how often in a row it was, which says
+    /// whether it goes through the slot.
+    last_woken: Cell<Option<Id>>,
+    last_wakes: Cell<u32>,
     turns: Turns,
     /// Whether the time that steps take says how often there is a turn: not for
     /// whoever steps the worker, who may take their time in between.
@@ -166,6 +170,8 @@ impl Core {
             uses_slot,
             has_others: shared.remotes.len() > 1,
             slot_streak: Cell::new(0),
+            last_woken: Cell::new(None),
+            last_wakes: Cell::new(0),
             turns: Turns::new(
                 shared.config.global_queue_interval,
                 shared.config.event_interval,
@@ -284,7 +290,7 @@ impl Core {
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
-        if !self.uses_slot {
+        if !self.uses_slot || self.is_woken_by_the_queue(&task) {
             return self.push_back(task);
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
@@ -292,6 +298,20 @@ impl Core {
             self.push_back(displaced);
         }
         self.mind_slot();
+    }
+
+    /// Whether a task is woken over and over, and nobody else, while others
+    /// wait: they are likely to wake it too, as what it joins or receives from.
+    /// Behind them it is polled once for them all, instead of once for each.
+    #[inline]
+    fn is_woken_by_the_queue(&self, task: &Task) -> bool {
+        let id = Some(task.0.id());
+        let wakes = match self.last_woken.replace(id) == id {
+            true => self.last_wakes.get().saturating_add(1),
+            false => 1,
+        };
+        self.last_wakes.set(wakes);
+        wakes > SLOT_STREAK && !self.queue.is_empty()
     }
 
     /// Sees to it that somebody looks after the slot, if anybody is idle: a

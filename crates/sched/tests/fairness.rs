@@ -291,3 +291,28 @@ fn a_dropped_worker_leaves_its_tasks_to_the_others() {
     while workers[0].step() == Step::Ran {}
     assert_eq!(ran.load(Ordering::Relaxed), 10);
 }
+
+/// What it waits for is in the queue, so it goes behind that, and finds all of
+/// it done.
+#[test]
+fn a_task_that_joins_many_is_not_polled_for_each() {
+    let (handle, mut worker) = stepped(config(1));
+    let _guard = handle.enter();
+    let polls = Arc::new(AtomicUsize::new(0));
+    let theirs = polls.clone();
+    let joining = handle.spawn(async move {
+        let children: Vec<_> = (0..100).map(|_| spawn(async {})).collect();
+        let mut all = Box::pin(async move {
+            for child in children {
+                child.await.unwrap();
+            }
+        });
+        poll_fn(move |cx| {
+            theirs.fetch_add(1, Ordering::Relaxed);
+            all.as_mut().poll(cx)
+        })
+        .await;
+    });
+    steps_until(&mut worker, 110, || joining.is_finished());
+    assert!(polls.load(Ordering::Relaxed) < 10);
+}

@@ -78,6 +78,7 @@ impl Runnable {
     }
 
     /// The task's id.
+    #[inline]
     pub fn id(&self) -> Id {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { self.0.as_ref() }.id

@@ -31,6 +31,8 @@ struct WorkerPlaces {
     slot: Option<TaskId>,
     /// Whether there may be another task in the slot than that.
     slot_uncertain: bool,
+    /// Who was woken last, and how often in a row.
+    last_woken: Option<(TaskId, usize)>,
     /// The tasks in the queue, and how often in a row each has seen the slot go
     /// first.
     queue: Vec<(TaskId, usize)>,
@@ -42,6 +44,19 @@ pub(crate) struct Places {
     workers: Vec<WorkerPlaces>,
     injected: Vec<Injected>,
     interval: usize,
+}
+
+impl WorkerPlaces {
+    /// Whether a task was woken, and nobody else, more often than the slot is
+    /// for.
+    fn is_woken_again(&mut self, task: TaskId) -> bool {
+        let times = match self.last_woken {
+            Some((last, times)) if last == task => times + 1,
+            _ => 1,
+        };
+        self.last_woken = Some((task, times));
+        times > SLOT_STREAK
+    }
 }
 
 impl Places {
@@ -77,8 +92,19 @@ impl Places {
             self.tasks[task] = Place::Injection;
             return;
         };
+        let uncertain = self.tasks.contains(&Place::Somewhere);
         let places = &mut self.workers[worker];
-        if is_new && places.slot_uncertain {
+        let repeated = !is_new && places.is_woken_again(task);
+        if repeated && !places.queue.is_empty() {
+            self.again(task, worker);
+        } else if repeated && uncertain {
+            // In the slot if nothing is in the queue.
+            places.slot_uncertain = true;
+            if let Some(displaced) = places.slot.take() {
+                self.tasks[displaced] = Place::Somewhere;
+            }
+            self.tasks[task] = Place::Somewhere;
+        } else if is_new && places.slot_uncertain {
             self.tasks[task] = Place::Somewhere;
         } else if is_new && places.slot.is_some() {
             self.again(task, worker);
