@@ -9,6 +9,7 @@ use raddle_task::JoinHandle;
 use crate::block_on;
 use crate::context::{self, EnterGuard};
 use crate::metrics::Metrics;
+use crate::panics;
 use crate::shared::Shared;
 use crate::task::{self, Task};
 use crate::worker::Core;
@@ -77,12 +78,13 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// On a thread that runs tasks or blocks on a future already.
+    /// On a thread that runs tasks or blocks on a future already, and if a task
+    /// has panicked under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking();
         let _handle = self.enter();
-        block_on::block_on(future)
+        block_on::block_on(&self.shared, future).unwrap_or_else(|| panics::end_block_on())
     }
 
     /// The scheduler's worker that the calling thread is running, if any.

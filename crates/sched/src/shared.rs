@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::driver::{Driver, Unpark};
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
+use crate::panics::Panics;
 use crate::parker::Parker;
 use crate::task::Task;
 use crate::worker::{Core, Worker};
@@ -32,6 +33,7 @@ pub(crate) struct Shared {
     pub(crate) driver: Mutex<Option<Box<dyn Driver>>>,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
+    pub(crate) panics: Panics,
     /// The workers that have seen the end.
     pub(crate) ended: Mutex<Vec<Core>>,
     finished: Mutex<bool>,
@@ -80,6 +82,7 @@ impl Shared {
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: Mutex::new(driver),
             closed: AtomicBool::new(false),
+            panics: Panics::default(),
             ended: Mutex::new(Vec::with_capacity(config.workers)),
             finished: Mutex::new(false),
             on_finish: Condvar::new(),
@@ -99,8 +102,13 @@ impl Shared {
         self.inject_with(task, || self.outside.schedules.add(1));
     }
 
-    /// As [`inject`](Self::inject), for a new task.
+    /// As [`inject`](Self::inject), for a new task, which a scheduler that is
+    /// about to end does not take either.
     pub(crate) fn inject_spawned(&self, task: Task) {
+        if self.is_closed() {
+            let _ = self.config.task_hooks.cancel(task.0);
+            return;
+        }
         self.inject_with(task, || {
             self.outside.schedules.add(1);
             self.outside.spawned.add(1);

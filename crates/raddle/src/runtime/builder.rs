@@ -1,6 +1,7 @@
 //! What a runtime is made with.
 
 mod observe;
+mod panics;
 
 use std::fmt;
 use std::io;
@@ -12,7 +13,7 @@ use crate::runtime::context::{Inside, Layers};
 use crate::runtime::driver::Driver;
 use crate::runtime::handle::Inner;
 use crate::runtime::runtime::Scheduler;
-use crate::runtime::{Handle, Runtime, RuntimeFlavor};
+use crate::runtime::{Handle, Runtime, RuntimeFlavor, UnhandledPanic};
 
 /// The variable that says how many workers a runtime has by default.
 const WORKERS_VARIABLE: &str = "RADDLE_WORKER_THREADS";
@@ -49,6 +50,7 @@ pub struct Builder {
     event_interval: Option<u32>,
     task_hooks: raddle_sched::TaskHooks,
     poll_time_histogram: bool,
+    unhandled_panic: UnhandledPanic,
 }
 
 impl Builder {
@@ -81,6 +83,7 @@ impl Builder {
             event_interval: None,
             task_hooks: raddle_sched::TaskHooks::default(),
             poll_time_histogram: false,
+            unhandled_panic: UnhandledPanic::Ignore,
         }
     }
 
@@ -312,6 +315,7 @@ impl Builder {
             on_thread_unpark: self.on_thread_unpark.clone(),
             task_hooks: self.task_hooks.clone(),
             poll_time_histogram: self.poll_time_histogram,
+            unhandled_panic: self.unhandled_panic,
             ..default
         }
     }

@@ -101,7 +101,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// In async code, where a thread must not wait.
+    /// As [`Runtime::block_on`](crate::runtime::Runtime::block_on).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _inside = Inside::enter();

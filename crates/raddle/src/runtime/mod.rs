@@ -50,4 +50,4 @@ pub use self::error::TryCurrentError;
 pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
-pub use raddle_sched::TaskMeta;
+pub use raddle_sched::{TaskMeta, UnhandledPanic};

@@ -95,7 +95,10 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// In async code, where a thread must not wait; and if the future panics.
+    /// In async code, where a thread must not wait; if the future panics; and
+    /// if a task has panicked and
+    /// [`UnhandledPanic::ShutdownRuntime`](crate::runtime::UnhandledPanic::ShutdownRuntime)
+    /// is set.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         match &self.parts().scheduler {

@@ -40,7 +40,8 @@ pub mod coop {
 /// awaited; dropping the handle detaches it.
 ///
 /// A panic in the task ends the task alone: it is in the [`JoinError`] that
-/// awaiting the handle gives.
+/// awaiting the handle gives. A runtime may
+/// [be set](crate::runtime::Builder::unhandled_panic) to end by it.
 ///
 /// ```
 /// # #[raddle::main(flavor = "current_thread")]

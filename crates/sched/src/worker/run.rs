@@ -44,6 +44,11 @@ impl Core {
         }
     }
 
+    /// Has the next step look whether the scheduler is shutting down.
+    pub(crate) fn end_soon(&self) {
+        self.turns.look_next();
+    }
+
     #[inline]
     fn poll(&self, task: Task) -> Outcome {
         raddle_coop::budget(|| task.0.run_in(&self.live))

@@ -11,6 +11,7 @@ use raddle_std::sync::Arc;
 use raddle_task::{LocalList, LocalRunnable};
 
 use super::shared::Shared;
+use crate::runtime::UnhandledPanic;
 use crate::task::JoinHandle;
 
 /// How many tasks one poll of a set runs before it lets its runtime have a
@@ -30,6 +31,10 @@ pub(super) struct Local {
     driven: Cell<bool>,
     /// Set when the set is dropped; a guard may still have it entered.
     closed: Cell<bool>,
+    /// What the panic of a task does to the set.
+    pub(super) unhandled_panic: Cell<UnhandledPanic>,
+    /// Set when a task has panicked and the set ends by that.
+    panicked: Cell<bool>,
     shared: Arc<Shared>,
 }
 
@@ -40,6 +45,8 @@ impl Local {
             due: RefCell::default(),
             driven: Cell::new(false),
             closed: Cell::new(false),
+            unhandled_panic: Cell::default(),
+            panicked: Cell::new(false),
             shared: Arc::default(),
         })
     }
@@ -76,6 +83,9 @@ impl Local {
                 return;
             };
             self.run(task);
+            if self.panicked.get() {
+                return;
+            }
         }
     }
 
@@ -91,6 +101,22 @@ impl Local {
         if let Some(task) = raddle_coop::budget(|| self.tasks.run(task)) {
             self.due.borrow_mut().push_back(task);
         }
+        if self.shared.take_panicked()
+            && self.unhandled_panic.get() == UnhandledPanic::ShutdownRuntime
+        {
+            self.panicked.set(true);
+        }
+    }
+
+    /// # Panics
+    ///
+    /// If a task has panicked and the set ends by that.
+    fn check_panic(&self) {
+        assert!(
+            !self.panicked.get(),
+            "a task of a LocalSet panicked, and the set is set to shut down then; its own message \
+             says why it panicked, and UnhandledPanic::Ignore lets the set go on"
+        );
     }
 
     /// Drops the futures of all tasks.
@@ -129,14 +155,19 @@ impl Driver {
 
     /// Calls `first`, and runs some of the tasks unless it has a result. Their
     /// set is the current one meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// If a task has panicked and the set ends by that.
     pub(super) fn poll<R>(
         &self,
         cx: &mut Context<'_>,
         first: impl FnOnce(&mut Context<'_>) -> Option<R>,
     ) -> Option<R> {
-        let local = &*self.local;
+        let local = &self.local;
+        local.check_panic();
         local.shared.register(self.place, cx.waker());
-        let _entered = Entered::enter(Rc::clone(&self.local));
+        let _entered = Entered::enter(Rc::clone(local));
         let _driven = Driven::begin(local);
         let result = first(cx);
         if result.is_none() {
@@ -145,6 +176,7 @@ impl Driver {
                 // This one too, unless it was woken since it registered.
                 local.shared.call();
             }
+            local.check_panic();
         }
         result
     }
@@ -161,14 +193,15 @@ impl Drop for Driver {
     }
 }
 
-/// Sets `driven` until it is dropped.
+/// Sets `driven` until it is dropped. The outermost closes a set that ends by a
+/// panic: no task of it runs any more then.
 struct Driven<'a> {
-    local: &'a Local,
+    local: &'a Rc<Local>,
     outer: bool,
 }
 
 impl<'a> Driven<'a> {
-    fn begin(local: &'a Local) -> Self {
+    fn begin(local: &'a Rc<Local>) -> Self {
         let outer = local.driven.replace(true);
         Self { local, outer }
     }
@@ -177,6 +210,10 @@ impl<'a> Driven<'a> {
 impl Drop for Driven<'_> {
     fn drop(&mut self) {
         self.local.driven.set(self.outer);
+        if self.local.panicked.get() && !self.outer {
+            self.local.close();
+            self.local.shared.call();
+        }
     }
 }
 
