@@ -24,7 +24,7 @@ use std::panic::Location;
 pub use completed::{Completed, CompletedStack};
 pub use current::{id, try_id};
 pub use error::JoinError;
-pub use id::Id;
+pub use id::{Id, take_id, upcoming_id};
 pub use join::{AbortHandle, JoinHandle};
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};

@@ -10,6 +10,7 @@ use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
 use crate::task::JoinHandle;
+use crate::trace::{self, Kind};
 
 /// A reference to a runtime.
 ///
@@ -79,7 +80,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.scheduler().spawn(future)
+        self.scheduler().spawn(trace::task(Kind::Task, future))
     }
 
     /// Runs a function that may block, on a thread of its own kind; see
@@ -106,7 +107,8 @@ impl Handle {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _inside = Inside::enter();
         let _guard = self.enter();
-        self.scheduler().block_on(future)
+        self.scheduler()
+            .block_on(trace::task(Kind::BlockOn, future))
     }
 
     /// Which kind of runtime it is.

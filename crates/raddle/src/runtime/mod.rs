@@ -44,6 +44,8 @@ mod metrics;
 )]
 mod runtime;
 
+#[cfg(feature = "tracing")]
+pub(crate) use self::blocking::BlockingTask;
 pub use self::builder::Builder;
 pub use self::context::EnterGuard;
 pub use self::error::TryCurrentError;

@@ -14,6 +14,7 @@ use crate::runtime::blocking::BlockingJob;
 use crate::runtime::context::{self, EnterGuard, Inside, Layers};
 use crate::runtime::{Builder, Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
+use crate::trace::{self, Kind};
 
 /// A runtime: tasks, and the threads, sockets and timers they use.
 ///
@@ -106,7 +107,7 @@ impl Runtime {
             Scheduler::CurrentThread(scheduler) => {
                 let _inside = Inside::enter();
                 let _guard = self.enter();
-                scheduler.block_on(future)
+                scheduler.block_on(trace::task(Kind::BlockOn, future))
             }
         }
     }

@@ -64,6 +64,7 @@ impl LocalSet {
     ///
     /// A panic in the task ends that task alone: it is in the
     /// [`JoinError`](crate::task::JoinError) that awaiting the handle gives.
+    #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,

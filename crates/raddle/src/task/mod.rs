@@ -21,6 +21,7 @@ pub use self::join_set::JoinSet;
 pub use self::local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub use self::task_local::{AccessError, LocalKey};
 use crate::runtime::Handle;
+use crate::trace::{self, Kind};
 
 /// The futures that methods of this module's types return.
 pub mod futures {
@@ -60,7 +61,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    raddle_sched::spawn(future)
+    raddle_sched::spawn(trace::task(Kind::Task, future))
 }
 
 /// Runs a function that may block on a thread of the current runtime that is

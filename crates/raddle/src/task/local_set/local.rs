@@ -13,6 +13,7 @@ use raddle_task::{LocalList, LocalRunnable};
 use super::shared::Shared;
 use crate::runtime::UnhandledPanic;
 use crate::task::JoinHandle;
+use crate::trace::{self, Kind};
 
 /// How many tasks one poll of a set runs before it lets its runtime have a
 /// turn.
@@ -56,11 +57,13 @@ impl Local {
         self.tasks.len()
     }
 
+    #[track_caller]
     pub(super) fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
+        let future = trace::task(Kind::Local, future);
         let (task, handle) = self.tasks.spawn(future, Arc::clone(&self.shared));
         if self.closed.get() {
             handle.abort();
