@@ -67,7 +67,9 @@ impl Handle {
     }
 
     /// Makes this the thread's current runtime until the guard is dropped:
-    /// [`spawn`](crate::spawn) spawns on it, sockets and timers belong to it.
+    /// [`spawn`](crate::spawn) spawns on it, sockets and timers belong to it. If
+    /// it was built without sockets or timers, there are none meanwhile, also
+    /// inside a runtime that has them.
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(self)
     }
