@@ -28,6 +28,17 @@ fn the_flavor_is_what_was_asked_for() {
 }
 
 #[test]
+fn a_runtime_may_have_a_name() {
+    let mut builder = Builder::new_current_thread();
+    assert_eq!(builder.build().unwrap().handle().name(), None);
+    let runtime = builder.name("front").build().unwrap();
+    assert_eq!(runtime.handle().name(), Some("front"));
+    assert!(format!("{runtime:?} {builder:?}").contains("front"));
+    let message = panic_message(|| builder.name(" ").build());
+    assert!(message.contains("name"), "{message}");
+}
+
+#[test]
 fn worker_threads_are_so_many() {
     let runtime = Builder::new_multi_thread()
         .worker_threads(3)

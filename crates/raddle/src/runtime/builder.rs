@@ -35,6 +35,7 @@ type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 /// ```
 pub struct Builder {
     flavor: RuntimeFlavor,
+    name: Option<String>,
     worker_threads: Option<usize>,
     enable_io: bool,
     enable_time: bool,
@@ -68,6 +69,7 @@ impl Builder {
     fn new(flavor: RuntimeFlavor) -> Self {
         Self {
             flavor,
+            name: None,
             worker_threads: None,
             enable_io: false,
             enable_time: false,
@@ -260,6 +262,7 @@ impl Builder {
                 timers: driver.timers(),
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
+                name: self.name.clone(),
             }
         });
         let blocking = blocking.expect("made along with the handle");
@@ -366,6 +369,7 @@ impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("flavor", &self.flavor)
+            .field("name", &self.name)
             .field("worker_threads", &self.worker_threads)
             .field("enable_io", &self.enable_io)
             .field("enable_time", &self.enable_time)

@@ -30,6 +30,7 @@ pub(crate) struct Inner {
     pub(crate) timers: Option<raddle_timer::Handle>,
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,
+    pub(crate) name: Option<String>,
 }
 
 /// The kinds of runtime.
@@ -118,6 +119,11 @@ impl Handle {
         self.inner.flavor
     }
 
+    /// The [name](crate::runtime::Builder::name) that the runtime was given.
+    pub fn name(&self) -> Option<&str> {
+        self.inner.name.as_deref()
+    }
+
     /// What the runtime counts.
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::new(self.clone())
@@ -146,6 +152,7 @@ impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("runtime::Handle")
             .field("flavor", &self.inner.flavor)
+            .field("name", &self.inner.name)
             .finish_non_exhaustive()
     }
 }

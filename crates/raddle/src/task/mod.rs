@@ -32,8 +32,8 @@ pub mod futures {
 /// task yield now and then.
 pub mod coop {
     pub use raddle_coop::{
-        RestoreOnPending, Unconstrained, consume_budget, has_budget_remaining, poll_proceed,
-        unconstrained,
+        Coop, RestoreOnPending, Unconstrained, consume_budget, cooperative, has_budget_remaining,
+        poll_proceed, unconstrained,
     };
 }
 
