@@ -79,6 +79,67 @@ fn zeros_are_refused() {
 }
 
 #[test]
+fn a_name_with_a_zero_byte_is_refused() {
+    let message = panic_message(|| Builder::new_multi_thread().thread_name("a\0b").build());
+    assert!(message.contains("zero byte"), "{message}");
+    let mut builder = Builder::new_multi_thread();
+    builder
+        .worker_threads(2)
+        .thread_name_fn(|| "a\0b".to_owned());
+    let error = builder.build().map(drop).unwrap_err();
+    assert!(error.to_string().contains("thread_name"), "{error}");
+
+    let mut builder = Builder::new_current_thread();
+    builder.thread_name_fn(|| "a\0b".to_owned());
+    let runtime = builder.build().unwrap();
+    let message = panic_message(|| drop(runtime.spawn_blocking(|| ())));
+    assert!(message.contains("thread_name"), "{message}");
+    // The runtime is none the worse.
+    assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
+}
+
+/// Ends the threads that have started.
+#[test]
+fn a_build_that_fails_leaves_no_thread() {
+    let running = Arc::new(AtomicUsize::new(0));
+    let (started, stopped) = (running.clone(), running.clone());
+    let names = AtomicUsize::new(0);
+    let error = Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .thread_name_fn(move || match names.fetch_add(1, SeqCst) {
+            0..3 => "fine".to_owned(),
+            _ => "a\0b".to_owned(),
+        })
+        .on_thread_start(move || {
+            started.fetch_add(1, SeqCst);
+        })
+        .on_thread_stop(move || {
+            stopped.fetch_sub(1, SeqCst);
+        })
+        .build()
+        .map(drop)
+        .unwrap_err();
+    assert!(error.to_string().contains("thread_name"), "{error}");
+    assert_eq!(running.load(SeqCst), 0);
+    assert_eq!(Arc::strong_count(&running), 1, "the hooks are dropped");
+}
+
+#[test]
+fn a_stack_that_no_system_has_is_refused() {
+    for bytes in [1 << 47, usize::MAX / 2, usize::MAX] {
+        let mut builder = Builder::new_multi_thread();
+        let error = builder.worker_threads(1).thread_stack_size(bytes).build();
+        let error = error.map(drop).unwrap_err();
+        assert!(error.to_string().contains("smaller stack"), "{error}");
+    }
+    // The least that there is.
+    let mut builder = Builder::new_multi_thread();
+    let runtime = builder.worker_threads(1).thread_stack_size(0).build();
+    drop(runtime.unwrap());
+}
+
+#[test]
 fn threads_have_their_name() {
     let runtime = multi_thread().thread_name("named").build().unwrap();
     let name = || thread::current().name().map(str::to_owned);

@@ -127,12 +127,23 @@ impl Builder {
 
     /// Names the threads of the runtime, workers and those for blocking work.
     /// Default: `raddle-worker`.
+    ///
+    /// # Panics
+    ///
+    /// If the name has a zero byte.
+    #[track_caller]
     pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
         let name = name.into();
+        assert!(
+            !name.contains('\0'),
+            "a thread's name must not contain a zero byte; change thread_name"
+        );
         self.thread_name_fn(move || name.clone())
     }
 
-    /// Calls `name` for the name of each thread of the runtime.
+    /// Calls `name` for the name of each thread of the runtime. One with a zero
+    /// byte fails the build; given to a thread for blocking work, it panics
+    /// where that is spawned.
     pub fn thread_name_fn<F>(&mut self, name: F) -> &mut Self
     where
         F: Fn() -> String + Send + Sync + 'static,
