@@ -8,6 +8,7 @@ use raddle_task::JoinHandle;
 
 use crate::block_on;
 use crate::context::{self, EnterGuard};
+use crate::id::Id;
 use crate::metrics::Metrics;
 use crate::panics;
 use crate::shared::Shared;
@@ -29,8 +30,9 @@ impl Handle {
         &self.shared
     }
 
-    pub(crate) fn as_ptr(&self) -> *const Shared {
-        Arc::as_ptr(&self.shared)
+    /// The scheduler's id.
+    pub fn id(&self) -> Id {
+        self.shared.id
     }
 
     /// The scheduler that the calling thread has entered last.
@@ -89,7 +91,7 @@ impl Handle {
 
     /// The scheduler's worker that the calling thread is running, if any.
     fn worker<'a>(&self) -> Option<&'a Core> {
-        context::worker().filter(|worker| std::ptr::eq(worker.shared(), self.as_ptr()))
+        context::worker().filter(|worker| worker.scheduler == self.id())
     }
 
     pub(crate) fn is_on_worker(&self) -> bool {

@@ -11,6 +11,7 @@ use raddle_task::CompletedStack;
 
 use crate::config::Config;
 use crate::driver::{Driver, Unpark};
+use crate::id::Id;
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
 use crate::panics::Panics;
@@ -20,6 +21,7 @@ use crate::worker::{Core, Worker};
 
 /// The state of a scheduler that every worker and handle reaches.
 pub(crate) struct Shared {
+    pub(crate) id: Id,
     pub(crate) config: Config,
     /// Whether any is set.
     pub(crate) has_task_hooks: bool,
@@ -74,6 +76,7 @@ impl Shared {
             })
             .unzip();
         let shared = Arc::new(Self {
+            id: Id::next(),
             has_task_hooks: config.task_hooks.are_set(),
             injection: Injection::new(),
             outside: CachePadded::default(),

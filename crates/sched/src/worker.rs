@@ -19,6 +19,7 @@ use raddle_std::sync::Arc;
 use raddle_task::{JoinHandle, LiveList};
 
 use crate::context;
+use crate::id::Id;
 use crate::metrics::Counters;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
@@ -120,6 +121,8 @@ impl fmt::Debug for Worker {
 
 /// The state of a worker that only its own thread touches.
 pub(crate) struct Core {
+    /// That of the scheduler, close at hand.
+    pub(crate) scheduler: Id,
     shared: Arc<Shared>,
     index: usize,
     pub(crate) queue: Owner<Task>,
@@ -175,6 +178,7 @@ impl Core {
             in_driver: Cell::new(false),
             random: Cell::new(number.wrapping_mul(0x9E37_79B9)),
             watch: RefCell::new(Watch::new(shared.remotes.len())),
+            scheduler: shared.id,
             shared,
             index,
         }
