@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use common::{each_flavor, eventually, multi_thread, panic_message};
 use raddle::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use raddle::task::LocalSet;
 
 #[test]
 fn the_flavor_is_what_was_asked_for() {
@@ -25,6 +26,29 @@ fn the_flavor_is_what_was_asked_for() {
         runtime.handle().runtime_flavor(),
         RuntimeFlavor::MultiThread
     );
+}
+
+#[test]
+fn each_runtime_has_an_id_of_its_own() {
+    let mut ids = HashSet::new();
+    for mut builder in [common::multi_thread(), common::current_thread()] {
+        let runtime = builder.build().unwrap();
+        let id = runtime.handle().id();
+        let seen = [
+            runtime.block_on(async { Handle::current().id() }),
+            runtime
+                .block_on(runtime.spawn(async { Handle::current().id() }))
+                .unwrap(),
+            runtime
+                .block_on(runtime.spawn_blocking(|| Handle::current().id()))
+                .unwrap(),
+        ];
+        assert_eq!(seen, [id; 3]);
+        assert!(format!("{id:?}").contains(&id.to_string()));
+        assert!(ids.insert(id));
+        assert!(ids.insert(builder.build().unwrap().handle().id()));
+        assert!(ids.insert(LocalSet::new().id()));
+    }
 }
 
 #[test]

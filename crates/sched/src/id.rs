@@ -20,6 +20,11 @@ impl Id {
     }
 }
 
+/// An id that no scheduler has, for something that is named like one.
+pub fn take_id() -> Id {
+    Id::next()
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -25,7 +25,7 @@ pub use current_thread::CurrentThread;
 pub use driver::{Driver, Unpark};
 pub use handle::{Handle, is_inside, spawn};
 pub use hooks::{TaskHook, TaskHooks, TaskMeta};
-pub use id::Id;
+pub use id::{Id, take_id};
 pub use metrics::{Metrics, WorkerMetrics};
 pub use panics::UnhandledPanic;
 pub use pool::Pool;

@@ -50,7 +50,7 @@ impl Shared {
         // looks again.
         self.panics.fatal.store(true, Ordering::Release);
         if let Some(worker) = context::worker()
-            && std::ptr::eq(worker.shared(), self)
+            && worker.scheduler == self.id
         {
             worker.end_soon();
         }

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, OnceLock};
 
+use crate::runtime::Id;
 use crate::runtime::blocking::{self, BlockingJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::error::TryCurrentError;
@@ -117,6 +118,12 @@ impl Handle {
     /// Which kind of runtime it is.
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         self.inner.flavor
+    }
+
+    /// The id of the runtime, which no other runtime of the process has or
+    /// will have.
+    pub fn id(&self) -> Id {
+        self.scheduler().id()
     }
 
     /// The [name](crate::runtime::Builder::name) that the runtime was given.

@@ -52,4 +52,4 @@ pub use self::error::{TryCurrentError, is_rt_shutdown_err};
 pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
-pub use raddle_sched::{TaskMeta, UnhandledPanic};
+pub use raddle_sched::{Id, TaskMeta, UnhandledPanic};

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use self::local::{Driver, Entered, Local};
-use crate::runtime::{Runtime, UnhandledPanic};
+use crate::runtime::{Id, Runtime, UnhandledPanic};
 use crate::task::JoinHandle;
 
 /// Tasks that run on one thread, so that they need not be `Send`.
@@ -127,6 +127,12 @@ impl LocalSet {
     pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
         self.local.unhandled_panic.set(behavior);
         self
+    }
+
+    /// The id of the set, which no other set and no runtime of the process has
+    /// or will have.
+    pub fn id(&self) -> Id {
+        self.local.id
     }
 
     /// Makes this the set that [`spawn_local`] adds tasks to, until the guard

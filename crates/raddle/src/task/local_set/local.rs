@@ -11,7 +11,7 @@ use raddle_std::sync::Arc;
 use raddle_task::{LocalList, LocalRunnable};
 
 use super::shared::Shared;
-use crate::runtime::UnhandledPanic;
+use crate::runtime::{Id, UnhandledPanic};
 use crate::task::JoinHandle;
 use crate::trace::{self, Kind};
 
@@ -26,6 +26,7 @@ raddle_std::thread_local! {
 
 /// The tasks of a set, and those that are due in their order.
 pub(super) struct Local {
+    pub(super) id: Id,
     tasks: LocalList,
     due: RefCell<VecDeque<LocalRunnable>>,
     /// Set while a driver polls the set: it looks at `due` before it waits.
@@ -42,6 +43,7 @@ pub(super) struct Local {
 impl Local {
     pub(super) fn new() -> Rc<Self> {
         Rc::new(Self {
+            id: raddle_sched::take_id(),
             tasks: LocalList::new(),
             due: RefCell::default(),
             driven: Cell::new(false),
