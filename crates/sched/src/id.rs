@@ -3,6 +3,8 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
+use raddle_std::sync::atomic::Ordering;
+
 /// How many schedulers were made. A counter without a bearing on any other
 /// memory, so it needs no model, and std's can be a static.
 static SCHEDULERS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
@@ -14,7 +16,7 @@ pub struct Id(NonZeroU64);
 impl Id {
     pub(crate) fn next() -> Self {
         // ORDERING: only uniqueness matters.
-        let before = SCHEDULERS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let before = SCHEDULERS.fetch_add(1, Ordering::Relaxed);
         let number = before.checked_add(1).and_then(NonZeroU64::new);
         Self(number.expect("a process makes fewer than 2^64 schedulers"))
     }
