@@ -7,12 +7,20 @@ pub(crate) const NO_REACTOR: &str =
     "no reactor on this thread; run inside a Raddle runtime built with enable_io";
 
 /// The reactor of a resource has been shut down.
-#[derive(Debug)]
 struct ShutDown;
+
+const SHUT_DOWN: &str = "the runtime has shut down; keep it alive while its I/O resources are used";
 
 impl fmt::Display for ShutDown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the runtime has shut down; keep it alive while its I/O resources are used")
+        f.write_str(SHUT_DOWN)
+    }
+}
+
+/// As an error that is text only: it is what an `unwrap` shows.
+impl fmt::Debug for ShutDown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(SHUT_DOWN, f)
     }
 }
 
