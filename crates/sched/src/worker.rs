@@ -389,13 +389,6 @@ impl Core {
         self.shared.notify();
     }
 
-    /// Frees the tasks of this worker that others have completed.
-    pub(crate) fn collect_completed(&self) {
-        self.remote()
-            .completed
-            .take_all(|completed| self.live.retire(completed));
-    }
-
     #[inline]
     pub(crate) fn remote(&self) -> &Remote {
         &self.shared.remotes[self.index]

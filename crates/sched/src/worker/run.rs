@@ -44,6 +44,13 @@ impl Core {
         }
     }
 
+    /// Frees the tasks of this worker that others have completed.
+    pub(crate) fn collect_completed(&self) {
+        self.remote()
+            .completed
+            .take_all(|completed| self.live.retire(completed));
+    }
+
     /// Has the next step look whether the scheduler is shutting down.
     pub(crate) fn end_soon(&self) {
         self.turns.look_next();
