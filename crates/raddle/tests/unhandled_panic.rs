@@ -252,8 +252,22 @@ fn a_panic_of_an_aborted_future_does_not_count() {
 #[test]
 fn a_panic_of_an_output_does_not_count() {
     each_flavor(|runtime| {
-        // Nobody joins it.
-        drop(runtime.spawn(async { Grenade }));
+        // Nobody joins it: the handle is gone before it completes.
+        let (detach, detached) = channel();
+        let task = runtime.spawn(async move {
+            while detached.try_recv().is_err() {
+                yield_now().await;
+            }
+            Grenade
+        });
+        drop(task);
+        detach.send(()).unwrap();
+        let metrics = runtime.metrics();
+        runtime.block_on(async {
+            while metrics.num_alive_tasks() > 0 {
+                yield_now().await;
+            }
+        });
         assert_goes_on(&runtime);
         let task = runtime.spawn(async { Grenade });
         runtime.block_on(async {

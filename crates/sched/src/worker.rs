@@ -376,19 +376,6 @@ impl Core {
             .or_else(|| self.take_injected(usize::MAX))
     }
 
-    /// Leaves what the worker has to the others: a hook or the driver panicked
-    /// on it, or whoever stepped it has dropped it.
-    pub(crate) fn abandon(&self) {
-        if self.searching.replace(false) {
-            // Whether or not it was the last, somebody is woken below.
-            let _ = self.shared.idle.end_search();
-        }
-        let tasks = std::iter::from_fn(|| self.take_slot().or_else(|| self.pop()));
-        tasks.for_each(|task| self.shared.inject(task));
-        // Somebody else is to wait in the driver.
-        self.shared.notify();
-    }
-
     #[inline]
     pub(crate) fn remote(&self) -> &Remote {
         &self.shared.remotes[self.index]
