@@ -36,6 +36,9 @@ pub(crate) fn run() -> Result<()> {
         steps.run("test", &mut cargo(&root, &["test", "--workspace"]))?;
         for package in &packages {
             alone(steps, &root, package)?;
+            if package.has_features {
+                with_features(steps, &root, &package.name)?;
+            }
         }
         loom::models(steps, &root, &packages, loom::Bound::Own)
     })
@@ -55,6 +58,17 @@ fn alone(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
         test.arg("--no-run");
     }
     steps.run(&format!("{name} alone"), &mut test)
+}
+
+/// Checks and tests a crate with all of its features.
+fn with_features(steps: &mut Steps, root: &Path, name: &str) -> Result<()> {
+    let clippy = ["clippy", "-p", name, "--all-targets", "--all-features"];
+    steps.run(
+        &format!("{name} clippy, all features"),
+        cargo(root, &clippy).args(["--", "-D", "warnings"]),
+    )?;
+    let mut test = cargo(root, &["test", "-p", name, "--all-features"]);
+    steps.run(&format!("{name} test, all features"), &mut test)
 }
 
 /// Checks that a layer pulls in no runtime, and no crate above it.

@@ -14,6 +14,8 @@ pub(crate) struct Package {
     /// Its directory, relative to the root: `crates/queue`.
     pub(crate) dir: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
+    /// Whether it has features that are off by default.
+    pub(crate) has_features: bool,
 }
 
 /// One package named in another's manifest.
@@ -59,6 +61,10 @@ fn parse(root: &Path, metadata: &Value) -> Option<Vec<Package>> {
             name: package["name"].as_str()?.to_owned(),
             dir: manifest.parent()?.strip_prefix(root).ok()?.to_owned(),
             dependencies,
+            has_features: package["features"]
+                .as_object()?
+                .keys()
+                .any(|feature| feature != "default"),
         });
     }
     packages.sort_by(|a, b| a.dir.cmp(&b.dir));

@@ -3,8 +3,10 @@
 
 mod budget;
 mod consume;
+mod cooperative;
 mod unconstrained;
 
 pub use budget::{RestoreOnPending, budget, has_budget_remaining, poll_proceed};
 pub use consume::consume_budget;
+pub use cooperative::{Coop, cooperative};
 pub use unconstrained::{Unconstrained, unconstrained};

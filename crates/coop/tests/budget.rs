@@ -7,7 +7,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use raddle_coop::{budget, consume_budget, has_budget_remaining, poll_proceed, unconstrained};
+use raddle_coop::{
+    budget, consume_budget, cooperative, has_budget_remaining, poll_proceed, unconstrained,
+};
 use raddle_std::sync::Mutex;
 
 const FULL: usize = 128;
@@ -187,5 +189,30 @@ fn each_thread_has_its_own_budget() {
         let other =
             raddle_std::thread::spawn(|| spend(&mut Context::from_waker(Waker::noop()), 1000));
         assert_eq!(other.join().unwrap(), 1000);
+    });
+}
+
+#[test]
+fn a_cooperative_future_is_charged_when_it_is_ready() {
+    let wakes = Arc::new(CountWakes::default());
+    let waker = Waker::from(wakes.clone());
+    let mut cx = Context::from_waker(&waker);
+    budget(|| {
+        assert!(
+            pin!(cooperative(std::future::pending::<()>()))
+                .poll(&mut cx)
+                .is_pending()
+        );
+        for number in 0..FULL {
+            let ready = pin!(cooperative(std::future::ready(number)));
+            assert_eq!(ready.poll(&mut cx), Poll::Ready(number));
+        }
+        assert!(!has_budget_remaining());
+        assert_eq!(wakes.get(), 0);
+        let polled = pin!(cooperative(poll_fn(|_| -> Poll<()> {
+            panic!("no budget is left")
+        })));
+        assert!(polled.poll(&mut cx).is_pending());
+        assert_eq!(wakes.get(), 1);
     });
 }

@@ -3,6 +3,11 @@
 
 pub mod runtime;
 pub mod task;
+#[cfg(feature = "tracing")]
+mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "trace_off.rs"]
+mod trace;
 
 pub use crate::task::spawn;
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use common::{each_flavor, eventually, multi_thread, panic_message};
 use raddle::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use raddle::task::LocalSet;
 
 #[test]
 fn the_flavor_is_what_was_asked_for() {
@@ -25,6 +26,40 @@ fn the_flavor_is_what_was_asked_for() {
         runtime.handle().runtime_flavor(),
         RuntimeFlavor::MultiThread
     );
+}
+
+#[test]
+fn each_runtime_has_an_id_of_its_own() {
+    let mut ids = HashSet::new();
+    for mut builder in [common::multi_thread(), common::current_thread()] {
+        let runtime = builder.build().unwrap();
+        let id = runtime.handle().id();
+        let seen = [
+            runtime.block_on(async { Handle::current().id() }),
+            runtime
+                .block_on(runtime.spawn(async { Handle::current().id() }))
+                .unwrap(),
+            runtime
+                .block_on(runtime.spawn_blocking(|| Handle::current().id()))
+                .unwrap(),
+        ];
+        assert_eq!(seen, [id; 3]);
+        assert!(format!("{id:?}").contains(&id.to_string()));
+        assert!(ids.insert(id));
+        assert!(ids.insert(builder.build().unwrap().handle().id()));
+        assert!(ids.insert(LocalSet::new().id()));
+    }
+}
+
+#[test]
+fn a_runtime_may_have_a_name() {
+    let mut builder = Builder::new_current_thread();
+    assert_eq!(builder.build().unwrap().handle().name(), None);
+    let runtime = builder.name("front").build().unwrap();
+    assert_eq!(runtime.handle().name(), Some("front"));
+    assert!(format!("{runtime:?} {builder:?}").contains("front"));
+    let message = panic_message(|| builder.name(" ").build());
+    assert!(message.contains("name"), "{message}");
 }
 
 #[test]
@@ -65,6 +100,67 @@ fn zeros_are_refused() {
     assert!(message.contains("global_queue_interval"), "{message}");
     let message = panic_message(|| Builder::new_multi_thread().event_interval(0).build());
     assert!(message.contains("event_interval"), "{message}");
+}
+
+#[test]
+fn a_name_with_a_zero_byte_is_refused() {
+    let message = panic_message(|| Builder::new_multi_thread().thread_name("a\0b").build());
+    assert!(message.contains("zero byte"), "{message}");
+    let mut builder = Builder::new_multi_thread();
+    builder
+        .worker_threads(2)
+        .thread_name_fn(|| "a\0b".to_owned());
+    let error = builder.build().map(drop).unwrap_err();
+    assert!(error.to_string().contains("thread_name"), "{error}");
+
+    let mut builder = Builder::new_current_thread();
+    builder.thread_name_fn(|| "a\0b".to_owned());
+    let runtime = builder.build().unwrap();
+    let message = panic_message(|| drop(runtime.spawn_blocking(|| ())));
+    assert!(message.contains("thread_name"), "{message}");
+    // The runtime is none the worse.
+    assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
+}
+
+/// Ends the threads that have started.
+#[test]
+fn a_build_that_fails_leaves_no_thread() {
+    let running = Arc::new(AtomicUsize::new(0));
+    let (started, stopped) = (running.clone(), running.clone());
+    let names = AtomicUsize::new(0);
+    let error = Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .thread_name_fn(move || match names.fetch_add(1, SeqCst) {
+            0..3 => "fine".to_owned(),
+            _ => "a\0b".to_owned(),
+        })
+        .on_thread_start(move || {
+            started.fetch_add(1, SeqCst);
+        })
+        .on_thread_stop(move || {
+            stopped.fetch_sub(1, SeqCst);
+        })
+        .build()
+        .map(drop)
+        .unwrap_err();
+    assert!(error.to_string().contains("thread_name"), "{error}");
+    assert_eq!(running.load(SeqCst), 0);
+    assert_eq!(Arc::strong_count(&running), 1, "the hooks are dropped");
+}
+
+#[test]
+fn a_stack_that_no_system_has_is_refused() {
+    for bytes in [1 << 47, usize::MAX / 2, usize::MAX] {
+        let mut builder = Builder::new_multi_thread();
+        let error = builder.worker_threads(1).thread_stack_size(bytes).build();
+        let error = error.map(drop).unwrap_err();
+        assert!(error.to_string().contains("smaller stack"), "{error}");
+    }
+    // The least that there is.
+    let mut builder = Builder::new_multi_thread();
+    let runtime = builder.worker_threads(1).thread_stack_size(0).build();
+    drop(runtime.unwrap());
 }
 
 #[test]

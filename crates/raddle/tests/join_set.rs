@@ -42,6 +42,20 @@ fn all_outputs_come_once() {
 }
 
 #[test]
+fn made_of_an_iterator_and_extended_by_one() {
+    each_flavor(|runtime| {
+        let mut outputs = runtime.block_on(async {
+            let futures = |range: std::ops::Range<u32>| range.map(|number| async move { number });
+            let mut set: JoinSet<_> = futures(0..10).collect();
+            set.extend(futures(10..20));
+            set.join_all().await
+        });
+        outputs.sort_unstable();
+        assert!(outputs.into_iter().eq(0..20));
+    });
+}
+
+#[test]
 fn in_the_order_of_their_ends() {
     each_flavor(|runtime| {
         runtime.block_on(async {

@@ -37,6 +37,7 @@ fn tasks_and_their_polls_are_counted() {
         assert!((3..=4).contains(&polls), "{polls} polls");
         assert!(sum(&|worker| metrics.worker_local_schedule_count(worker)) >= 1);
         assert!(metrics.remote_schedule_count() >= 1);
+        assert_eq!(metrics.spawned_tasks_count(), 2);
         assert_eq!(metrics.global_queue_depth(), 0);
         for worker in 0..workers {
             assert_eq!(metrics.worker_overflow_count(worker), 0);
@@ -45,6 +46,7 @@ fn tasks_and_their_polls_are_counted() {
             assert!(steals >= metrics.worker_steal_operations(worker));
             let parks = metrics.worker_park_count(worker);
             assert!(parks >= metrics.worker_noop_count(worker));
+            assert!(metrics.worker_park_unpark_count(worker) + 1 >= 2 * parks);
             assert!(metrics.worker_completed_elsewhere_count(worker) <= 2);
         }
     });
@@ -66,6 +68,17 @@ fn busy_workers_have_busy_time() {
                 .any(|worker| metrics.worker_mean_poll_time(worker) > Duration::ZERO)
         });
     });
+}
+
+#[test]
+fn a_worker_that_is_parked_has_an_odd_count() {
+    let runtime = multi_thread().build().unwrap();
+    let metrics = runtime.metrics();
+    let parked = || (0..2).all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1);
+    eventually("both are parked", parked);
+    drop(runtime);
+    let count = |worker| metrics.worker_park_unpark_count(worker);
+    assert!((0..2).all(|worker| count(worker).is_multiple_of(2)));
 }
 
 #[test]

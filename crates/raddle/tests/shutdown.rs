@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::{Live, current_thread, each_flavor, eventually, multi_thread};
 use raddle::io::AsyncReadExt;
 use raddle::net::{TcpListener, TcpStream};
-use raddle::runtime::Runtime;
+use raddle::runtime::{Runtime, is_rt_shutdown_err};
 use raddle::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -283,6 +283,10 @@ fn a_socket_and_a_timer_outlive_their_runtime() {
         let other = current_thread().build().unwrap();
         let error = other.block_on(listener.accept()).unwrap_err();
         assert!(error.to_string().contains("shut"), "{error}");
+        assert!(is_rt_shutdown_err(&error));
+        assert!(!is_rt_shutdown_err(&std::io::Error::other(
+            error.to_string()
+        )));
         drop((listener, sleep));
     });
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use common::{Live, each_flavor, eventually, panic_message};
-use raddle::runtime::Handle;
+use raddle::runtime::{Builder, Handle};
 use raddle::task;
 
 #[test]
@@ -184,6 +184,33 @@ fn entered_runtimes_nest() {
         assert_ne!(flavor(), of_outer);
     }
     assert_eq!(flavor(), of_outer);
+}
+
+#[test]
+fn a_runtime_without_sockets_and_timers_hides_those_of_an_outer_one() {
+    let sleep = || raddle::time::sleep(Duration::ZERO);
+    let bind = || {
+        let mut bind = std::pin::pin!(raddle::net::TcpListener::bind("127.0.0.1:0"));
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        drop(std::future::Future::poll(bind.as_mut(), &mut cx));
+    };
+    let bare = Builder::new_current_thread().build().unwrap();
+    each_flavor(|outer| {
+        let _outer = outer.enter();
+        {
+            let _bare = bare.enter();
+            let message = panic_message(sleep);
+            assert!(message.contains("enable_time"), "{message}");
+            let message = panic_message(bind);
+            assert!(message.contains("enable_io"), "{message}");
+            // One that has them inside one that has none.
+            let _inner = outer.enter();
+            drop(sleep());
+            bind();
+        }
+        drop(sleep());
+        bind();
+    });
 }
 
 #[test]

@@ -42,6 +42,16 @@ impl Handle {
             thread: PhantomData,
         }
     }
+
+    /// Leaves the thread without a current reactor until the guard is dropped:
+    /// for an owner without one inside one that has one.
+    pub fn enter_none() -> EnterGuard<'static> {
+        EnterGuard {
+            former: replace(None),
+            handle: PhantomData,
+            thread: PhantomData,
+        }
+    }
 }
 
 /// Keeps a reactor current; made by [`Handle::enter`].

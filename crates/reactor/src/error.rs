@@ -1,13 +1,39 @@
 //! The errors of this crate, all of them `io::Error`.
 
-use std::io;
+use std::error::Error;
+use std::{fmt, io};
 
 pub(crate) const NO_REACTOR: &str =
     "no reactor on this thread; run inside a Raddle runtime built with enable_io";
 
+/// The reactor of a resource has been shut down.
+struct ShutDown;
+
+const SHUT_DOWN: &str = "the runtime has shut down; keep it alive while its I/O resources are used";
+
+impl fmt::Display for ShutDown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(SHUT_DOWN)
+    }
+}
+
+/// As an error that is text only: it is what an `unwrap` shows.
+impl fmt::Debug for ShutDown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(SHUT_DOWN, f)
+    }
+}
+
+impl Error for ShutDown {}
+
 #[cold]
 pub(crate) fn shut_down() -> io::Error {
-    io::Error::other("the runtime has shut down; keep it alive while its I/O resources are used")
+    io::Error::other(ShutDown)
+}
+
+/// Whether an error says that the reactor of a resource has been shut down.
+pub fn is_shut_down(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<ShutDown>())
 }
 
 #[cold]

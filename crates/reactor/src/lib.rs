@@ -68,6 +68,7 @@ mod table;
 
 pub use batch::WakerBatch;
 pub use context::EnterGuard;
+pub use error::is_shut_down;
 pub use handle::Handle;
 pub use reactor::Reactor;
 pub use readiness::{Clearing, Readiness, ReadyEvent, Snapshot};

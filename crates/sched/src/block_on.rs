@@ -8,6 +8,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::thread::{self, Thread};
 
+use crate::shared::Shared;
+
 /// Wakes a thread that blocks on a future.
 struct ThreadWaker {
     thread: Thread,
@@ -28,17 +30,20 @@ impl Wake for ThreadWaker {
 }
 
 /// Polls the future on this thread until it is ready, and sleeps in between.
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+/// None if a task's panic has ended the scheduler.
+pub(crate) fn block_on<F: Future>(shared: &Shared, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     let signal = Arc::new(ThreadWaker {
         thread: thread::current(),
         woken: AtomicBool::new(false),
     });
     let waker = Waker::from(signal.clone());
+    let _woken = shared.wake_by_panic(&waker);
     let mut cx = Context::from_waker(&waker);
-    loop {
+    while !shared.has_fatal_panic() {
         if let Poll::Ready(output) = raddle_coop::budget(|| future.as_mut().poll(&mut cx)) {
-            return output;
+            // What the future waited for may have been the task that panicked.
+            return (!shared.has_fatal_panic()).then_some(output);
         }
         // ORDERING: Acquire pairs with the Release of `wake_by_ref`: the poll
         // sees what the waker wrote before.
@@ -46,4 +51,5 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
             thread::park();
         }
     }
+    None
 }

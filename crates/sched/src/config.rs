@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::hooks::TaskHooks;
+use crate::panics::UnhandledPanic;
 
 /// A function that is called at some point of a worker's life.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -43,10 +44,13 @@ pub struct Config {
     /// [`Metrics::poll_time_count`](crate::Metrics::poll_time_count): two reads
     /// of the clock a poll.
     pub poll_time_histogram: bool,
+    /// What the panic of a task does to the scheduler.
+    pub unhandled_panic: UnhandledPanic,
 }
 
 impl Default for Config {
-    /// One worker; intervals of 31 and 61 steps; a watch; no hooks.
+    /// One worker; intervals of 31 and 61 steps; a watch; no hooks; panics go
+    /// to the join handles alone.
     fn default() -> Self {
         Self {
             workers: 1,
@@ -62,6 +66,7 @@ impl Default for Config {
             on_thread_unpark: None,
             task_hooks: TaskHooks::default(),
             poll_time_histogram: false,
+            unhandled_panic: UnhandledPanic::Ignore,
         }
     }
 }
@@ -99,6 +104,7 @@ impl fmt::Debug for Config {
             .field("keeps_watch", &self.keeps_watch)
             .field("task_hooks", &self.task_hooks)
             .field("poll_time_histogram", &self.poll_time_histogram)
+            .field("unhandled_panic", &self.unhandled_panic)
             .finish_non_exhaustive()
     }
 }

@@ -6,16 +6,17 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use crate::handle::Handle;
-use crate::shared::Shared;
+use crate::id::Id;
 use crate::worker::Core;
 
-/// What a spawn or a wake looks at: plain pointers, so that the thread-local
+/// What a spawn or a wake looks at: plain words, so that the thread-local
 /// needs no destructor and an access is one instruction or two.
 struct Context {
     /// The worker that this thread is running.
     worker: Cell<*const Core>,
-    /// The scheduler of the innermost [`Handle::enter`]; kept by `HANDLE`.
-    current: Cell<*const Shared>,
+    /// The scheduler of the innermost [`Handle::enter`], whose handle `HANDLE`
+    /// is.
+    current: Cell<Option<Id>>,
     /// Whether the thread is inside `block_on`.
     blocking: Cell<bool>,
 }
@@ -23,7 +24,7 @@ struct Context {
 raddle_std::thread_local! {
     static CONTEXT: Context = Context {
         worker: Cell::new(ptr::null()),
-        current: Cell::new(ptr::null()),
+        current: Cell::new(None),
         blocking: Cell::new(false),
     };
     static HANDLE: RefCell<Option<Handle>> = RefCell::new(None);
@@ -52,7 +53,7 @@ pub(crate) fn current_worker<'a>() -> Option<&'a Core> {
         .try_with(|context| {
             // SAFETY: as in `worker`.
             unsafe { context.worker.get().as_ref() }
-                .filter(|core| ptr::eq(core.shared(), context.current.get()))
+                .filter(|core| Some(core.scheduler) == context.current.get())
         })
         .ok()
         .flatten()
@@ -100,8 +101,8 @@ pub(crate) fn enter_handle(handle: &Handle) -> EnterGuard<'_> {
 fn set_handle(handle: Option<Handle>) -> Option<Handle> {
     HANDLE
         .try_with(|current| {
-            let shared = handle.as_ref().map_or(ptr::null(), Handle::as_ptr);
-            CONTEXT.with(|context| context.current.set(shared));
+            let id = handle.as_ref().map(Handle::id);
+            CONTEXT.with(|context| context.current.set(id));
             current.replace(handle)
         })
         .ok()

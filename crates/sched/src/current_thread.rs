@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::context;
 use crate::driver::Driver;
 use crate::handle::Handle;
+use crate::panics;
 use crate::shared::Shared;
 use crate::worker::{Step, Worker};
 
@@ -68,6 +69,28 @@ impl Signal {
         // sure that a wake after this look ends the park.
         self.woken.load(Ordering::Relaxed)
     }
+
+    /// Polls the future, unless a task's panic has ended the scheduler.
+    fn poll<F: Future>(&self, future: Pin<&mut F>, cx: &mut Context<'_>) -> Polled<F::Output> {
+        let shared = self.handle.shared();
+        if shared.has_fatal_panic() {
+            return Polled::Ended;
+        }
+        match raddle_coop::budget(|| future.poll(cx)) {
+            Poll::Pending => Polled::Pending,
+            // What the future waited for may have been the task that panicked.
+            Poll::Ready(_) if shared.has_fatal_panic() => Polled::Ended,
+            Poll::Ready(output) => Polled::Ready(output),
+        }
+    }
+}
+
+/// What a poll of the future came to.
+enum Polled<T> {
+    Pending,
+    Ready(T),
+    /// A task's panic has ended the scheduler.
+    Ended,
 }
 
 impl CurrentThread {
@@ -103,7 +126,8 @@ impl CurrentThread {
     ///
     /// # Panics
     ///
-    /// On a thread that runs tasks or blocks on a future already.
+    /// On a thread that runs tasks or blocks on a future already, and if a task
+    /// has panicked under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking();
@@ -114,6 +138,7 @@ impl CurrentThread {
             woken: AtomicBool::new(true),
         });
         let waker = Waker::from(signal.clone());
+        let _woken = self.handle.shared().wake_by_panic(&waker);
         let mut cx = Context::from_waker(&waker);
         let mut future = pin!(future);
         let turn = Turn {
@@ -122,6 +147,7 @@ impl CurrentThread {
             worker: None,
         };
         turn.run(future.as_mut(), &mut cx)
+            .unwrap_or_else(|| panics::end_block_on())
     }
 
     /// Drops every task. Later spawns are cancelled at once.
@@ -146,11 +172,18 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    fn run<F: Future>(mut self, mut future: Pin<&mut F>, cx: &mut Context<'_>) -> F::Output {
+    /// None if a task's panic has ended the scheduler. It wakes the signal.
+    fn run<F: Future>(
+        mut self,
+        mut future: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Option<F::Output> {
         while !self.sit() {
             if self.signal.take_woken() {
-                if let Poll::Ready(output) = poll(future.as_mut(), cx) {
-                    return output;
+                match self.signal.poll(future.as_mut(), cx) {
+                    Polled::Pending => {}
+                    Polled::Ready(output) => return Some(output),
+                    Polled::Ended => return None,
                 }
             } else {
                 thread::park();
@@ -165,16 +198,19 @@ impl Turn<'_> {
         core.keep_time();
         let _worker = context::enter_worker(core);
         loop {
-            if self.signal.take_woken()
-                && let Poll::Ready(output) = poll(future.as_mut(), cx)
-            {
-                return output;
+            if self.signal.take_woken() {
+                match self.signal.poll(future.as_mut(), cx) {
+                    Polled::Pending => {}
+                    Polled::Ready(output) => return Some(output),
+                    Polled::Ended => return None,
+                }
             }
             match core.step() {
                 Step::Ran => {}
                 Step::Idle if self.signal.is_woken() => {}
                 Step::Idle => core.park(None),
-                Step::Shutdown => unreachable!("shutdown needs the scheduler to itself"),
+                // Anything else that ends it needs the scheduler to itself.
+                Step::Shutdown => return None,
             }
         }
     }
@@ -194,9 +230,15 @@ impl Turn<'_> {
     }
 }
 
-/// Leaves the seat, and calls the next.
+/// Leaves the seat, and calls the next. A worker whose scheduler has ended by a
+/// panic is dropped instead, and the tasks with it.
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
+        if self.signal.handle.shared().has_fatal_panic() {
+            // Those that wait for the seat have been woken to see why it is
+            // empty.
+            self.worker = None;
+        }
         let mut seat = self.seat.lock();
         if let Some(worker) = self.worker.take() {
             worker.core().detach();
@@ -213,8 +255,4 @@ impl Drop for Turn<'_> {
             next.thread.unpark();
         }
     }
-}
-
-fn poll<F: Future>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
-    raddle_coop::budget(|| future.poll(cx))
 }

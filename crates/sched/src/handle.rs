@@ -8,7 +8,9 @@ use raddle_task::JoinHandle;
 
 use crate::block_on;
 use crate::context::{self, EnterGuard};
+use crate::id::Id;
 use crate::metrics::Metrics;
+use crate::panics;
 use crate::shared::Shared;
 use crate::task::{self, Task};
 use crate::worker::Core;
@@ -28,8 +30,9 @@ impl Handle {
         &self.shared
     }
 
-    pub(crate) fn as_ptr(&self) -> *const Shared {
-        Arc::as_ptr(&self.shared)
+    /// The scheduler's id.
+    pub fn id(&self) -> Id {
+        self.shared.id
     }
 
     /// The scheduler that the calling thread has entered last.
@@ -77,17 +80,18 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// On a thread that runs tasks or blocks on a future already.
+    /// On a thread that runs tasks or blocks on a future already, and if a task
+    /// has panicked under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking();
         let _handle = self.enter();
-        block_on::block_on(future)
+        block_on::block_on(&self.shared, future).unwrap_or_else(|| panics::end_block_on())
     }
 
     /// The scheduler's worker that the calling thread is running, if any.
     fn worker<'a>(&self) -> Option<&'a Core> {
-        context::worker().filter(|worker| std::ptr::eq(worker.shared(), self.as_ptr()))
+        context::worker().filter(|worker| worker.scheduler == self.id())
     }
 
     pub(crate) fn is_on_worker(&self) -> bool {

@@ -32,6 +32,8 @@ pub struct WorkerMetrics {
     pub polls: u64,
     /// How many times it has blocked for want of work.
     pub parks: u64,
+    /// How many times it has come back from that.
+    pub unparks: u64,
     /// How many times it has blocked a second time without having run a task.
     pub noops: u64,
     /// How many tasks it has taken from other workers.
@@ -78,6 +80,13 @@ impl Metrics {
         (spawned + self.shared.outside.spawned.get() - completed) as usize
     }
 
+    /// How many tasks have been spawned.
+    pub fn spawned_tasks(&self) -> u64 {
+        let workers = self.shared.remotes.iter();
+        let spawned: u64 = workers.map(|remote| remote.counters.spawned.get()).sum();
+        spawned + self.shared.outside.spawned.get()
+    }
+
     /// How many tasks wait in the injection queue.
     pub fn injection_depth(&self) -> usize {
         self.shared.injection.len()
@@ -101,6 +110,7 @@ impl Metrics {
         WorkerMetrics {
             polls: counters.polls.get(),
             parks: counters.parks.get(),
+            unparks: counters.unparks.get(),
             noops: counters.noops.get(),
             steals: counters.steals.get(),
             steal_operations: counters.steal_operations.get(),

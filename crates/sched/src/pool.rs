@@ -26,7 +26,8 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// If the system refuses a thread; those already started have ended then.
+    /// If the system refuses a thread, or its name has a zero byte; those
+    /// already started have ended then.
     ///
     /// # Panics
     ///
@@ -58,7 +59,14 @@ impl Pool {
 
     fn start_thread(&self, worker: Worker) -> io::Result<JoinHandle<()>> {
         let config = &self.handle.shared().config;
-        let mut builder = thread::Builder::new().name((config.thread_name)());
+        let name = (config.thread_name)();
+        if name.contains('\0') {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a thread's name must not contain a zero byte; change thread_name",
+            ));
+        }
+        let mut builder = thread::Builder::new().name(name);
         if let Some(size) = config.thread_stack_size {
             builder = builder.stack_size(size);
         }
@@ -83,7 +91,10 @@ impl Pool {
             .map_err(|error| {
                 io::Error::new(
                     error.kind(),
-                    format!("the system refused a worker thread: {error}; ask for fewer workers"),
+                    format!(
+                        "the system refused a worker thread: {error}; ask for fewer workers, or \
+                         for a smaller stack"
+                    ),
                 )
             })
     }

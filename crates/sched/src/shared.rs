@@ -11,14 +11,17 @@ use raddle_task::CompletedStack;
 
 use crate::config::Config;
 use crate::driver::{Driver, Unpark};
+use crate::id::Id;
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
+use crate::panics::Panics;
 use crate::parker::Parker;
 use crate::task::Task;
 use crate::worker::{Core, Worker};
 
 /// The state of a scheduler that every worker and handle reaches.
 pub(crate) struct Shared {
+    pub(crate) id: Id,
     pub(crate) config: Config,
     /// Whether any is set.
     pub(crate) has_task_hooks: bool,
@@ -32,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) driver: Mutex<Option<Box<dyn Driver>>>,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
+    pub(crate) panics: Panics,
     /// The workers that have seen the end.
     pub(crate) ended: Mutex<Vec<Core>>,
     finished: Mutex<bool>,
@@ -72,6 +76,7 @@ impl Shared {
             })
             .unzip();
         let shared = Arc::new(Self {
+            id: Id::next(),
             has_task_hooks: config.task_hooks.are_set(),
             injection: Injection::new(),
             outside: CachePadded::default(),
@@ -80,6 +85,7 @@ impl Shared {
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: Mutex::new(driver),
             closed: AtomicBool::new(false),
+            panics: Panics::default(),
             ended: Mutex::new(Vec::with_capacity(config.workers)),
             finished: Mutex::new(false),
             on_finish: Condvar::new(),
@@ -99,8 +105,13 @@ impl Shared {
         self.inject_with(task, || self.outside.schedules.add(1));
     }
 
-    /// As [`inject`](Self::inject), for a new task.
+    /// As [`inject`](Self::inject), for a new task, which a scheduler that is
+    /// about to end does not take either.
     pub(crate) fn inject_spawned(&self, task: Task) {
+        if self.is_closed() {
+            let _ = self.config.task_hooks.cancel(task.0);
+            return;
+        }
         self.inject_with(task, || {
             self.outside.schedules.add(1);
             self.outside.spawned.add(1);

@@ -72,6 +72,13 @@ impl Schedule for Home {
             }
         }
     }
+
+    #[cold]
+    fn panicked(&self) {
+        // SAFETY: the task that calls this has not completed, and the shared
+        // state is there until it has.
+        unsafe { self.0.as_ref() }.task_panicked();
+    }
 }
 
 /// The scheduler of a task that hooks are told of.
@@ -88,6 +95,10 @@ impl Schedule for LocatedHome {
 
     fn spawned_at(&self) -> Option<&'static Location<'static>> {
         Some(self.location)
+    }
+
+    fn panicked(&self) {
+        self.home.panicked();
     }
 }
 

@@ -19,6 +19,7 @@ use raddle_std::sync::Arc;
 use raddle_task::{Id, JoinHandle, LiveList};
 
 use crate::context;
+use crate::id::Id;
 use crate::metrics::Counters;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
@@ -120,6 +121,8 @@ impl fmt::Debug for Worker {
 
 /// The state of a worker that only its own thread touches.
 pub(crate) struct Core {
+    /// That of the scheduler, close at hand.
+    pub(crate) scheduler: Id,
     shared: Arc<Shared>,
     index: usize,
     pub(crate) queue: Owner<Task>,
@@ -181,6 +184,7 @@ impl Core {
             in_driver: Cell::new(false),
             random: Cell::new(number.wrapping_mul(0x9E37_79B9)),
             watch: RefCell::new(Watch::new(shared.remotes.len())),
+            scheduler: shared.id,
             shared,
             index,
         }
@@ -390,26 +394,6 @@ impl Core {
                     })
             })
             .or_else(|| self.take_injected(usize::MAX))
-    }
-
-    /// Leaves what the worker has to the others: a hook or the driver panicked
-    /// on it, or whoever stepped it has dropped it.
-    pub(crate) fn abandon(&self) {
-        if self.searching.replace(false) {
-            // Whether or not it was the last, somebody is woken below.
-            let _ = self.shared.idle.end_search();
-        }
-        let tasks = std::iter::from_fn(|| self.take_slot().or_else(|| self.pop()));
-        tasks.for_each(|task| self.shared.inject(task));
-        // Somebody else is to wait in the driver.
-        self.shared.notify();
-    }
-
-    /// Frees the tasks of this worker that others have completed.
-    pub(crate) fn collect_completed(&self) {
-        self.remote()
-            .completed
-            .take_all(|completed| self.live.retire(completed));
     }
 
     #[inline]

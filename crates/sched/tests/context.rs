@@ -123,3 +123,13 @@ fn the_end_of_a_thread_is_survived() {
     .join()
     .unwrap();
 }
+
+#[test]
+fn handles_of_one_scheduler_have_its_id() {
+    let (one, two, three) = (pool(1), pool(1), current_thread());
+    assert_eq!(one.handle().id(), one.handle().clone().id());
+    assert_ne!(one.handle().id(), two.handle().id());
+    assert_ne!(two.handle().id(), three.handle().id());
+    let inside = three.block_on(async { Handle::current().id() });
+    assert_eq!(inside, three.handle().id());
+}

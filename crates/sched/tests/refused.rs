@@ -44,7 +44,7 @@ fn a_thread_that_the_system_refuses_is_an_error() {
     .unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with("the system refused a worker thread: "));
-    assert!(message.ends_with("; ask for fewer workers"));
+    assert!(message.ends_with("; ask for fewer workers, or for a smaller stack"));
 }
 
 /// The second thread cannot be had, because its name panics: the first ends.
@@ -66,5 +66,27 @@ fn a_start_that_fails_half_way_ends_what_it_started() {
     };
     let message = common::message_of(|| drop(Pool::start(config, None)));
     assert_eq!(message, "no more names");
+    assert_eq!(ended.load(Ordering::SeqCst), 2);
+}
+
+/// The third thread cannot be had, because of its name: the others end.
+#[test]
+fn a_name_with_a_zero_byte() {
+    let ended = Arc::new(AtomicUsize::new(0));
+    let (asked, counted) = (AtomicUsize::new(0), ended.clone());
+    let config = Config {
+        thread_name: Arc::new(move || match asked.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => "named".to_owned(),
+            _ => "na\0med".to_owned(),
+        }),
+        around_worker: Some(Arc::new(move |run| {
+            run();
+            counted.fetch_add(1, Ordering::SeqCst);
+        })),
+        ..config(4)
+    };
+    let error = Pool::start(config, None).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("zero byte"), "{error}");
     assert_eq!(ended.load(Ordering::SeqCst), 2);
 }

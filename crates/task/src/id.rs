@@ -13,12 +13,13 @@ use raddle_std::sync::atomic::Ordering;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 
-/// How many ids a thread takes from the common counter at once.
+/// How many ids a thread takes from the common counter at once. The first of
+/// them is nobody's: a thread whose next id it would be has none left.
 const BLOCK: u64 = 1024;
 
 /// The first id of the next block. A counter without a bearing on any other
 /// memory, so it needs no model, and std's can be a static.
-static NEXT_BLOCK: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(BLOCK);
+static NEXT_BLOCK: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 raddle_std::thread_local! {
     static NEXT: Cell<u64> = Cell::new(0);
@@ -41,10 +42,32 @@ impl Id {
     }
 }
 
+/// The id that the next task gets that is spawned on this thread. Code that runs
+/// before that may spawn another, which gets it then.
+///
+/// For whoever must name a task before it is there.
+pub fn upcoming_id() -> Id {
+    let id = Id::next();
+    // A thread that is ending goes on with another block, and cannot promise.
+    let _ = NEXT.try_with(|next| next.set(id.0.get()));
+    id
+}
+
+/// An id that no task gets, for something that is named like one.
+pub fn take_id() -> Id {
+    Id::next()
+}
+
+impl From<Id> for NonZeroU64 {
+    fn from(id: Id) -> Self {
+        id.0
+    }
+}
+
 #[cold]
 fn take_block() -> u64 {
     // ORDERING: only uniqueness matters.
-    NEXT_BLOCK.fetch_add(BLOCK, Ordering::Relaxed)
+    NEXT_BLOCK.fetch_add(BLOCK, Ordering::Relaxed) + 1
 }
 
 impl fmt::Display for Id {

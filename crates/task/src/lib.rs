@@ -24,7 +24,7 @@ use std::panic::Location;
 pub use completed::{Completed, CompletedStack};
 pub use current::{id, try_id};
 pub use error::JoinError;
-pub use id::Id;
+pub use id::{Id, take_id, upcoming_id};
 pub use join::{AbortHandle, JoinHandle};
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};
@@ -47,6 +47,14 @@ pub trait Schedule: Clone + Send + Sync + 'static {
     fn spawned_at(&self) -> Option<&'static Location<'static>> {
         None
     }
+
+    /// Told that the task has panicked: in a poll, or in the drop of its
+    /// future after that, or both. Not called for a panic in the drop of a
+    /// future that was aborted, or of an output.
+    ///
+    /// Called by the thread that runs the task, before the task is complete
+    /// and its join handle learns of the panic.
+    fn panicked(&self) {}
 }
 
 impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {

@@ -15,6 +15,10 @@ pub trait ScheduleLocal: Send + Sync + 'static {
     /// Takes a task that is due to run, on whichever thread wakes it. It is to
     /// get back to the thread of its list, which alone can run it.
     fn schedule(&self, task: LocalRunnable);
+
+    /// As [`Schedule::panicked`]: told that a task has panicked, by the thread
+    /// of its list.
+    fn panicked(&self) {}
 }
 
 /// The right to have a task of a [`LocalList`] run once.
@@ -181,5 +185,9 @@ impl<S> Clone for Bound<S> {
 impl<S: ScheduleLocal> Schedule for Bound<S> {
     fn schedule(&self, task: Runnable) {
         self.0.schedule(LocalRunnable::new(task));
+    }
+
+    fn panicked(&self) {
+        self.0.panicked();
     }
 }

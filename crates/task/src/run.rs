@@ -96,16 +96,23 @@ unsafe fn poll<F: Future, S: Schedule>(
     let output = match polled {
         Ok(Poll::Pending) => return Poll::Pending,
         Ok(Poll::Ready(output)) => Ok(output),
-        Err(payload) => Err(JoinError::panicked(cell.header.id, payload)),
+        Err(payload) => Err(panicked(cell, payload)),
     };
     // SAFETY: as above.
     Poll::Ready(match unsafe { clear(cell) } {
         Ok(()) => output,
         Err(payload) => {
             swallow(|| drop(output));
-            Err(JoinError::panicked(cell.header.id, payload))
+            Err(panicked(cell, payload))
         }
     })
+}
+
+/// Tells the scheduler of a panic, and makes an error of it.
+#[cold]
+fn panicked<F: Future, S: Schedule>(cell: &Cell<F, S>, payload: Box<dyn Any + Send>) -> JoinError {
+    swallow(|| cell.scheduler.panicked());
+    JoinError::panicked(cell.header.id, payload)
 }
 
 /// Drops what is in the stage; the payload if that panics.

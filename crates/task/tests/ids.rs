@@ -31,6 +31,21 @@ fn ids_are_unique_between_threads() {
 }
 
 #[test]
+fn the_upcoming_id_is_the_next_tasks() {
+    // Past the end of a thread's block of ids, too.
+    let executor = Executor::new();
+    for _ in 0..5_000 {
+        let id = raddle_task::upcoming_id();
+        assert_eq!(raddle_task::upcoming_id(), id);
+        assert_eq!(executor.spawn(async {}).id(), id);
+        let taken = raddle_task::take_id();
+        assert_ne!(taken, id);
+        assert_ne!(executor.spawn(async {}).id(), taken);
+    }
+    executor.run();
+}
+
+#[test]
 fn a_task_knows_its_id_and_nobody_else_does() {
     let executor = Executor::new();
     assert_eq!(raddle_task::try_id(), None);

@@ -8,6 +8,7 @@ use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use common::{Count, Counted, Executor, Gate, join};
@@ -162,6 +163,12 @@ fn run(case: Case) {
     }
     assert!(abort.is_finished());
     drop(abort);
+    // What is dropped without a poll, or as an output, is not the task's.
+    let told = match case.end {
+        End::Complete => usize::from(case.poll != PollPanic::None) + usize::from(case.future_drop),
+        End::Cancel | End::DropRunnable => 0,
+    };
+    assert_eq!(executor.panics.load(Ordering::Relaxed), told);
     if let Some(handle) = handle {
         if case.handle == Handle::Joined {
             check_output(case, join(handle));

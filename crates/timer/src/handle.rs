@@ -51,6 +51,15 @@ impl Handle {
         }
     }
 
+    /// Leaves the calling thread without a current handle until the guard is
+    /// dropped: for an owner without timers inside one that has some.
+    pub fn enter_none() -> EnterGuard<'static> {
+        EnterGuard {
+            former: replace_current(None),
+            _not_send: PhantomData,
+        }
+    }
+
     /// The handle that is current on this thread.
     ///
     /// # Panics

@@ -45,6 +45,13 @@ fn guards_nest() {
         assert_eq!(Handle::current().now(), second.handle.now());
     }
     assert_eq!(Instant::now(), first.handle.now());
+    {
+        let _none = Handle::enter_none();
+        assert!(Handle::try_current().is_none());
+        let _inner = second.handle.enter();
+        assert_eq!(Instant::now(), second.handle.now());
+    }
+    assert_eq!(Instant::now(), first.handle.now());
     drop(outer);
     assert!(Handle::try_current().is_none());
 }

@@ -9,11 +9,13 @@ fn metadata_is_read() {
             { "name": "raddle-queue", "kind": null },
             { "name": "tokio", "kind": "dev" },
         ],
+        "features": { "default": [], "tracing": ["dep:tracing"] },
     }]});
     let packages = parse(Path::new("/w"), &metadata).unwrap();
     assert_eq!(packages.len(), 1);
     assert_eq!(packages[0].name, "raddle-task");
     assert_eq!(packages[0].dir, Path::new("crates/task"));
+    assert!(packages[0].has_features);
     let dependencies: Vec<_> = packages[0]
         .dependencies
         .iter()

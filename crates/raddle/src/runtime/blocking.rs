@@ -11,6 +11,7 @@ use raddle_blocking::Job;
 use raddle_task::Runnable;
 
 use crate::task::JoinHandle;
+use crate::trace;
 
 raddle_std::thread_local! {
     /// Why the blocking task that is about to be run here has no thread.
@@ -29,7 +30,7 @@ impl Job for BlockingJob {
 }
 
 /// The closure, until it is called.
-struct BlockingTask<F>(Option<F>);
+pub(crate) struct BlockingTask<F>(Option<F>);
 
 /// The closure is moved out before it is called, never pinned.
 impl<F> Unpin for BlockingTask<F> {}
@@ -52,6 +53,7 @@ impl<F: FnOnce() -> R, R> Future for BlockingTask<F> {
 ///
 /// Where the system has no thread to run it, the handle says so: it ends as if
 /// the task had panicked, with the reason for the message.
+#[track_caller]
 pub(crate) fn spawn<F, R>(pool: &raddle_blocking::Handle<BlockingJob>, work: F) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
@@ -59,7 +61,8 @@ where
 {
     // The task is due from the start until it completes, so that no wake, nor
     // an abort, ever has to schedule it.
-    let (task, handle) = raddle_task::spawn(BlockingTask(Some(work)), drop::<Runnable>);
+    let task = trace::blocking(BlockingTask(Some(work)));
+    let (task, handle) = raddle_task::spawn(task, drop::<Runnable>);
     if let Err(refused) = pool.submit(BlockingJob(task)) {
         // A pool that has been shut down cancels the task: it is just dropped.
         if refused.is_no_thread() {

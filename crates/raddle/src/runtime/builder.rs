@@ -1,6 +1,7 @@
 //! What a runtime is made with.
 
 mod observe;
+mod panics;
 
 use std::fmt;
 use std::io;
@@ -12,7 +13,7 @@ use crate::runtime::context::{Inside, Layers};
 use crate::runtime::driver::Driver;
 use crate::runtime::handle::Inner;
 use crate::runtime::runtime::Scheduler;
-use crate::runtime::{Handle, Runtime, RuntimeFlavor};
+use crate::runtime::{Handle, Runtime, RuntimeFlavor, UnhandledPanic};
 
 /// The variable that says how many workers a runtime has by default.
 const WORKERS_VARIABLE: &str = "RADDLE_WORKER_THREADS";
@@ -34,6 +35,7 @@ type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 /// ```
 pub struct Builder {
     flavor: RuntimeFlavor,
+    name: Option<String>,
     worker_threads: Option<usize>,
     enable_io: bool,
     enable_time: bool,
@@ -49,6 +51,7 @@ pub struct Builder {
     event_interval: Option<u32>,
     task_hooks: raddle_sched::TaskHooks,
     poll_time_histogram: bool,
+    unhandled_panic: UnhandledPanic,
 }
 
 impl Builder {
@@ -66,6 +69,7 @@ impl Builder {
     fn new(flavor: RuntimeFlavor) -> Self {
         Self {
             flavor,
+            name: None,
             worker_threads: None,
             enable_io: false,
             enable_time: false,
@@ -81,6 +85,7 @@ impl Builder {
             event_interval: None,
             task_hooks: raddle_sched::TaskHooks::default(),
             poll_time_histogram: false,
+            unhandled_panic: UnhandledPanic::Ignore,
         }
     }
 
@@ -122,12 +127,23 @@ impl Builder {
 
     /// Names the threads of the runtime, workers and those for blocking work.
     /// Default: `raddle-worker`.
+    ///
+    /// # Panics
+    ///
+    /// If the name has a zero byte.
+    #[track_caller]
     pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
         let name = name.into();
+        assert!(
+            !name.contains('\0'),
+            "a thread's name must not contain a zero byte; change thread_name"
+        );
         self.thread_name_fn(move || name.clone())
     }
 
-    /// Calls `name` for the name of each thread of the runtime.
+    /// Calls `name` for the name of each thread of the runtime. One with a zero
+    /// byte fails the build; given to a thread for blocking work, it panics
+    /// where that is spawned.
     pub fn thread_name_fn<F>(&mut self, name: F) -> &mut Self
     where
         F: Fn() -> String + Send + Sync + 'static,
@@ -257,6 +273,7 @@ impl Builder {
                 timers: driver.timers(),
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
+                name: self.name.clone(),
             }
         });
         let blocking = blocking.expect("made along with the handle");
@@ -312,6 +329,7 @@ impl Builder {
             on_thread_unpark: self.on_thread_unpark.clone(),
             task_hooks: self.task_hooks.clone(),
             poll_time_histogram: self.poll_time_histogram,
+            unhandled_panic: self.unhandled_panic,
             ..default
         }
     }
@@ -362,6 +380,7 @@ impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("flavor", &self.flavor)
+            .field("name", &self.name)
             .field("worker_threads", &self.worker_threads)
             .field("enable_io", &self.enable_io)
             .field("enable_time", &self.enable_time)

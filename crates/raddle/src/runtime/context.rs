@@ -47,8 +47,10 @@ impl fmt::Debug for EnterGuard<'_> {
 /// An [`EnterGuard`] for all but the scheduler, which enters itself on its
 /// workers.
 pub(crate) struct Layers<'a> {
-    _reactor: Option<raddle_reactor::EnterGuard<'a>>,
-    _timers: Option<raddle_timer::EnterGuard<'a>>,
+    // A runtime without them hides those of an outer one, whose driver may
+    // never run again while this thread waits.
+    _reactor: raddle_reactor::EnterGuard<'a>,
+    _timers: raddle_timer::EnterGuard<'a>,
     former: Option<Handle>,
     /// Belongs to the thread whose variables it restores.
     _thread: PhantomData<*mut ()>,
@@ -57,8 +59,14 @@ pub(crate) struct Layers<'a> {
 impl<'a> Layers<'a> {
     pub(crate) fn enter(handle: &'a Handle) -> Self {
         Self {
-            _reactor: handle.reactor().map(raddle_reactor::Handle::enter),
-            _timers: handle.timers().map(raddle_timer::Handle::enter),
+            _reactor: match handle.reactor() {
+                Some(reactor) => reactor.enter(),
+                None => raddle_reactor::Handle::enter_none(),
+            },
+            _timers: match handle.timers() {
+                Some(timers) => timers.enter(),
+                None => raddle_timer::Handle::enter_none(),
+            },
             former: replace_current(Some(handle.clone())),
             _thread: PhantomData,
         }

@@ -1,6 +1,6 @@
-//! Why there is no current runtime.
+//! Why there is no current runtime, or none any more.
 
-use std::{error, fmt};
+use std::{error, fmt, io};
 
 /// There is no current runtime to give a handle of.
 #[derive(Debug)]
@@ -41,3 +41,22 @@ impl fmt::Display for TryCurrentError {
 }
 
 impl error::Error for TryCurrentError {}
+
+/// Whether an error of a socket, or of anything else that needs the driver of a
+/// runtime, says that its runtime has shut down.
+///
+/// ```
+/// use raddle::net::TcpListener;
+/// use raddle::runtime::{Builder, is_rt_shutdown_err};
+///
+/// let [first, second] = [(); 2].map(|()| Builder::new_current_thread().enable_all().build());
+/// let (first, second) = (first?, second?);
+/// let listener = first.block_on(TcpListener::bind("127.0.0.1:0"))?;
+/// drop(first);
+/// let error = second.block_on(listener.accept()).unwrap_err();
+/// assert!(is_rt_shutdown_err(&error));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn is_rt_shutdown_err(error: &io::Error) -> bool {
+    raddle_reactor::is_shut_down(error)
+}

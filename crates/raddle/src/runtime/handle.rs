@@ -5,11 +5,13 @@ use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, OnceLock};
 
+use crate::runtime::Id;
 use crate::runtime::blocking::{self, BlockingJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
 use crate::task::JoinHandle;
+use crate::trace::{self, Kind};
 
 /// A reference to a runtime.
 ///
@@ -29,6 +31,7 @@ pub(crate) struct Inner {
     pub(crate) timers: Option<raddle_timer::Handle>,
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,
+    pub(crate) name: Option<String>,
 }
 
 /// The kinds of runtime.
@@ -66,7 +69,9 @@ impl Handle {
     }
 
     /// Makes this the thread's current runtime until the guard is dropped:
-    /// [`spawn`](crate::spawn) spawns on it, sockets and timers belong to it.
+    /// [`spawn`](crate::spawn) spawns on it, sockets and timers belong to it. If
+    /// it was built without sockets or timers, there are none meanwhile, also
+    /// inside a runtime that has them.
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(self)
     }
@@ -79,7 +84,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.scheduler().spawn(future)
+        self.scheduler().spawn(trace::task(Kind::Task, future))
     }
 
     /// Runs a function that may block, on a thread of its own kind; see
@@ -101,17 +106,29 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// In async code, where a thread must not wait.
+    /// As [`Runtime::block_on`](crate::runtime::Runtime::block_on).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _inside = Inside::enter();
         let _guard = self.enter();
-        self.scheduler().block_on(future)
+        self.scheduler()
+            .block_on(trace::task(Kind::BlockOn, future))
     }
 
     /// Which kind of runtime it is.
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         self.inner.flavor
+    }
+
+    /// The id of the runtime, which no other runtime of the process has or
+    /// will have.
+    pub fn id(&self) -> Id {
+        self.scheduler().id()
+    }
+
+    /// The [name](crate::runtime::Builder::name) that the runtime was given.
+    pub fn name(&self) -> Option<&str> {
+        self.inner.name.as_deref()
     }
 
     /// What the runtime counts.
@@ -142,6 +159,7 @@ impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("runtime::Handle")
             .field("flavor", &self.inner.flavor)
+            .field("name", &self.inner.name)
             .finish_non_exhaustive()
     }
 }

@@ -62,6 +62,11 @@ impl RuntimeMetrics {
         self.scheduler().alive_tasks()
     }
 
+    /// How many tasks have been spawned, those that have ended included.
+    pub fn spawned_tasks_count(&self) -> u64 {
+        self.scheduler().spawned_tasks()
+    }
+
     /// How many tasks wait in the queue that is common to all workers.
     pub fn global_queue_depth(&self) -> usize {
         self.scheduler().injection_depth()
@@ -76,6 +81,14 @@ impl RuntimeMetrics {
     #[track_caller]
     pub fn worker_park_count(&self, worker: usize) -> u64 {
         self.worker(worker).parks
+    }
+
+    /// How many times a worker has parked or come back from that: odd while it
+    /// is parked.
+    #[track_caller]
+    pub fn worker_park_unpark_count(&self, worker: usize) -> u64 {
+        let worker = self.worker(worker);
+        worker.parks + worker.unparks
     }
 
     /// How many times a worker has parked again without having run a task.

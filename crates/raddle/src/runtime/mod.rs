@@ -44,10 +44,12 @@ mod metrics;
 )]
 mod runtime;
 
+#[cfg(feature = "tracing")]
+pub(crate) use self::blocking::BlockingTask;
 pub use self::builder::Builder;
 pub use self::context::EnterGuard;
-pub use self::error::TryCurrentError;
+pub use self::error::{TryCurrentError, is_rt_shutdown_err};
 pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
-pub use raddle_sched::TaskMeta;
+pub use raddle_sched::{Id, TaskMeta, UnhandledPanic};

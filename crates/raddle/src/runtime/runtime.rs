@@ -14,6 +14,7 @@ use crate::runtime::blocking::BlockingJob;
 use crate::runtime::context::{self, EnterGuard, Inside, Layers};
 use crate::runtime::{Builder, Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
+use crate::trace::{self, Kind};
 
 /// A runtime: tasks, and the threads, sockets and timers they use.
 ///
@@ -95,7 +96,10 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// In async code, where a thread must not wait; and if the future panics.
+    /// In async code, where a thread must not wait; if the future panics; and
+    /// if a task has panicked and
+    /// [`UnhandledPanic::ShutdownRuntime`](crate::runtime::UnhandledPanic::ShutdownRuntime)
+    /// is set.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         match &self.parts().scheduler {
@@ -103,7 +107,7 @@ impl Runtime {
             Scheduler::CurrentThread(scheduler) => {
                 let _inside = Inside::enter();
                 let _guard = self.enter();
-                scheduler.block_on(future)
+                scheduler.block_on(trace::task(Kind::BlockOn, future))
             }
         }
     }

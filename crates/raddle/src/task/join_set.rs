@@ -315,9 +315,20 @@ where
 {
     fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
         let mut set = Self::new();
-        for future in futures {
-            set.spawn(future);
-        }
+        set.extend(futures);
         set
+    }
+}
+
+/// Spawns each future on the current runtime.
+impl<T, F> Extend<F> for JoinSet<T>
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+{
+    fn extend<I: IntoIterator<Item = F>>(&mut self, futures: I) {
+        for future in futures {
+            self.spawn(future);
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use self::local::{Driver, Entered, Local};
-use crate::runtime::Runtime;
+use crate::runtime::{Id, Runtime, UnhandledPanic};
 use crate::task::JoinHandle;
 
 /// Tasks that run on one thread, so that they need not be `Send`.
@@ -64,6 +64,7 @@ impl LocalSet {
     ///
     /// A panic in the task ends that task alone: it is in the
     /// [`JoinError`](crate::task::JoinError) that awaiting the handle gives.
+    #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -96,6 +97,42 @@ impl LocalSet {
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         runtime.block_on(self.run_until(future))
+    }
+
+    /// Sets what the panic of a task of the set does to the set, from now on;
+    /// the setting of the [runtime](crate::runtime::Builder::unhandled_panic)
+    /// is not about these tasks. Default: [`UnhandledPanic::Ignore`].
+    ///
+    /// With [`UnhandledPanic::ShutdownRuntime`] the set drops its other tasks,
+    /// cancels those that are spawned later, and panics wherever it is polled:
+    /// in [`run_until`](Self::run_until), in [`block_on`](Self::block_on) or
+    /// when it is awaited. If that is in a task of a runtime, it is this task
+    /// that panics.
+    ///
+    /// ```should_panic
+    /// use raddle::runtime::UnhandledPanic;
+    /// use raddle::task::{LocalSet, spawn_local};
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut local = LocalSet::new();
+    /// local.unhandled_panic(UnhandledPanic::ShutdownRuntime);
+    /// // Panics too, instead of waiting for ever.
+    /// local.run_until(async {
+    ///     spawn_local(async { panic!("the task's own message") });
+    ///     std::future::pending::<()>().await;
+    /// }).await;
+    /// # }
+    /// ```
+    pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
+        self.local.unhandled_panic.set(behavior);
+        self
+    }
+
+    /// The id of the set, which no other set and no runtime of the process has
+    /// or will have.
+    pub fn id(&self) -> Id {
+        self.local.id
     }
 
     /// Makes this the set that [`spawn_local`] adds tasks to, until the guard

@@ -21,6 +21,7 @@ pub use self::join_set::JoinSet;
 pub use self::local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub use self::task_local::{AccessError, LocalKey};
 use crate::runtime::Handle;
+use crate::trace::{self, Kind};
 
 /// The futures that methods of this module's types return.
 pub mod futures {
@@ -31,8 +32,8 @@ pub mod futures {
 /// task yield now and then.
 pub mod coop {
     pub use raddle_coop::{
-        RestoreOnPending, Unconstrained, consume_budget, has_budget_remaining, poll_proceed,
-        unconstrained,
+        Coop, RestoreOnPending, Unconstrained, consume_budget, cooperative, has_budget_remaining,
+        poll_proceed, unconstrained,
     };
 }
 
@@ -40,7 +41,8 @@ pub mod coop {
 /// awaited; dropping the handle detaches it.
 ///
 /// A panic in the task ends the task alone: it is in the [`JoinError`] that
-/// awaiting the handle gives.
+/// awaiting the handle gives. A runtime may
+/// [be set](crate::runtime::Builder::unhandled_panic) to end by it.
 ///
 /// ```
 /// # #[raddle::main(flavor = "current_thread")]
@@ -59,7 +61,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    raddle_sched::spawn(future)
+    raddle_sched::spawn(trace::task(Kind::Task, future))
 }
 
 /// Runs a function that may block on a thread of the current runtime that is

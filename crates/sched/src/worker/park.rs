@@ -43,6 +43,7 @@ impl Core {
     /// What follows parking, off the list.
     pub(super) fn after_park(&self) {
         self.counters.clock.start();
+        self.counters.unparks.add(1);
         if !self.searching.get() {
             // Nobody woke this worker, so nobody has seen to the watch.
             self.shared.appoint_watcher();

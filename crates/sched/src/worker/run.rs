@@ -44,6 +44,18 @@ impl Core {
         }
     }
 
+    /// Frees the tasks of this worker that others have completed.
+    pub(crate) fn collect_completed(&self) {
+        self.remote()
+            .completed
+            .take_all(|completed| self.live.retire(completed));
+    }
+
+    /// Has the next step look whether the scheduler is shutting down.
+    pub(crate) fn end_soon(&self) {
+        self.turns.look_next();
+    }
+
     #[inline]
     fn poll(&self, task: Task) -> Outcome {
         raddle_coop::budget(|| task.0.run_in(&self.live))

@@ -91,6 +91,14 @@ impl Turns {
         due
     }
 
+    /// Makes a look at the driver due before the next step.
+    pub(super) fn look_next(&self) {
+        let taken = self.span.get() - self.left.get();
+        self.to_injection.set(self.to_injection.get() - taken);
+        self.to_events.set(1);
+        self.start_span();
+    }
+
     fn scale(&self, busy: Duration) {
         let time = busy.saturating_sub(self.looked_at.replace(busy));
         let scaled = self.scaled.get();

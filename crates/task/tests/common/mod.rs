@@ -52,6 +52,8 @@ pub(crate) struct Executor {
     pub(crate) cells: Count,
     pub(crate) futures: Count,
     pub(crate) outputs: Count,
+    /// How often the scheduler was told of a panic.
+    pub(crate) panics: Arc<AtomicUsize>,
 }
 
 impl Executor {
@@ -61,12 +63,14 @@ impl Executor {
             cells: Count::default(),
             futures: Count::default(),
             outputs: Count::default(),
+            panics: Arc::default(),
         }
     }
 
     pub(crate) fn scheduler(&self) -> Scheduler {
         Scheduler {
             queue: self.queue.clone(),
+            panics: self.panics.clone(),
             _counted: self.cells.one(),
         }
     }
@@ -134,12 +138,17 @@ impl Executor {
 #[derive(Clone)]
 pub(crate) struct Scheduler {
     queue: Arc<Mutex<VecDeque<Runnable>>>,
+    panics: Arc<AtomicUsize>,
     _counted: Counted,
 }
 
 impl Schedule for Scheduler {
     fn schedule(&self, task: Runnable) {
         self.queue.lock().push_back(task);
+    }
+
+    fn panicked(&self) {
+        self.panics.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -12,6 +12,7 @@ fn package(name: &str, dependencies: &[(&str, bool)]) -> Package {
                 dev,
             })
             .collect(),
+        has_features: false,
     }
 }
 

@@ -65,6 +65,7 @@ fn files_are_found_in_every_directory_but_target() {
         name: "a".to_owned(),
         dir: "a".into(),
         dependencies: Vec::new(),
+        has_features: false,
     };
     let found: Vec<_> = files(root.path(), &package)
         .unwrap()

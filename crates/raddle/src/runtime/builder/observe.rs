@@ -1,10 +1,26 @@
-//! What a runtime tells of its tasks.
+//! What a runtime tells of itself and of its tasks.
 
 use std::sync::Arc;
 
 use crate::runtime::{Builder, TaskMeta};
 
 impl Builder {
+    /// Names the runtime, for [`Handle::name`](crate::runtime::Handle::name). Default: none.
+    ///
+    /// # Panics
+    ///
+    /// If the name is empty, or blank.
+    #[track_caller]
+    pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
+        let name = name.into();
+        assert!(
+            !name.trim().is_empty(),
+            "a runtime's name is blank; give one, or leave it out"
+        );
+        self.name = Some(name);
+        self
+    }
+
     /// Calls `f` where a task is spawned, on that thread, before the task can
     /// run.
     ///

@@ -11,7 +11,9 @@ use raddle_std::sync::Arc;
 use raddle_task::{LocalList, LocalRunnable};
 
 use super::shared::Shared;
+use crate::runtime::{Id, UnhandledPanic};
 use crate::task::JoinHandle;
+use crate::trace::{self, Kind};
 
 /// How many tasks one poll of a set runs before it lets its runtime have a
 /// turn.
@@ -24,22 +26,30 @@ raddle_std::thread_local! {
 
 /// The tasks of a set, and those that are due in their order.
 pub(super) struct Local {
+    pub(super) id: Id,
     tasks: LocalList,
     due: RefCell<VecDeque<LocalRunnable>>,
     /// Set while a driver polls the set: it looks at `due` before it waits.
     driven: Cell<bool>,
     /// Set when the set is dropped; a guard may still have it entered.
     closed: Cell<bool>,
+    /// What the panic of a task does to the set.
+    pub(super) unhandled_panic: Cell<UnhandledPanic>,
+    /// Set when a task has panicked and the set ends by that.
+    panicked: Cell<bool>,
     shared: Arc<Shared>,
 }
 
 impl Local {
     pub(super) fn new() -> Rc<Self> {
         Rc::new(Self {
+            id: raddle_sched::take_id(),
             tasks: LocalList::new(),
             due: RefCell::default(),
             driven: Cell::new(false),
             closed: Cell::new(false),
+            unhandled_panic: Cell::default(),
+            panicked: Cell::new(false),
             shared: Arc::default(),
         })
     }
@@ -49,11 +59,13 @@ impl Local {
         self.tasks.len()
     }
 
+    #[track_caller]
     pub(super) fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
+        let future = trace::task(Kind::Local, future);
         let (task, handle) = self.tasks.spawn(future, Arc::clone(&self.shared));
         if self.closed.get() {
             handle.abort();
@@ -76,6 +88,9 @@ impl Local {
                 return;
             };
             self.run(task);
+            if self.panicked.get() {
+                return;
+            }
         }
     }
 
@@ -91,6 +106,22 @@ impl Local {
         if let Some(task) = raddle_coop::budget(|| self.tasks.run(task)) {
             self.due.borrow_mut().push_back(task);
         }
+        if self.shared.take_panicked()
+            && self.unhandled_panic.get() == UnhandledPanic::ShutdownRuntime
+        {
+            self.panicked.set(true);
+        }
+    }
+
+    /// # Panics
+    ///
+    /// If a task has panicked and the set ends by that.
+    fn check_panic(&self) {
+        assert!(
+            !self.panicked.get(),
+            "a task of a LocalSet panicked, and the set is set to shut down then; its own message \
+             says why it panicked, and UnhandledPanic::Ignore lets the set go on"
+        );
     }
 
     /// Drops the futures of all tasks.
@@ -129,14 +160,19 @@ impl Driver {
 
     /// Calls `first`, and runs some of the tasks unless it has a result. Their
     /// set is the current one meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// If a task has panicked and the set ends by that.
     pub(super) fn poll<R>(
         &self,
         cx: &mut Context<'_>,
         first: impl FnOnce(&mut Context<'_>) -> Option<R>,
     ) -> Option<R> {
-        let local = &*self.local;
+        let local = &self.local;
+        local.check_panic();
         local.shared.register(self.place, cx.waker());
-        let _entered = Entered::enter(Rc::clone(&self.local));
+        let _entered = Entered::enter(Rc::clone(local));
         let _driven = Driven::begin(local);
         let result = first(cx);
         if result.is_none() {
@@ -145,6 +181,7 @@ impl Driver {
                 // This one too, unless it was woken since it registered.
                 local.shared.call();
             }
+            local.check_panic();
         }
         result
     }
@@ -161,14 +198,15 @@ impl Drop for Driver {
     }
 }
 
-/// Sets `driven` until it is dropped.
+/// Sets `driven` until it is dropped. The outermost closes a set that ends by a
+/// panic: no task of it runs any more then.
 struct Driven<'a> {
-    local: &'a Local,
+    local: &'a Rc<Local>,
     outer: bool,
 }
 
 impl<'a> Driven<'a> {
-    fn begin(local: &'a Local) -> Self {
+    fn begin(local: &'a Rc<Local>) -> Self {
         let outer = local.driven.replace(true);
         Self { local, outer }
     }
@@ -177,6 +215,10 @@ impl<'a> Driven<'a> {
 impl Drop for Driven<'_> {
     fn drop(&mut self) {
         self.local.driven.set(self.outer);
+        if self.local.panicked.get() && !self.outer {
+            self.local.close();
+            self.local.shared.call();
+        }
     }
 }
 

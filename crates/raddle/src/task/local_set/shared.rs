@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Condvar, Mutex};
 use raddle_task::{LocalRunnable, ScheduleLocal};
 use slab::Slab;
@@ -14,6 +15,9 @@ use super::local::{self, Pushed};
 #[derive(Default)]
 pub(super) struct Shared {
     state: Mutex<State>,
+    /// Set when a task has panicked; cleared by the thread of the set, which
+    /// ran it.
+    panicked: AtomicBool,
     /// A task has arrived for the thread that waits in `wait`.
     arrived: Condvar,
 }
@@ -35,9 +39,25 @@ impl ScheduleLocal for Shared {
             Pushed::Elsewhere(task) => self.push(task),
         }
     }
+
+    fn panicked(&self) {
+        // ORDERING: read by this very thread.
+        self.panicked.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Shared {
+    /// Whether a task has panicked since the last call.
+    pub(super) fn take_panicked(&self) -> bool {
+        // ORDERING: written by this very thread.
+        let panicked = self.panicked.load(Ordering::Relaxed);
+        if panicked {
+            // ORDERING: as above.
+            self.panicked.store(false, Ordering::Relaxed);
+        }
+        panicked
+    }
+
     /// A place for one more driver.
     pub(super) fn join(&self) -> usize {
         self.state.lock().drivers.insert(None)

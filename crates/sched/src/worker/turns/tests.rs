@@ -82,3 +82,22 @@ fn without_a_time_the_intervals_stay() {
         .collect();
     assert_eq!(due, [5, 10, 15, 20]);
 }
+
+#[test]
+fn a_look_that_is_asked_for_comes_next_and_delays_none() {
+    let turns = Turns::new(3, 5);
+    let mut injection = Vec::new();
+    let mut events = Vec::new();
+    for step in 1..=12 {
+        if step == 2 || step == 9 {
+            turns.look_next();
+        }
+        if turns.step() {
+            let due = turns.take(|| None);
+            injection.extend(due.injection.then_some(step));
+            events.extend(due.events.then_some(step));
+        }
+    }
+    assert_eq!(injection, [3, 6, 9, 12]);
+    assert_eq!(events, [2, 7, 9]);
+}

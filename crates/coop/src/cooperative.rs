@@ -1,0 +1,61 @@
+//! A future that is charged to the budget.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use crate::poll_proceed;
+
+pin_project! {
+    /// The future of [`cooperative`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Coop<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+/// Charges a future to the budget: a unit when it is ready. While nothing is
+/// left it is not polled, and the task yields.
+///
+/// For resources that know no budget, those of another crate.
+///
+/// # Cancel safety
+///
+/// As `future` itself.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::mpsc;
+///
+/// /// Some other crate's way to receive.
+/// async fn receive(receiver: &mpsc::Receiver<u32>) -> Option<u32> {
+///     receiver.try_recv().ok()
+/// }
+///
+/// async fn sum(receiver: mpsc::Receiver<u32>) -> u32 {
+///     let mut sum = 0;
+///     while let Some(number) = raddle_coop::cooperative(receive(&receiver)).await {
+///         sum += number;
+///     }
+///     sum
+/// }
+/// # let _ = sum(mpsc::channel().1);
+/// ```
+pub fn cooperative<F: Future>(future: F) -> Coop<F> {
+    Coop { future }
+}
+
+impl<F: Future> Future for Coop<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let coop = ready!(poll_proceed(cx));
+        let output = ready!(self.project().future.poll(cx));
+        coop.made_progress();
+        Poll::Ready(output)
+    }
+}

@@ -1,0 +1,86 @@
+//! A span for each task, of the crate `tracing`.
+//!
+//! Target, name and fields are those of Tokio's own spans, so that what reads
+//! these reads ours.
+
+use std::future::Future;
+use std::num::NonZeroU64;
+use std::panic::Location;
+
+use raddle_task::{Id, take_id, upcoming_id};
+use tracing::Span;
+use tracing::instrument::{Instrument, Instrumented};
+
+use crate::runtime::BlockingTask;
+
+/// What runs a future.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Task,
+    Local,
+    BlockOn,
+}
+
+/// Gives a future that is about to become a task, or to be blocked on, its
+/// span.
+#[track_caller]
+pub(crate) fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
+    let location = Location::caller();
+    let size = size_of::<F>();
+    let span = match kind {
+        Kind::Task => named(|id| task_span("task", id, size, location)),
+        Kind::Local => named(|id| task_span("local", id, size, location)),
+        Kind::BlockOn => task_span("block_on", number(take_id()), size, location),
+    };
+    future.instrument(span)
+}
+
+/// Gives blocking work that is about to become a task its span.
+#[track_caller]
+pub(crate) fn blocking<F>(task: BlockingTask<F>) -> Instrumented<BlockingTask<F>> {
+    let location = Location::caller();
+    let span = named(|id| {
+        tracing::trace_span!(
+            target: "tokio::task::blocking",
+            "runtime.spawn",
+            kind = %"blocking",
+            task.id = id,
+            "fn" = %std::any::type_name::<F>(),
+            size.bytes = size_of::<F>(),
+            loc.file = location.file(),
+            loc.line = location.line(),
+            loc.col = location.column(),
+        )
+    });
+    task.instrument(span)
+}
+
+fn task_span(kind: &'static str, id: u64, size: usize, location: &Location<'_>) -> Span {
+    tracing::trace_span!(
+        target: "tokio::task",
+        parent: None,
+        "runtime.spawn",
+        %kind,
+        task.id = id,
+        size.bytes = size,
+        loc.file = location.file(),
+        loc.line = location.line(),
+        loc.col = location.column(),
+    )
+}
+
+/// Makes a span with the id that the next task gets. A subscriber that spawns
+/// one takes that id away; then the span is made anew.
+fn named(span: impl Fn(u64) -> Span) -> Span {
+    loop {
+        let id = upcoming_id();
+        let span = span(number(id));
+        if upcoming_id() == id {
+            return span;
+        }
+    }
+}
+
+fn number(id: Id) -> u64 {
+    NonZeroU64::from(id).get()
+}

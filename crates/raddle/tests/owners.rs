@@ -1,0 +1,147 @@
+//! Where a runtime may be kept, and where it may be dropped.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::future::pending;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock};
+use std::thread;
+use std::time::Duration;
+
+use common::{Live, current_thread, each_flavor, eventually, multi_thread, panic_message};
+use raddle::net::TcpListener;
+use raddle::runtime::{Handle, Runtime, is_rt_shutdown_err};
+use raddle::time::sleep;
+
+static MULTI_THREAD: LazyLock<Runtime> = LazyLock::new(|| multi_thread().build().unwrap());
+static CURRENT_THREAD: LazyLock<Runtime> = LazyLock::new(|| current_thread().build().unwrap());
+
+async fn sleep_a_little() {
+    sleep(Duration::from_millis(1)).await;
+}
+
+#[test]
+fn in_a_static() {
+    for runtime in [&MULTI_THREAD, &CURRENT_THREAD] {
+        let threads = [(); 3].map(|()| {
+            thread::spawn(|| {
+                runtime.block_on(async {
+                    sleep_a_little().await;
+                    let task = raddle::spawn(async { 1 });
+                    task.await.unwrap() + runtime.spawn_blocking(|| 1).await.unwrap()
+                })
+            })
+        });
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), 2);
+        }
+        // What is left at the end of the process hurts nobody.
+        runtime.spawn(pending::<()>());
+    }
+}
+
+/// A runtime with a task that ends with it alone.
+fn with_a_task(runtime: Runtime, count: &Arc<AtomicUsize>) -> Runtime {
+    let live = Live::new(count);
+    runtime.spawn(async move {
+        let _live = live;
+        pending::<()>().await;
+    });
+    runtime
+}
+
+#[test]
+fn in_a_task_of_another_runtime() {
+    let count = Arc::new(AtomicUsize::new(0));
+    each_flavor(|outer| {
+        each_flavor(|inner| {
+            let inner = with_a_task(inner, &count);
+            // By the task itself, and to its end.
+            outer
+                .block_on(outer.spawn(async move {
+                    sleep_a_little().await;
+                    drop(inner);
+                    sleep_a_little().await;
+                }))
+                .unwrap();
+        });
+        each_flavor(|inner| {
+            let inner = with_a_task(inner, &count);
+            // With the task, when the outer runtime ends.
+            outer.spawn(async move {
+                let _inner = inner;
+                pending::<()>().await;
+            });
+        });
+        // The tasks take their runtimes in.
+        outer.block_on(sleep_a_little());
+    });
+    eventually("all are dropped", || count.load(SeqCst) == 0);
+}
+
+#[test]
+fn in_the_future_that_is_blocked_on() {
+    let count = Arc::new(AtomicUsize::new(0));
+    each_flavor(|runtime| {
+        let runtime = with_a_task(runtime, &count);
+        let handle = runtime.handle().clone();
+        let message = handle.block_on(async {
+            drop(runtime);
+            eventually("the task is dropped", || count.load(SeqCst) == 0);
+            let late = raddle::spawn(async {}).await;
+            assert!(late.unwrap_err().is_cancelled());
+            panic_message(|| {
+                let mut sleep = std::pin::pin!(sleep_a_little());
+                let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+                let _ = std::future::Future::poll(sleep.as_mut(), &mut cx);
+            })
+        });
+        assert!(message.contains("shut down"), "{message}");
+    });
+}
+
+#[test]
+fn dropped_while_it_is_entered() {
+    let count = Arc::new(AtomicUsize::new(0));
+    each_flavor(|outer| {
+        each_flavor(|inner| {
+            let inner = with_a_task(inner, &count);
+            let (outer_id, inner_handle) = (outer.handle().clone(), inner.handle().clone());
+            let _outer = outer.enter();
+            {
+                let _inner = inner_handle.enter();
+                drop(inner);
+                // The thread stays where it was.
+                let late = raddle::spawn(async {});
+                let other = current_thread().build().unwrap();
+                assert!(other.block_on(late).unwrap_err().is_cancelled());
+            }
+            let flavor = Handle::current().runtime_flavor();
+            assert_eq!(flavor, outer_id.runtime_flavor());
+            drop(raddle::spawn(async {}));
+        });
+    });
+    eventually("all are dropped", || count.load(SeqCst) == 0);
+}
+
+#[test]
+fn used_after_its_end() {
+    each_flavor(|runtime| {
+        let handle = runtime.handle().clone();
+        runtime.shutdown_background();
+        // What needs no driver works.
+        assert_eq!(handle.block_on(async { 3 }), 3);
+        let task = handle.spawn(async {});
+        assert!(handle.block_on(task).unwrap_err().is_cancelled());
+        let work = handle.spawn_blocking(|| ());
+        assert!(handle.block_on(work).unwrap_err().is_cancelled());
+        // A worker may still be about to shut the driver down.
+        eventually("the driver is shut down", || {
+            let bind = handle.block_on(TcpListener::bind("127.0.0.1:0"));
+            bind.is_err_and(|error| is_rt_shutdown_err(&error))
+        });
+        assert!(handle.metrics().num_alive_tasks() == 0);
+    });
+}

@@ -1,0 +1,212 @@
+//! The spans of tasks.
+#![cfg(all(feature = "tracing", not(raddle_loom)))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod recorder;
+
+use std::future::pending;
+use std::sync::mpsc::channel;
+
+use common::{current_thread, each_flavor, eventually, multi_thread, panic_message};
+use raddle::task::{Id, JoinSet, LocalSet, spawn_blocking, spawn_local, yield_now};
+use recorder::{Recorded, current, recorded, spawning_by_subscriber, start};
+
+/// The span of a task.
+fn span_of(id: Id) -> Recorded {
+    let id = id.to_string();
+    let mut spans = recorded(|span| span.field("task.id") == Some(&id));
+    assert_eq!(spans.len(), 1, "task {id} has one span");
+    spans.pop().unwrap()
+}
+
+fn assert_closed(id: Id) {
+    eventually("the span is closed", || span_of(id).closed);
+    let span = span_of(id);
+    assert_eq!(span.enters, span.exits);
+}
+
+#[track_caller]
+fn assert_described(span: &Recorded, kind: &str, line: u32) {
+    assert_eq!(span.name, "runtime.spawn");
+    assert_eq!(span.field("kind"), Some(kind));
+    assert!(span.field("loc.file").unwrap().ends_with("main.rs"));
+    assert_eq!(span.field("loc.line"), Some(&*line.to_string()));
+    assert!(span.field("loc.col").is_some());
+    assert!(span.field("size.bytes").is_some());
+}
+
+#[test]
+fn a_span_says_what_was_spawned_and_where() {
+    start();
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let (task, line) = (raddle::spawn(yield_now()), line!());
+            let span = span_of(task.id());
+            assert_described(&span, "task", line);
+            assert_eq!(span.target, "tokio::task");
+            assert!(span.is_root);
+
+            let mut set = JoinSet::new();
+            let (task, line) = (set.spawn(yield_now()), line!());
+            assert_described(&span_of(task.id()), "task", line);
+        });
+        let (task, line) = (runtime.spawn(async {}), line!());
+        assert_described(&span_of(task.id()), "task", line);
+        let (task, line) = (runtime.handle().spawn(async {}), line!());
+        assert_described(&span_of(task.id()), "task", line);
+    });
+}
+
+#[test]
+fn a_span_is_entered_for_each_poll() {
+    start();
+    each_flavor(|runtime| {
+        let task = runtime.spawn(async {
+            let mut spans = Vec::new();
+            for _ in 0..3 {
+                spans.push(current());
+                yield_now().await;
+            }
+            spans.push(current());
+            spans
+        });
+        let id = task.id();
+        let spans = runtime.block_on(task).unwrap();
+        assert_closed(id);
+        let span = span_of(id);
+        assert!(spans.iter().all(|other| *other == Some(span.id.clone())));
+        // And for the drop of the future.
+        assert_eq!(span.enters, 5);
+    });
+}
+
+async fn fails() {
+    panic!("expected by this test");
+}
+
+#[test]
+fn a_span_is_closed_when_its_task_is_done() {
+    start();
+    each_flavor(|runtime| {
+        let ids = runtime.block_on(async {
+            let ready = raddle::spawn(async {});
+            let panics = raddle::spawn(fails());
+            let aborted = raddle::spawn(pending::<()>());
+            let ids = [ready.id(), panics.id(), aborted.id()];
+            ready.await.unwrap();
+            panics.await.unwrap_err();
+            assert!(!span_of(ids[2]).closed);
+            aborted.abort();
+            aborted.await.unwrap_err();
+            ids
+        });
+        // At the latest when the join handle was ready.
+        assert!(ids.into_iter().all(|id| span_of(id).closed));
+        ids.into_iter().for_each(assert_closed);
+
+        let left = runtime.spawn(pending::<()>()).id();
+        let after = runtime.handle().clone();
+        drop(runtime);
+        assert_closed(left);
+        assert_closed(after.spawn(async {}).id());
+    });
+}
+
+#[test]
+fn local_tasks_have_spans() {
+    start();
+    each_flavor(|runtime| {
+        let local = LocalSet::new();
+        let (first, line) = (local.spawn_local(pending::<()>()), line!());
+        assert_described(&span_of(first.id()), "local", line);
+        let second = local.block_on(&runtime, async {
+            let (second, line) = (spawn_local(async { current() }), line!());
+            let id = second.id();
+            assert_described(&span_of(id), "local", line);
+            assert_eq!(second.await.unwrap(), Some(span_of(id).id));
+            id
+        });
+        assert_closed(second);
+        let id = first.id();
+        drop(local);
+        assert_closed(id);
+    });
+}
+
+#[test]
+fn blocking_work_has_spans() {
+    start();
+    each_flavor(|runtime| {
+        fn work() -> Option<tracing::Id> {
+            current()
+        }
+        let (id, inside) = runtime.block_on(async {
+            let (task, line) = (spawn_blocking(work), line!());
+            let id = task.id();
+            let span = span_of(id);
+            assert_described(&span, "blocking", line);
+            assert_eq!(span.target, "tokio::task::blocking");
+            assert!(span.field("fn").unwrap().ends_with("work"));
+            (id, task.await.unwrap())
+        });
+        assert_closed(id);
+        assert_eq!(inside, Some(span_of(id).id));
+        let refused = {
+            let handle = runtime.handle().clone();
+            drop(runtime);
+            handle.spawn_blocking(work).id()
+        };
+        assert_closed(refused);
+    });
+}
+
+#[test]
+fn what_is_blocked_on_has_a_span() {
+    start();
+    let described = |inside: Option<tracing::Id>, line| {
+        let spans = recorded(|span| Some(&span.id) == inside.as_ref());
+        assert_described(&spans[0], "block_on", line);
+        assert!(spans[0].closed);
+    };
+    each_flavor(|runtime| {
+        let its_span = async || current();
+        let (inside, line) = (runtime.block_on(its_span()), line!());
+        described(inside, line);
+        let (inside, line) = (runtime.handle().block_on(its_span()), line!());
+        described(inside, line);
+        let message = panic_message(|| runtime.block_on(fails()));
+        assert_eq!(message, "expected by this test");
+    });
+}
+
+#[test]
+fn a_subscriber_may_spawn() {
+    start();
+    for mut builder in [multi_thread(), current_thread()] {
+        let runtime = builder.build().unwrap();
+        let (spawned, is_spawned) = channel();
+        let handle = runtime.handle().clone();
+        let task = spawning_by_subscriber(
+            Box::new(move || spawned.send(handle.spawn(async {}).id()).unwrap()),
+            || runtime.spawn(async { current() }),
+        );
+        let id = task.id();
+        let inner = is_spawned.recv().unwrap();
+        assert_eq!(runtime.block_on(task).unwrap(), recorded_last(id));
+        eventually("the other has ended too", || {
+            runtime.block_on(yield_now());
+            recorded(|span| span.field("task.id") == Some(&inner.to_string()))
+                .iter()
+                .all(|span| span.closed)
+        });
+    }
+}
+
+/// The span of a task whose id another span had before it.
+fn recorded_last(id: Id) -> Option<tracing::Id> {
+    let id = id.to_string();
+    let spans = recorded(|span| span.field("task.id") == Some(&id));
+    spans.last().map(|span| span.id.clone())
+}

@@ -1,0 +1,25 @@
+//! Which reactor is a thread's current one.
+#![cfg(not(raddle_loom))]
+
+use std::panic::catch_unwind;
+
+use raddle_reactor::{Handle, Reactor};
+
+#[test]
+fn guards_nest_and_hide() {
+    let reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    assert!(Handle::try_current().is_none());
+    let outer = handle.enter();
+    assert!(Handle::try_current().is_some());
+    {
+        let _none = Handle::enter_none();
+        let panic = catch_unwind(|| drop(Handle::current())).expect_err("there is no reactor");
+        assert!(panic.is::<&str>() || panic.is::<String>());
+        let _inner = handle.enter();
+        assert!(Handle::try_current().is_some());
+    }
+    assert!(Handle::try_current().is_some());
+    drop(outer);
+    assert!(Handle::try_current().is_none());
+}

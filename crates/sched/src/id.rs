@@ -1,0 +1,40 @@
+//! Names for schedulers.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+use raddle_std::sync::atomic::Ordering;
+
+/// How many schedulers were made. A counter without a bearing on any other
+/// memory, so it needs no model, and std's can be a static.
+static SCHEDULERS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// Names a scheduler: no other of the process has the same id, at any time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Id(NonZeroU64);
+
+impl Id {
+    pub(crate) fn next() -> Self {
+        // ORDERING: only uniqueness matters.
+        let before = SCHEDULERS.fetch_add(1, Ordering::Relaxed);
+        let number = before.checked_add(1).and_then(NonZeroU64::new);
+        Self(number.expect("a process makes fewer than 2^64 schedulers"))
+    }
+}
+
+/// An id that no scheduler has, for something that is named like one.
+pub fn take_id() -> Id {
+    Id::next()
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Id").field(&self.0).finish()
+    }
+}

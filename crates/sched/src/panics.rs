@@ -1,0 +1,115 @@
+//! What becomes of a scheduler when a task panics.
+
+use std::fmt;
+use std::task::Waker;
+
+use raddle_std::sync::Mutex;
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::context;
+use crate::shared::Shared;
+
+/// What the panic of a task does to its scheduler.
+///
+/// A task panics in a poll, or in the drop of its future when that is ready.
+/// What panics in the drop of a future that was aborted, or of an output, goes
+/// no further than the join handle in either case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnhandledPanic {
+    /// Nothing: the panic goes to the task's join handle.
+    #[default]
+    Ignore,
+    /// The scheduler ends: it drops every other task, as soon as the polls
+    /// that are under way return, and cancels what is spawned later. Every
+    /// `block_on`, those under way and later ones, panics. The panic goes to
+    /// the task's join handle nevertheless.
+    ShutdownRuntime,
+}
+
+/// Whether a task has panicked whose scheduler ends by that, and who is to be
+/// told.
+#[derive(Default)]
+pub(crate) struct Panics {
+    fatal: AtomicBool,
+    /// Those that block on futures.
+    blocked: Mutex<Vec<Waker>>,
+}
+
+impl Shared {
+    /// Ends the scheduler, if a panic is to. Called by a task that has
+    /// panicked.
+    pub(crate) fn task_panicked(&self) {
+        match self.config.unhandled_panic {
+            UnhandledPanic::Ignore => return,
+            UnhandledPanic::ShutdownRuntime => {}
+        }
+        self.close();
+        // ORDERING: Release pairs with `has_fatal_panic`: who sees it finds the
+        // scheduler closed. A thread that blocks is woken after, so that it
+        // looks again.
+        self.panics.fatal.store(true, Ordering::Release);
+        if let Some(worker) = context::worker()
+            && worker.scheduler == self.id
+        {
+            worker.end_soon();
+        }
+        let blocked = std::mem::take(&mut *self.panics.blocked.lock());
+        blocked.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether a task has panicked and the scheduler ends by that.
+    pub(crate) fn has_fatal_panic(&self) -> bool {
+        // ORDERING: pairs with `task_panicked`; a join handle that gives the
+        // panic sees it too, by the completion of the task.
+        self.panics.fatal.load(Ordering::Acquire)
+    }
+
+    /// Has a thread that blocks on a future woken by a panic that ends the
+    /// scheduler, until the guard is dropped. A panic before this wakes nobody.
+    pub(crate) fn wake_by_panic(&self, waker: &Waker) -> Option<WokenByPanic<'_>> {
+        if self.config.unhandled_panic == UnhandledPanic::Ignore {
+            return None;
+        }
+        self.panics.blocked.lock().push(waker.clone());
+        Some(WokenByPanic {
+            panics: &self.panics,
+            waker: waker.clone(),
+        })
+    }
+}
+
+/// A place among the threads that a panic wakes. The wakers are this crate's,
+/// not a user's, so that they may be touched under the lock.
+pub(crate) struct WokenByPanic<'a> {
+    panics: &'a Panics,
+    waker: Waker,
+}
+
+impl Drop for WokenByPanic<'_> {
+    fn drop(&mut self) {
+        let mut blocked = self.panics.blocked.lock();
+        if let Some(place) = blocked
+            .iter()
+            .position(|other| other.will_wake(&self.waker))
+        {
+            blocked.swap_remove(place);
+        }
+    }
+}
+
+impl fmt::Debug for WokenByPanic<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WokenByPanic").field(&self.waker).finish()
+    }
+}
+
+/// Ends a `block_on` whose scheduler has ended by a task's panic.
+#[cold]
+#[track_caller]
+pub(crate) fn end_block_on() -> ! {
+    panic!(
+        "a task panicked, and its runtime is set to shut down then; its own message says why it \
+         panicked, and UnhandledPanic::Ignore lets the runtime go on"
+    )
+}

@@ -1,0 +1,101 @@
+//! Models of the end by a task's panic: who blocks on a future is woken by it,
+//! whenever it began to.
+#![cfg(raddle_loom)]
+
+use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+use raddle_sched::{Config, CurrentThread, Pool, UnhandledPanic};
+use raddle_std::model::Model;
+use raddle_std::sync::Arc;
+use raddle_std::thread;
+
+const ENDED: &str = "a task panicked, and its runtime is set to shut down then";
+
+fn check(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let hook = take_hook();
+        set_hook(Box::new(move |panic| {
+            let text = panic.payload().downcast_ref::<&str>();
+            if !text.is_some_and(|text| text.starts_with(ENDED)) {
+                hook(panic);
+            }
+        }));
+    });
+    Model::new()
+        .preemptions(preemptions)
+        .branches(20_000)
+        .check(body);
+}
+
+fn config() -> Config {
+    Config {
+        unhandled_panic: UnhandledPanic::ShutdownRuntime,
+        ..Config::default()
+    }
+}
+
+/// Panics past the hook.
+async fn panics() {
+    resume_unwind(Box::new(()));
+}
+
+/// That a call is ended by the panic of a task.
+fn ends(block_on: impl FnOnce()) {
+    let payload = catch_unwind(AssertUnwindSafe(block_on)).expect_err("it must panic");
+    match payload.downcast::<&str>() {
+        Ok(text) => assert!(text.starts_with(ENDED), "{text}"),
+        Err(payload) => panic_any(payload),
+    }
+}
+
+#[test]
+fn a_panic_against_a_thread_that_begins_to_block() {
+    check(2, || {
+        let pool = Pool::start(config(), None).unwrap();
+        let task = pool.handle().spawn(panics());
+        ends(|| pool.handle().block_on(pending()));
+        drop(pool);
+        assert!(task.is_finished());
+    });
+}
+
+#[test]
+fn a_panic_against_a_thread_that_waits_for_that_task() {
+    check(2, || {
+        let pool = Pool::start(config(), None).unwrap();
+        let task = pool.handle().spawn(panics());
+        ends(|| drop(pool.handle().block_on(task)));
+    });
+}
+
+/// One has the seat and runs the task, the other waits for the seat or comes
+/// later.
+#[test]
+fn a_panic_against_two_threads_and_one_seat() {
+    check(3, || {
+        let scheduler = Arc::new(CurrentThread::new(config(), None));
+        let task = scheduler.handle().spawn(panics());
+        let other = {
+            let scheduler = scheduler.clone();
+            thread::spawn(move || ends(|| scheduler.block_on(pending())))
+        };
+        ends(|| scheduler.block_on(pending()));
+        other.join().unwrap();
+        assert!(task.is_finished());
+    });
+}
+
+/// A spawn that comes as the scheduler ends is cancelled, not lost.
+#[test]
+fn a_panic_against_a_spawn_from_outside() {
+    check(2, || {
+        let pool = Pool::start(config(), None).unwrap();
+        drop(pool.handle().spawn(panics()));
+        let late = pool.handle().spawn(pending::<()>());
+        drop(pool);
+        assert!(late.is_finished());
+    });
+}
