@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::hooks::TaskHooks;
 use crate::panics::UnhandledPanic;
+use crate::policy::Policy;
 
 /// A function that is called at some point of a worker's life.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -17,6 +18,9 @@ pub type AroundWorker = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 pub struct Config {
     /// How many workers a pool has. The current-thread scheduler has one.
     pub workers: usize,
+    /// Which worker of a pool runs a task. Means nothing to the current-thread
+    /// scheduler.
+    pub policy: Policy,
     /// Names the threads of a pool.
     pub thread_name: Arc<dyn Fn() -> String + Send + Sync>,
     /// The stack size of the threads of a pool, in bytes; std's default if
@@ -49,11 +53,12 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// One worker; intervals of 31 and 61 steps; a watch; no hooks; panics go
-    /// to the join handles alone.
+    /// One worker; work stealing; intervals of 31 and 61 steps; a watch; no
+    /// hooks; panics go to the join handles alone.
     fn default() -> Self {
         Self {
             workers: 1,
+            policy: Policy::default(),
             thread_name: Arc::new(|| "raddle-worker".to_owned()),
             thread_stack_size: None,
             global_queue_interval: 31,
@@ -98,6 +103,7 @@ impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
             .field("workers", &self.workers)
+            .field("policy", &self.policy)
             .field("thread_stack_size", &self.thread_stack_size)
             .field("global_queue_interval", &self.global_queue_interval)
             .field("event_interval", &self.event_interval)

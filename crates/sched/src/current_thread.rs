@@ -15,6 +15,7 @@ use crate::context;
 use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::panics;
+use crate::policy::{Order, Policy};
 use crate::shared::Shared;
 use crate::worker::{Step, Worker};
 
@@ -103,9 +104,10 @@ impl CurrentThread {
     pub fn new(config: Config, driver: Option<Box<dyn Driver>>) -> Self {
         let config = Config {
             workers: 1,
+            policy: Policy::default(),
             ..config
         };
-        let (shared, mut workers) = Shared::new(config, driver, false);
+        let (shared, mut workers) = Shared::new(config, driver, Order::InOrder);
         Self {
             handle: Handle::new(shared),
             seat: Mutex::new(Seat {

@@ -53,7 +53,8 @@ impl Pool {
     ///
     /// As [`start`](Self::start).
     pub fn stepped(config: Config, driver: Option<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
-        let (shared, workers) = Shared::new(config, driver, true);
+        let order = config.policy.into();
+        let (shared, workers) = Shared::new(config, driver, order);
         (Handle::new(shared), workers)
     }
 

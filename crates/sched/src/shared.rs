@@ -16,6 +16,7 @@ use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
 use crate::panics::Panics;
 use crate::parker::Parker;
+use crate::policy::Order;
 use crate::task::Task;
 use crate::worker::{Core, Worker};
 
@@ -58,7 +59,7 @@ impl Shared {
     pub(crate) fn new(
         config: Config,
         driver: Option<Box<dyn Driver>>,
-        uses_slot: bool,
+        order: Order,
     ) -> (Arc<Self>, Vec<Worker>) {
         config.check();
         let epoch = Instant::now();
@@ -94,7 +95,7 @@ impl Shared {
         let workers = owners
             .into_iter()
             .enumerate()
-            .map(|(index, queue)| Worker::new(Core::new(shared.clone(), index, queue, uses_slot)))
+            .map(|(index, queue)| Worker::new(Core::new(shared.clone(), index, queue, order)))
             .collect();
         (shared, workers)
     }
@@ -126,6 +127,13 @@ impl Shared {
             Err(task) => {
                 let _ = self.config.task_hooks.cancel(task.0);
             }
+        }
+    }
+
+    /// Queues a task of a worker that keeps none to itself, and tells nobody.
+    pub(crate) fn push_common(&self, task: Task) {
+        if let Err(task) = self.injection.push(task) {
+            let _ = self.config.task_hooks.cancel(task.0);
         }
     }
 

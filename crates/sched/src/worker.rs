@@ -16,11 +16,12 @@ use std::time::Duration;
 use raddle_queue::{Injection, Owner};
 use raddle_std::CachePadded;
 use raddle_std::sync::Arc;
-use raddle_task::{Id, JoinHandle, LiveList};
+use raddle_task::{Id as TaskId, JoinHandle, LiveList};
 
 use crate::context;
 use crate::id::Id;
 use crate::metrics::Counters;
+use crate::policy::Order;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{self, Task};
@@ -126,21 +127,21 @@ pub(crate) struct Core {
     shared: Arc<Shared>,
     index: usize,
     pub(crate) queue: Owner<Task>,
-    /// What a full queue of a worker without a slot leaves behind, in order.
+    /// What a full queue leaves behind that is kept in order.
     backlog: Injection<Task>,
     pub(crate) live: LiveList,
     pub(crate) counters: Arc<CachePadded<Counters>>,
     /// Whether a hook or the histogram wants to know of each poll.
     observes: bool,
-    /// Whether woken and spawned tasks go through the next-task slot.
-    uses_slot: bool,
+    /// Where woken and spawned tasks go.
+    order: Order,
     /// Whether there is another worker to tell of new work.
     has_others: bool,
     /// How often in a row the slot went before the queue.
     slot_streak: Cell<u32>,
     /// The task that was woken last, and how often in a row it was, which says
     /// whether it goes through the slot.
-    last_woken: Cell<Option<Id>>,
+    last_woken: Cell<Option<TaskId>>,
     last_wakes: Cell<u32>,
     turns: Turns,
     /// Whether the time that steps take says how often there is a turn: not for
@@ -157,12 +158,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        index: usize,
-        queue: Owner<Task>,
-        uses_slot: bool,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Task>, order: Order) -> Self {
         let number = u32::try_from(index + 1).expect("MAX_WORKERS fits");
         Self {
             queue,
@@ -170,7 +166,7 @@ impl Core {
             counters: shared.remotes[index].counters.clone(),
             observes: shared.config.observes_runs(),
             live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
-            uses_slot,
+            order,
             has_others: shared.remotes.len() > 1,
             slot_streak: Cell::new(0),
             last_woken: Cell::new(None),
@@ -280,7 +276,7 @@ impl Core {
     fn schedule_new(&self, task: Task) {
         self.counters.local_schedules.add(1);
         let slot = &self.remote().slot;
-        if !self.uses_slot || !slot.is_empty() {
+        if self.order != Order::Slot || !slot.is_empty() {
             return self.push_back(task);
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
@@ -294,7 +290,7 @@ impl Core {
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
-        if !self.uses_slot || self.is_woken_by_the_queue(&task) {
+        if self.order != Order::Slot || self.is_woken_by_the_queue(&task) {
             return self.push_back(task);
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
@@ -330,8 +326,8 @@ impl Core {
     /// Queues a task behind the others.
     #[inline]
     fn push_back(&self, task: Task) {
-        if !self.uses_slot {
-            return self.push_in_order(task);
+        if self.order != Order::Slot {
+            return self.push_by_order(task);
         }
         if self.enqueue(task) && self.has_others && !self.in_driver.get() {
             self.shared.notify();
@@ -349,7 +345,7 @@ impl Core {
         self.slot_streak.set(0);
         self.pop()
             .or_else(|| self.take_slot())
-            .or_else(|| self.take_injected(usize::MAX))
+            .or_else(|| self.take_injected(self.order.batch()))
     }
 
     /// Takes a fair share of the injection queue, at most `limit` tasks, into
@@ -393,7 +389,7 @@ impl Core {
                         stolen.first
                     })
             })
-            .or_else(|| self.take_injected(usize::MAX))
+            .or_else(|| self.take_injected(self.order.batch()))
     }
 
     #[inline]

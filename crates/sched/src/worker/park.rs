@@ -48,7 +48,7 @@ impl Core {
             // Nobody woke this worker, so nobody has seen to the watch.
             self.shared.appoint_watcher();
         }
-        if !self.queue.is_empty() {
+        if self.made_more_ready() {
             self.shared.notify();
         }
         if let Some(hook) = &self.shared.config.on_thread_unpark {
@@ -127,11 +127,6 @@ impl Core {
         }
     }
 
-    /// Whether the worker has something of its own to run.
-    fn made_ready(&self) -> bool {
-        !self.queue.is_empty() || !self.remote().slot.is_empty()
-    }
-
     /// Blocks once. Whether it was in the driver.
     fn wait(&self, timeout: Option<Duration>, takes_driver: bool) -> bool {
         let parker = &self.remote().parker;
@@ -149,7 +144,7 @@ impl Core {
     #[cold]
     pub(super) fn look_at_driver(&self) {
         if self.with_driver(|driver| driver.park(Some(Duration::ZERO), self.event_limit())) {
-            if !self.queue.is_empty() {
+            if self.made_more_ready() {
                 self.shared.notify();
             }
             if !self.remote().slot.is_empty() {
@@ -179,7 +174,8 @@ impl Core {
 
     /// How many events the driver may make tasks ready by: as many as the queue
     /// has room for. A full queue takes one nevertheless, lest tasks that are
-    /// always ready keep the events out for ever.
+    /// always ready keep the events out for ever. One that stays empty, since the
+    /// tasks go elsewhere, gives its size.
     pub(super) fn event_limit(&self) -> usize {
         self.queue.room().max(1)
     }

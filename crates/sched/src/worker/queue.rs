@@ -3,6 +3,7 @@
 use raddle_queue::Overflow;
 
 use super::Core;
+use crate::policy::Order;
 use crate::task::Task;
 
 impl Core {
@@ -13,9 +14,23 @@ impl Core {
         self.queue.push_news(task, &Overflowing(self))
     }
 
+    /// Queues a task behind all others of a worker without a slot.
+    pub(super) fn push_by_order(&self, task: Task) {
+        match self.order {
+            Order::Slot => unreachable!("a worker with a slot displaces its content"),
+            Order::InOrder => self.push_in_order(task),
+            Order::Common => {
+                self.shared.push_common(task);
+                if self.has_others && !self.in_driver.get() {
+                    self.shared.notify();
+                }
+            }
+        }
+    }
+
     /// Queues a task behind the others also when the queue is full. The worker
     /// has no other to tell.
-    pub(super) fn push_in_order(&self, task: Task) {
+    fn push_in_order(&self, task: Task) {
         let pushed = match self.backlog.is_empty() {
             true => self.queue.try_push(task),
             false => Err(task),
@@ -70,6 +85,26 @@ impl Core {
         tasks.for_each(|task| self.shared.inject(task));
         // Somebody else is to wait in the driver.
         self.shared.notify();
+    }
+}
+
+impl Core {
+    /// Whether there is something to run that the worker has queued.
+    pub(super) fn made_ready(&self) -> bool {
+        match self.order {
+            Order::Slot | Order::InOrder => {
+                !self.queue.is_empty() || !self.remote().slot.is_empty()
+            }
+            Order::Common => !self.shared.injection.is_empty(),
+        }
+    }
+
+    /// Whether there is more of it than the worker runs next.
+    pub(super) fn made_more_ready(&self) -> bool {
+        match self.order {
+            Order::Slot | Order::InOrder => !self.queue.is_empty(),
+            Order::Common => self.shared.injection.len() > 1,
+        }
     }
 }
 

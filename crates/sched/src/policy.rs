@@ -1,0 +1,50 @@
+//! Which worker runs a task that is due: `docs/policies.md`.
+
+/// How a scheduler gives its tasks to its workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Policy {
+    /// A worker runs what was spawned and woken on it, the latest first, and
+    /// takes from others when it has nothing.
+    #[default]
+    WorkStealing,
+    /// All workers take from one queue, in the order in which tasks became
+    /// due.
+    Shared,
+    /// A task stays on the worker that it was spawned on, whose tasks run in
+    /// the order in which they became due. Each worker has a driver of its own.
+    /// Tasks need not be `Send`.
+    Sharded,
+}
+
+/// Where a worker keeps the tasks that it spawns and wakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// In its next-task slot, the former content of which goes to its queue.
+    Slot,
+    /// In its queue, and in its backlog when that is full.
+    InOrder,
+    /// In the injection queue.
+    Common,
+}
+
+impl Order {
+    /// How many tasks a worker without any takes from the injection queue at
+    /// most. What it took for later would be out of order among the others'.
+    pub(crate) fn batch(self) -> usize {
+        match self {
+            Self::Slot | Self::InOrder => usize::MAX,
+            Self::Common => 1,
+        }
+    }
+}
+
+impl From<Policy> for Order {
+    fn from(policy: Policy) -> Self {
+        match policy {
+            Policy::WorkStealing => Self::Slot,
+            Policy::Shared => Self::Common,
+            Policy::Sharded => Self::InOrder,
+        }
+    }
+}
