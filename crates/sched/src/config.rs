@@ -10,8 +10,9 @@ use crate::policy::Policy;
 /// A function that is called at some point of a worker's life.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
 
-/// A function that is called with the loop of a worker, and must run it.
-pub type AroundWorker = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+/// A function that is called with the number of a worker and its loop, and must
+/// run that.
+pub type AroundWorker = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
 
 /// The settings of a scheduler.
 #[derive(Clone)]

@@ -68,7 +68,12 @@ pub(crate) fn current_handle() -> Option<Handle> {
 }
 
 /// Runs code as a worker until the guard is dropped.
+///
+/// # Panics
+///
+/// If the worker is bound to another thread.
 pub(crate) fn enter_worker(core: &Core) -> WorkerGuard<'_> {
+    core.bind();
     WorkerGuard {
         outer: CONTEXT.with(|context| context.worker.replace(core)),
         core: PhantomData,

@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::context;
 use crate::driver::Driver;
 use crate::handle::Handle;
+use crate::id::Id;
 use crate::panics;
 use crate::policy::{Order, Policy};
 use crate::shared::Shared;
@@ -107,7 +108,7 @@ impl CurrentThread {
             policy: Policy::default(),
             ..config
         };
-        let (shared, mut workers) = Shared::new(config, driver, Order::InOrder);
+        let (shared, mut workers) = Shared::new(Id::next(), 0, config, driver, Order::InOrder);
         Self {
             handle: Handle::new(shared),
             seat: Mutex::new(Seat {

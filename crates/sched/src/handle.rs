@@ -11,23 +11,50 @@ use crate::context::{self, EnterGuard};
 use crate::id::Id;
 use crate::metrics::Metrics;
 use crate::panics;
-use crate::shared::Shared;
+use crate::shards::Shards;
+use crate::shared::{Remote, Shared};
 use crate::task::{self, Task};
 use crate::worker::Core;
 
 /// A reference to a scheduler. It does not keep the scheduler running.
 #[derive(Clone)]
 pub struct Handle {
+    /// The first, if there are shards.
     shared: Arc<Shared>,
+    shards: Option<Arc<Shards>>,
 }
 
 impl Handle {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+        Self {
+            shared,
+            shards: None,
+        }
+    }
+
+    pub(crate) fn of_shards(shards: Arc<Shards>) -> Self {
+        Self {
+            shared: shards.all()[0].clone(),
+            shards: Some(shards),
+        }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// What the scheduler consists of: several, if it is sharded.
+    pub(crate) fn parts(&self) -> &[Arc<Shared>] {
+        match &self.shards {
+            None => std::slice::from_ref(&self.shared),
+            Some(shards) => shards.all(),
+        }
+    }
+
+    /// What the other workers need of each worker, in the order of their
+    /// numbers.
+    pub(crate) fn remotes(&self) -> impl Iterator<Item = &Remote> {
+        self.parts().iter().flat_map(|part| &part.remotes)
     }
 
     /// The scheduler's id.
@@ -57,8 +84,8 @@ impl Handle {
     }
 
     /// Spawns a task: onto the worker that calls this, or through the
-    /// injection queue. After the scheduler's end the task is cancelled at
-    /// once.
+    /// injection queue; if the scheduler is sharded, through that of each worker
+    /// in turn. After the scheduler's end the task is cancelled at once.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -68,11 +95,53 @@ impl Handle {
         match self.worker() {
             Some(worker) => worker.spawn(future),
             None => {
-                let (task, handle) = task::spawn(&self.shared, future);
-                self.shared.inject_spawned(Task(task));
+                let shared = match &self.shards {
+                    None => &self.shared,
+                    Some(shards) => shards.next(),
+                };
+                let (task, handle) = task::spawn(shared, future);
+                shared.inject_spawned(Task(task));
                 handle
             }
         }
+    }
+
+    /// Sends a function to a worker of a sharded scheduler, which runs the
+    /// future that it makes as a task. The future stays on that worker, so that
+    /// it need not be `Send`. After the worker's end the task is cancelled at
+    /// once.
+    ///
+    /// # Panics
+    ///
+    /// If there is no worker of that number, or the scheduler's policy is not
+    /// [`Policy::Sharded`](crate::Policy::Sharded).
+    #[track_caller]
+    pub fn spawn_on<F, R>(&self, worker: usize, make: F) -> JoinHandle<R::Output>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Future + 'static,
+        R::Output: Send + 'static,
+    {
+        let Some(shards) = &self.shards else {
+            panic!("spawn_on needs workers that keep their tasks; use Policy::Sharded");
+        };
+        let shards = shards.all();
+        let workers = shards.len();
+        assert!(
+            worker < workers,
+            "there is no worker {worker}: the scheduler has {workers}"
+        );
+        let shared = &shards[worker];
+        // SAFETY: until the first poll there is only the function, which is
+        // `Send`. By then a pinned worker has adopted the task, so it is run
+        // and dropped on one thread (`docs/policies.md`, claims 1 to 5). The
+        // output is `Send`. The future borrows nothing that ends.
+        let (task, handle) = unsafe { task::spawn_unchecked(shared, async { make().await }) };
+        match self.worker() {
+            Some(here) if here.number() == worker => here.start(task),
+            _ => shared.inject_spawned(Task(task)),
+        }
+        handle
     }
 
     /// Polls a future on the calling thread, which sleeps while it is pending,
@@ -94,24 +163,26 @@ impl Handle {
         context::worker().filter(|worker| worker.scheduler == self.id())
     }
 
-    pub(crate) fn is_on_worker(&self) -> bool {
-        self.worker().is_some()
+    /// The number of the scheduler's worker that the calling thread is running,
+    /// if any.
+    pub fn current_worker(&self) -> Option<usize> {
+        self.worker().map(Core::number)
     }
 
     /// What the scheduler counts.
     pub fn metrics(&self) -> Metrics {
-        Metrics::new(self.shared.clone())
+        Metrics::new(self.clone())
     }
 
     /// How many workers the scheduler has.
     pub fn workers(&self) -> usize {
-        self.shared.remotes.len()
+        self.remotes().count()
     }
 }
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Handle").field(&self.shared).finish()
+        f.debug_tuple("Handle").field(&self.parts()).finish()
     }
 }
 
@@ -131,6 +202,36 @@ where
         Some(worker) => worker.spawn(future),
         None => Handle::current().spawn(future),
     }
+}
+
+/// Spawns a task onto the worker that calls this, where it stays, so that the
+/// future and its output need not be `Send`.
+///
+/// # Panics
+///
+/// Anywhere but in a task, or another part, of a worker of the current
+/// scheduler, whose policy is [`Policy::Sharded`](crate::Policy::Sharded): see
+/// [`is_on_pinned_worker`].
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    match context::current_worker() {
+        Some(worker) if worker.is_pinned() => worker.spawn_local(future),
+        _ => panic!(
+            "spawn_local was called outside the workers of a sharded scheduler; call it in a task \
+             of one, or send it there by spawn_on"
+        ),
+    }
+}
+
+/// Whether the calling thread runs a worker of the current scheduler that keeps
+/// its tasks: one that is sharded. Its tasks need not be `Send`, and the worker
+/// cannot go on on another thread.
+pub fn is_on_pinned_worker() -> bool {
+    context::current_worker().is_some_and(Core::is_pinned)
 }
 
 /// Whether the calling thread runs tasks, or blocks on a future, so that it

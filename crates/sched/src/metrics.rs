@@ -9,9 +9,8 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use raddle_std::sync::Arc;
-
-use crate::shared::{Remote, Shared};
+use crate::handle::Handle;
+use crate::shared::Remote;
 pub(crate) use counters::{Counters, Outside};
 
 /// The counts of a scheduler: a view that reads them when it is asked.
@@ -21,7 +20,7 @@ pub(crate) use counters::{Counters, Outside};
 /// they are kept after the scheduler's end.
 #[derive(Clone)]
 pub struct Metrics {
-    shared: Arc<Shared>,
+    handle: Handle,
 }
 
 /// The counts of one worker at some moment, from the start of the scheduler.
@@ -60,42 +59,45 @@ pub struct WorkerMetrics {
 }
 
 impl Metrics {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+    pub(crate) fn new(handle: Handle) -> Self {
+        Self { handle }
     }
 
     /// How many workers there are.
     pub fn workers(&self) -> usize {
-        self.shared.remotes.len()
+        self.handle.workers()
     }
 
     /// How many tasks have been spawned and have not completed. A task counts
     /// for a moment longer than its join handle waits.
     pub fn alive_tasks(&self) -> usize {
-        let counters = || self.shared.remotes.iter().map(|remote| &remote.counters);
         // First what has completed: every completion that is seen makes the
         // spawn before it seen, so that the difference is not negative.
-        let completed: u64 = counters().map(|counters| counters.completed.get()).sum();
-        let spawned: u64 = counters().map(|counters| counters.spawned.get()).sum();
-        (spawned + self.shared.outside.spawned.get() - completed) as usize
+        let workers = self.handle.remotes();
+        let completed: u64 = workers.map(|remote| remote.counters.completed.get()).sum();
+        (self.spawned_tasks() - completed) as usize
     }
 
     /// How many tasks have been spawned.
     pub fn spawned_tasks(&self) -> u64 {
-        let workers = self.shared.remotes.iter();
+        let workers = self.handle.remotes();
         let spawned: u64 = workers.map(|remote| remote.counters.spawned.get()).sum();
-        spawned + self.shared.outside.spawned.get()
+        let parts = self.handle.parts().iter();
+        let outside = parts.map(|part| part.outside.spawned.get());
+        spawned + outside.sum::<u64>()
     }
 
-    /// How many tasks wait in the injection queue.
+    /// How many tasks wait in the injection queue, or in those of all shards.
     pub fn injection_depth(&self) -> usize {
-        self.shared.injection.len()
+        let parts = self.handle.parts().iter();
+        parts.map(|part| part.injection.len()).sum()
     }
 
     /// How many times a task was queued by a thread that is not a worker of
     /// the scheduler, through the injection queue.
     pub fn remote_schedules(&self) -> u64 {
-        self.shared.outside.schedules.get()
+        let parts = self.handle.parts().iter();
+        parts.map(|part| part.outside.schedules.get()).sum()
     }
 
     /// The counts of a worker.
@@ -129,7 +131,7 @@ impl Metrics {
     /// [`Config::poll_time_histogram`](crate::Config::poll_time_histogram) is
     /// off.
     pub fn poll_time_buckets(&self) -> usize {
-        match self.shared.config.poll_time_histogram {
+        match self.handle.shared().config.poll_time_histogram {
             true => histogram::BUCKETS,
             false => 0,
         }
@@ -172,12 +174,13 @@ impl Metrics {
 
     #[track_caller]
     fn remote(&self, worker: usize) -> &Remote {
-        let workers = self.workers();
-        assert!(
-            worker < workers,
-            "there is no worker {worker}: the scheduler has {workers}"
-        );
-        &self.shared.remotes[worker]
+        let Some(remote) = self.handle.remotes().nth(worker) else {
+            panic!(
+                "there is no worker {worker}: the scheduler has {}",
+                self.workers()
+            );
+        };
+        remote
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::fmt;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use raddle_std::thread::{self, JoinHandle};
 
 use crate::config::Config;
 use crate::driver::Driver;
 use crate::handle::Handle;
+use crate::id::Id;
+use crate::policy::Policy;
+use crate::shards::Shards;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
@@ -31,15 +34,34 @@ impl Pool {
     ///
     /// # Panics
     ///
-    /// If the number of workers or an interval is zero.
+    /// If the number of workers or an interval is zero, or if the workers of a
+    /// sharded pool cannot share the driver.
     pub fn start(config: Config, driver: Option<Box<dyn Driver>>) -> io::Result<Self> {
-        let (handle, workers) = Self::stepped(config, driver);
+        Self::start_workers(Self::stepped(config, driver))
+    }
+
+    /// Starts a thread for each driver: a pool of the policy
+    /// [`Sharded`](Policy::Sharded), whatever the settings say of policy and
+    /// number of workers.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    ///
+    /// # Panics
+    ///
+    /// If there is no driver, or an interval is zero.
+    pub fn start_sharded(config: Config, drivers: Vec<Box<dyn Driver>>) -> io::Result<Self> {
+        Self::start_workers(Self::stepped_sharded(config, drivers))
+    }
+
+    fn start_workers((handle, workers): (Handle, Vec<Worker>)) -> io::Result<Self> {
         let mut pool = Self {
             handle,
             threads: Vec::with_capacity(workers.len()),
         };
-        for worker in workers {
-            let thread = pool.start_thread(worker)?;
+        for (number, worker) in workers.into_iter().enumerate() {
+            let thread = pool.start_thread(number, worker)?;
             pool.threads.push(thread);
         }
         Ok(pool)
@@ -49,16 +71,48 @@ impl Pool {
     /// order and on whatever threads, inside [`Handle::enter`]; the pool ends
     /// when they have all been dropped.
     ///
+    /// A worker of a sharded pool stays on its thread while it has tasks: its
+    /// methods panic on another, and to drop it there leaks it and panics.
+    ///
     /// # Panics
     ///
     /// As [`start`](Self::start).
     pub fn stepped(config: Config, driver: Option<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
+        config.check();
+        if config.policy == Policy::Sharded {
+            assert!(
+                driver.is_none() || config.workers == 1,
+                "the workers of a sharded pool cannot share a driver; give each its own by \
+                 start_sharded"
+            );
+            let mut drivers: Vec<_> = (0..config.workers).map(|_| None).collect();
+            if let Some(first) = drivers.first_mut() {
+                *first = driver;
+            }
+            return Shards::new(&config, drivers);
+        }
         let order = config.policy.into();
-        let (shared, workers) = Shared::new(config, driver, order);
+        let (shared, workers) = Shared::new(Id::next(), 0, config, driver, order);
         (Handle::new(shared), workers)
     }
 
-    fn start_thread(&self, worker: Worker) -> io::Result<JoinHandle<()>> {
+    /// Makes a sharded pool without threads, with a worker for each driver; see
+    /// [`stepped`](Self::stepped).
+    ///
+    /// # Panics
+    ///
+    /// As [`start_sharded`](Self::start_sharded).
+    pub fn stepped_sharded(config: Config, drivers: Vec<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
+        let config = Config {
+            workers: drivers.len(),
+            policy: Policy::Sharded,
+            ..config
+        };
+        config.check();
+        Shards::new(&config, drivers.into_iter().map(Some).collect())
+    }
+
+    fn start_thread(&self, number: usize, worker: Worker) -> io::Result<JoinHandle<()>> {
         let config = &self.handle.shared().config;
         let name = (config.thread_name)();
         if name.contains('\0') {
@@ -85,7 +139,7 @@ impl Pool {
                     }
                 };
                 match around {
-                    Some(around) => around(&mut run),
+                    Some(around) => around(number, &mut run),
                     None => run(),
                 }
             })
@@ -112,12 +166,17 @@ impl Pool {
     /// One of the pool's own workers does not wait, since it would wait for
     /// itself.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
-        self.handle.shared().close();
-        let wait = match self.handle.is_on_worker() {
-            true => Some(Duration::ZERO),
-            false => wait,
+        for part in self.handle.parts() {
+            part.close();
+        }
+        let wait = match self.handle.current_worker() {
+            Some(_) => Some(Duration::ZERO),
+            None => wait,
         };
-        if !self.handle.shared().wait_for_finish(wait) {
+        let start = Instant::now();
+        let left = || wait.map(|wait| wait.saturating_sub(start.elapsed()));
+        let mut parts = self.handle.parts().iter();
+        if !parts.all(|part| part.wait_for_finish(left())) {
             // The threads end by themselves when their polls do.
             self.threads.clear();
             return false;

@@ -23,6 +23,9 @@ use crate::worker::{Core, Worker};
 /// The state of a scheduler that every worker and handle reaches.
 pub(crate) struct Shared {
     pub(crate) id: Id,
+    /// How many workers of the whole scheduler come before its own: some if it
+    /// is a shard.
+    pub(crate) first_worker: usize,
     pub(crate) config: Config,
     /// Whether any is set.
     pub(crate) has_task_hooks: bool,
@@ -57,6 +60,8 @@ pub(crate) struct Remote {
 impl Shared {
     /// Makes a scheduler of `config.workers` workers, none of which runs yet.
     pub(crate) fn new(
+        id: Id,
+        first_worker: usize,
         config: Config,
         driver: Option<Box<dyn Driver>>,
         order: Order,
@@ -77,7 +82,8 @@ impl Shared {
             })
             .unzip();
         let shared = Arc::new(Self {
-            id: Id::next(),
+            id,
+            first_worker,
             has_task_hooks: config.task_hooks.are_set(),
             injection: Injection::new(),
             outside: CachePadded::default(),

@@ -33,8 +33,11 @@ pub(crate) fn hand_in(core: Core) {
 fn finish(shared: &Arc<Shared>, mut cores: Vec<Core>) {
     let announce = Announce(shared);
     shared.close();
-    // The drops of futures find their scheduler as their polls did.
-    let handle = Handle::new(shared.clone());
+    // The drops of futures find their scheduler as their polls did; all of it, if
+    // this is the end of one shard.
+    let handle = context::current_handle()
+        .filter(|handle| handle.id() == shared.id)
+        .unwrap_or_else(|| Handle::new(shared.clone()));
     let current = handle.enter();
     // In the order of their indices, which owners' numbers follow.
     cores.sort_by_key(|core| core.index());

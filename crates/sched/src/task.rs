@@ -112,23 +112,50 @@ where
 {
     match shared.has_task_hooks {
         false => raddle_task::spawn(future, Home::of(shared)),
-        // Boxed, so that the code of a task is not there twice for each future.
-        true => spawn_hooked(shared, Box::pin(future)),
+        // SAFETY: the future and its output may be on any thread at any time.
+        true => unsafe { spawn_hooked(shared, Box::pin(future)) },
+    }
+}
+
+/// Makes a task of a future that need not be `Send`, for a pinned worker.
+///
+/// # Safety
+///
+/// As for [`raddle_task::spawn_unchecked`].
+#[track_caller]
+pub(crate) unsafe fn spawn_unchecked<F>(
+    shared: &Arc<Shared>,
+    future: F,
+) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    match shared.has_task_hooks {
+        // SAFETY: the caller's.
+        false => unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) },
+        // SAFETY: the caller's.
+        true => unsafe { spawn_hooked(shared, Box::pin(future)) },
     }
 }
 
 /// Makes a task that the hooks are told of.
+///
+/// # Safety
+///
+/// As for [`raddle_task::spawn_unchecked`].
 #[cold]
 #[track_caller]
-fn spawn_hooked<T: Send + 'static>(
+unsafe fn spawn_hooked<T: 'static>(
     shared: &Arc<Shared>,
-    future: Pin<Box<dyn Future<Output = T> + Send>>,
+    future: Pin<Box<dyn Future<Output = T>>>,
 ) -> (Runnable, JoinHandle<T>) {
     let home = LocatedHome {
         home: Home::of(shared),
         location: Location::caller(),
     };
-    let (task, handle) = raddle_task::spawn(future, home);
+    // SAFETY: the caller's.
+    let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, home) };
     shared.config.task_hooks.spawned(&task);
     (task, handle)
 }

@@ -1,6 +1,7 @@
 //! A worker: a state machine that runs tasks one step at a time.
 
 mod park;
+mod pinned;
 mod queue;
 mod run;
 pub(crate) mod stepped;
@@ -16,7 +17,8 @@ use std::time::Duration;
 use raddle_queue::{Injection, Owner};
 use raddle_std::CachePadded;
 use raddle_std::sync::Arc;
-use raddle_task::{Id as TaskId, JoinHandle, LiveList};
+use raddle_std::thread::ThreadId;
+use raddle_task::{Id as TaskId, JoinHandle, LiveList, Runnable};
 
 use crate::context;
 use crate::id::Id;
@@ -103,6 +105,15 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        if self.leak_if_bound_elsewhere() {
+            // To panic while another panic unwinds would be to abort.
+            assert!(
+                std::thread::panicking(),
+                "a worker of a sharded scheduler was dropped on another thread while it has \
+                 tasks, and is leaked; drop it on the thread that runs it"
+            );
+            return;
+        }
         self.end_park();
         if let Some(core) = self.core.take() {
             core.detach();
@@ -114,7 +125,7 @@ impl Drop for Worker {
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
-            .field("index", &self.core().index)
+            .field("number", &self.core().number())
             .field("queue", &self.core().queue)
             .finish_non_exhaustive()
     }
@@ -135,6 +146,8 @@ pub(crate) struct Core {
     observes: bool,
     /// Where woken and spawned tasks go.
     order: Order,
+    /// The thread that runs a pinned worker.
+    thread: Cell<Option<ThreadId>>,
     /// Whether there is another worker to tell of new work.
     has_others: bool,
     /// How often in a row the slot went before the queue.
@@ -167,6 +180,7 @@ impl Core {
             observes: shared.config.observes_runs(),
             live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
             order,
+            thread: Cell::new(None),
             has_others: shared.remotes.len() > 1,
             slot_streak: Cell::new(0),
             last_woken: Cell::new(None),
@@ -197,6 +211,11 @@ impl Core {
 
     pub(crate) fn index(&self) -> usize {
         self.index
+    }
+
+    /// Which of all workers of the scheduler it is.
+    pub(crate) fn number(&self) -> usize {
+        self.shared.first_worker + self.index
     }
 
     /// Says that the calling thread drives the worker.
@@ -259,13 +278,19 @@ impl Core {
         F::Output: Send + 'static,
     {
         let (task, handle) = task::spawn(&self.shared, future);
+        self.start(task);
+        handle
+    }
+
+    /// Adopts and schedules a task that this worker has spawned.
+    #[inline]
+    pub(crate) fn start(&self, task: Runnable) {
         if self.shared.is_closed() {
             let _ = self.shared.config.task_hooks.cancel(task);
         } else {
             self.counters.spawned.add(1);
             self.schedule_new(Task(task));
         }
-        handle
     }
 
     /// Queues a task that was spawned on this worker: to be run next, unless

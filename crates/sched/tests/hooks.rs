@@ -189,7 +189,7 @@ fn around_worker_is_around_the_drops_at_the_end_too() {
     let counted = around.clone();
     let pool = Pool::start(
         Config {
-            around_worker: Some(Arc::new(move |run| {
+            around_worker: Some(Arc::new(move |_, run| {
                 counted.fetch_add(1, Ordering::SeqCst);
                 INSIDE.set(true);
                 run();
@@ -227,7 +227,7 @@ fn around_worker_that_does_not_run_the_loop() {
         let first = AtomicBool::new(true);
         let pool = Pool::start(
             Config {
-                around_worker: Some(Arc::new(move |run| {
+                around_worker: Some(Arc::new(move |_, run| {
                     if !first.swap(false, Ordering::SeqCst) {
                         return run();
                     }

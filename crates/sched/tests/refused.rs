@@ -57,7 +57,7 @@ fn a_start_that_fails_half_way_ends_what_it_started() {
             assert!(asked.fetch_add(1, Ordering::SeqCst) < 2, "no more names");
             "named".to_owned()
         }),
-        around_worker: Some(Arc::new(move |run| {
+        around_worker: Some(Arc::new(move |_, run| {
             assert_eq!(std::thread::current().name(), Some("named"));
             run();
             counted.fetch_add(1, Ordering::SeqCst);

@@ -57,7 +57,8 @@ pub mod cell {
 /// Threads, and blocking one until another wakes it.
 pub mod thread {
     pub use crate::imp::thread::{
-        Builder, JoinHandle, Thread, current, park, park_timeout, spawn, yield_now,
+        Builder, JoinHandle, Thread, ThreadId, current, current_id, park, park_timeout, spawn,
+        yield_now,
     };
 }
 

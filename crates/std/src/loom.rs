@@ -122,7 +122,12 @@ pub(crate) mod thread {
 
     use crate::sync::{Arc, Condvar, Mutex};
 
-    pub use loom::thread::{Builder, JoinHandle, spawn, yield_now};
+    pub use loom::thread::{Builder, JoinHandle, ThreadId, spawn, yield_now};
+
+    /// The id of the calling thread.
+    pub fn current_id() -> ThreadId {
+        loom::thread::current().id()
+    }
 
     /// A handle for waking a thread of a model.
     ///

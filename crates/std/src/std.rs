@@ -140,8 +140,13 @@ pub(crate) mod cell {
 
 pub(crate) mod thread {
     pub use std::thread::{
-        Builder, JoinHandle, Thread, current, park, park_timeout, spawn, yield_now,
+        Builder, JoinHandle, Thread, ThreadId, current, park, park_timeout, spawn, yield_now,
     };
+
+    /// The id of the calling thread.
+    pub fn current_id() -> ThreadId {
+        current().id()
+    }
 }
 
 pub(crate) mod hint {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use raddle_sched::{Config, CurrentThread, Pool};
+use raddle_sched::{Config, CurrentThread, Policy, Pool};
 use raddle_std::sync::{Condvar, Mutex};
 
 pub(crate) fn config(workers: usize) -> Config {
@@ -21,6 +21,24 @@ pub(crate) fn config(workers: usize) -> Config {
 
 pub(crate) fn pool(workers: usize) -> Pool {
     Pool::start(config(workers), None).unwrap()
+}
+
+/// What must hold of every policy is tested under each.
+pub(crate) const POLICIES: [Policy; 3] = [Policy::WorkStealing, Policy::Shared, Policy::Sharded];
+
+pub(crate) fn pool_of(policy: Policy, workers: usize) -> Pool {
+    let config = Config {
+        policy,
+        ..config(workers)
+    };
+    Pool::start(config, None).unwrap()
+}
+
+/// A pool of each policy, one after the other.
+pub(crate) fn pools(workers: usize) -> impl Iterator<Item = Pool> {
+    POLICIES
+        .into_iter()
+        .map(move |policy| pool_of(policy, workers))
 }
 
 pub(crate) fn current_thread() -> CurrentThread {

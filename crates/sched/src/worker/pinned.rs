@@ -1,0 +1,79 @@
+//! Workers that stay on their thread, because their tasks must: why none ever
+//! leaves it stands in `docs/policies.md`, with the numbered claims that are
+//! cited here.
+
+use std::future::Future;
+
+use raddle_std::thread;
+use raddle_task::JoinHandle;
+
+use super::{Core, Worker};
+use crate::policy::Policy;
+use crate::task;
+
+impl Core {
+    /// Whether the worker stays on its thread while it has tasks.
+    #[inline]
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.shared.config.policy == Policy::Sharded
+    }
+
+    /// Whether the calling thread may run the worker.
+    fn may_run_here(&self) -> bool {
+        !self.is_pinned() || self.live.is_empty() || self.thread.get() == Some(thread::current_id())
+    }
+
+    /// Notes that the calling thread runs the worker (claim 1).
+    ///
+    /// # Panics
+    ///
+    /// If the worker has tasks that are bound to another thread.
+    #[inline]
+    pub(crate) fn bind(&self) {
+        if self.is_pinned() {
+            self.bind_pinned();
+        }
+    }
+
+    fn bind_pinned(&self) {
+        assert!(
+            self.may_run_here(),
+            "a worker of a sharded scheduler was used on another thread while it has tasks; keep \
+             it on the thread that runs it"
+        );
+        self.thread.set(Some(thread::current_id()));
+    }
+
+    /// Spawns a task that stays on this worker.
+    ///
+    /// # Panics
+    ///
+    /// If the worker is not pinned.
+    #[track_caller]
+    pub(crate) fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        assert!(self.is_pinned(), "only a pinned worker has local tasks");
+        // SAFETY: the task is adopted below, before anybody can wake it, by a
+        // pinned worker that this thread runs; so it is run and dropped here
+        // (claims 1 to 5). The handle is not `Send` unless the output is. The
+        // future borrows nothing that ends.
+        let (task, handle) = unsafe { task::spawn_unchecked(&self.shared, future) };
+        self.start(task);
+        handle
+    }
+}
+
+impl Worker {
+    /// Leaves a worker alone that cannot be handed in on this thread, with the
+    /// tasks that cannot be dropped here. Whether it was one.
+    pub(super) fn leak_if_bound_elsewhere(&mut self) -> bool {
+        let is_bound = self.core.as_ref().is_some_and(|core| !core.may_run_here());
+        if is_bound {
+            std::mem::forget((self.core.take(), self.parked.take()));
+        }
+        is_bound
+    }
+}

@@ -1,0 +1,598 @@
+//! Sharded pools: a task stays on its worker, on one thread, whatever happens.
+#![cfg(not(raddle_loom))]
+
+mod common;
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub(crate) use raddle_sched::{Driver, Unpark};
+}
+
+use std::cell::Cell;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use common::{Census, Citizen, OnDrop, Signal, message_of, pool_of, wait_until};
+use condvar_driver::Events;
+use raddle_sched::{
+    Config, Handle, Policy, Pool, Step, TaskHooks, Worker, is_on_pinned_worker, spawn, spawn_local,
+    yield_now,
+};
+
+fn sharded(workers: usize) -> Pool {
+    pool_of(Policy::Sharded, workers)
+}
+
+fn stepped(workers: usize) -> (Handle, Vec<Worker>) {
+    let config = Config {
+        workers,
+        policy: Policy::Sharded,
+        ..Config::default()
+    };
+    Pool::stepped(config, None)
+}
+
+fn run(worker: &mut Worker) {
+    while worker.step() == Step::Ran {}
+}
+
+/// What may only be touched, and dropped, on the thread that made it. It aborts
+/// the process otherwise: a panic might be caught.
+struct Bound {
+    thread: ThreadId,
+    citizen: Citizen,
+    not_send: PhantomData<Rc<()>>,
+}
+
+impl Bound {
+    fn new(citizen: Citizen) -> Self {
+        Self {
+            thread: thread::current().id(),
+            citizen,
+            not_send: PhantomData,
+        }
+    }
+
+    fn check(&self) {
+        let _ = &self.citizen;
+        if thread::current().id() != self.thread {
+            eprintln!("a bound value is touched on another thread");
+            std::process::abort();
+        }
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        self.check();
+    }
+}
+
+/// Polls a future beside a bound value.
+struct With<F>(Bound, F);
+
+impl<F: Future + Unpin> Future for With<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.0.check();
+        Pin::new(&mut self.1).poll(cx)
+    }
+}
+
+#[test]
+fn a_task_stays_on_the_worker_it_was_sent_to() {
+    let pool = sharded(3);
+    let handle = pool.handle().clone();
+    for worker in 0..3 {
+        let here = handle.clone();
+        let task = handle.spawn_on(worker, move || {
+            let count = Rc::new(Cell::new(0));
+            async move {
+                for _ in 0..100 {
+                    count.set(count.get() + 1);
+                    assert_eq!(here.current_worker(), Some(worker));
+                    yield_now().await;
+                }
+                count.get()
+            }
+        });
+        assert_eq!(handle.block_on(task).unwrap(), 100);
+    }
+}
+
+#[test]
+fn a_worker_spawns_onto_itself() {
+    let pool = sharded(3);
+    let handle = pool.handle().clone();
+    for worker in 0..3 {
+        let here = handle.clone();
+        let seen = handle.spawn_on(worker, move || async move {
+            let there = here.clone();
+            let by_spawn = spawn(async move { there.current_worker() }).await.unwrap();
+            let there = here.clone();
+            let by_handle = here.spawn(async move { there.current_worker() });
+            let text = Rc::new("not Send");
+            let ours = text.clone();
+            let by_local = spawn_local(async move {
+                yield_now().await;
+                assert!(is_on_pinned_worker());
+                ours
+            });
+            // The output is not `Send` either.
+            assert!(Rc::ptr_eq(&by_local.await.unwrap(), &text));
+            [by_spawn, by_handle.await.unwrap()]
+        });
+        assert_eq!(handle.block_on(seen).unwrap(), [Some(worker); 2]);
+    }
+}
+
+#[test]
+fn spawns_from_outside_take_turns() {
+    let pool = sharded(3);
+    let handle = pool.handle().clone();
+    let tasks: Vec<_> = (0..6)
+        .map(|_| {
+            let here = handle.clone();
+            handle.spawn(async move { here.current_worker().unwrap() })
+        })
+        .collect();
+    let workers: Vec<_> = tasks
+        .into_iter()
+        .map(|task| handle.block_on(task).unwrap())
+        .collect();
+    assert_eq!(workers, [0, 1, 2, 0, 1, 2]);
+}
+
+/// By every kind of wake, from a foreign thread and from each other's workers.
+#[test]
+fn wakes_from_anywhere_lead_back_to_the_worker() {
+    let pool = sharded(2);
+    let census = Census::default();
+    for round in 0..200 {
+        let signals = [Signal::default(), Signal::default()];
+        let tasks: Vec<_> = (0..2)
+            .map(|worker| {
+                let (citizen, own) = (census.citizen(), signals[worker].clone());
+                let other = signals[1 - worker].clone();
+                pool.handle().spawn_on(worker, move || {
+                    let mut task = With(Bound::new(citizen), own);
+                    async move {
+                        (&mut task).await;
+                        other.set();
+                    }
+                })
+            })
+            .collect();
+        if round % 2 == 0 {
+            wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
+        }
+        signals[round % 2].set();
+        for task in tasks {
+            pool.handle().block_on(task).unwrap();
+        }
+    }
+    assert_eq!(census.alive(), 0);
+}
+
+#[test]
+fn an_abort_from_another_thread_drops_on_the_worker() {
+    let pool = sharded(2);
+    let census = Census::default();
+    for _ in 0..100 {
+        let (citizen, signal) = (census.citizen(), Signal::default());
+        let inside = signal.clone();
+        let task = pool
+            .handle()
+            .spawn_on(1, move || With(Bound::new(citizen), inside));
+        wait_until(|| signal.polls() == 1);
+        task.abort();
+        assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
+    }
+    assert_eq!((census.alive(), census.dropped()), (0, 100));
+}
+
+/// Never polled, the closure is all there is: it may be dropped anywhere.
+#[test]
+fn a_task_that_is_aborted_before_its_first_poll_makes_no_future() {
+    let (handle, mut workers) = stepped(1);
+    let _guard = handle.enter();
+    let census = Census::default();
+    let citizen = census.citizen();
+    let task = handle.spawn_on(0, move || {
+        let _citizen = citizen;
+        unreachable!("it was aborted") as std::future::Ready<()>
+    });
+    task.abort();
+    run(&mut workers[0]);
+    assert_eq!(census.alive(), 0);
+    assert!(task.is_finished());
+}
+
+#[test]
+fn a_panic_and_its_payload_leave_the_worker_alone() {
+    let pool = sharded(2);
+    let census = Census::default();
+    let citizen = census.citizen();
+    let task = pool.handle().spawn_on(1, move || {
+        let bound = Bound::new(citizen);
+        async move {
+            bound.check();
+            yield_now().await;
+            panic!("on purpose");
+        }
+    });
+    let payload = pool.handle().block_on(task).unwrap_err().into_panic();
+    assert_eq!(*payload.downcast::<&str>().unwrap(), "on purpose");
+    let task = pool.handle().spawn_on(1, || -> std::future::Ready<()> {
+        panic!("in the closure");
+    });
+    assert!(pool.handle().block_on(task).unwrap_err().is_panic());
+    assert_eq!(census.alive(), 0);
+    let task = pool.handle().spawn_on(1, || async { 7 });
+    assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+}
+
+#[test]
+fn a_handle_may_be_dropped_on_another_thread() {
+    let pool = sharded(2);
+    let census = Census::default();
+    for _ in 0..200 {
+        let (citizen, output) = (census.citizen(), census.citizen());
+        let task = pool.handle().spawn_on(1, move || {
+            let bound = Bound::new(citizen);
+            async move {
+                yield_now().await;
+                bound.check();
+                output
+            }
+        });
+        drop(task);
+    }
+    wait_until(|| census.alive() == 0);
+}
+
+/// Tasks in every state, and wakers that outlive them all.
+#[test]
+fn the_end_drops_each_task_on_its_own_worker() {
+    for _ in 0..20 {
+        let pool = sharded(3);
+        let census = Census::default();
+        let mut signals = Vec::new();
+        for place in 0..30 {
+            let (citizen, signal) = (census.citizen(), Signal::default());
+            signals.push(signal.clone());
+            drop(pool.handle().spawn_on(place % 3, move || {
+                let mut task = With(Bound::new(citizen), signal);
+                async move {
+                    loop {
+                        (&mut task).await;
+                    }
+                }
+            }));
+        }
+        wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
+        for signal in &signals[..10] {
+            // In the injection queue, or running.
+            signal.set();
+        }
+        let wakers: Vec<_> = signals.iter().filter_map(Signal::waker).collect();
+        drop(pool);
+        assert_eq!(census.alive(), 0);
+        wakers.iter().for_each(|waker| waker.wake_by_ref());
+    }
+}
+
+/// Foreign threads wake and spawn while the pool ends.
+#[test]
+fn the_end_among_wakes_and_spawns() {
+    for _ in 0..50 {
+        let pool = sharded(2);
+        let census = Census::default();
+        let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
+        for (place, signal) in signals.iter().enumerate() {
+            let (citizen, signal) = (census.citizen(), signal.clone());
+            drop(pool.handle().spawn_on(place % 2, move || {
+                let mut task = With(Bound::new(citizen), signal);
+                async move {
+                    loop {
+                        (&mut task).await;
+                    }
+                }
+            }));
+        }
+        let (handle, spawned) = (pool.handle().clone(), census.clone());
+        let theirs = signals.clone();
+        let foreign = thread::spawn(move || {
+            for round in 0..50 {
+                theirs.iter().for_each(Signal::set);
+                let citizen = spawned.citizen();
+                drop(handle.spawn_on(round % 2, move || {
+                    With(Bound::new(citizen), std::future::pending::<()>())
+                }));
+            }
+        });
+        drop(pool);
+        foreign.join().unwrap();
+        assert_eq!(census.alive(), 0);
+    }
+}
+
+#[test]
+fn a_spawn_after_the_end_is_cancelled_at_once() {
+    let mut pool = sharded(2);
+    let handle = pool.handle().clone();
+    assert!(pool.shutdown(None));
+    let census = Census::default();
+    let citizen = census.citizen();
+    let task = handle.spawn_on(1, move || async move { drop(citizen) });
+    assert_eq!(census.dropped(), 1);
+    assert!(handle.block_on(task).unwrap_err().is_cancelled());
+}
+
+/// A drop at the end of the worker spawns locally.
+#[test]
+fn a_local_spawn_in_the_end_is_cancelled_there() {
+    let pool = sharded(2);
+    let census = Census::default();
+    let (citizen, inner, signal) = (census.citizen(), census.citizen(), Signal::default());
+    let mut inner = Some(inner);
+    let waiting = signal.clone();
+    drop(pool.handle().spawn_on(1, move || {
+        let _ = &citizen;
+        let guard = OnDrop(move || {
+            let bound = Bound::new(inner.take().unwrap());
+            assert!(spawn_local(async move { bound.check() }).is_finished());
+        });
+        async move {
+            let _guard = (guard, citizen);
+            waiting.await;
+        }
+    }));
+    wait_until(|| signal.polls() == 1);
+    drop(pool);
+    assert_eq!(census.alive(), 0);
+}
+
+#[test]
+fn hooks_are_told_of_local_tasks() {
+    let told = Census::default();
+    let (spawned, ended) = (told.clone(), told.clone());
+    let config = Config {
+        workers: 1,
+        policy: Policy::Sharded,
+        task_hooks: TaskHooks {
+            on_spawn: Some(Arc::new(move |_| drop(spawned.citizen()))),
+            on_terminate: Some(Arc::new(move |_| drop(ended.citizen()))),
+            ..TaskHooks::default()
+        },
+        ..Config::default()
+    };
+    let pool = Pool::start(config, None).unwrap();
+    let task = pool.handle().spawn_on(0, || async {
+        let rc = Rc::new(7);
+        *spawn_local(async move { rc }).await.unwrap()
+    });
+    assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    drop(pool);
+    assert_eq!(told.dropped(), 4, "two spawns and two ends");
+}
+
+#[test]
+fn what_needs_a_sharded_pool_says_so() {
+    for policy in [Policy::WorkStealing, Policy::Shared] {
+        let pool = pool_of(policy, 2);
+        let message = message_of(|| drop(pool.handle().spawn_on(0, || async {})));
+        assert_eq!(
+            message,
+            "spawn_on needs workers that keep their tasks; use Policy::Sharded"
+        );
+        let task = pool
+            .handle()
+            .spawn(async { message_of(|| drop(spawn_local(async {}))) });
+        let inside = pool.handle().block_on(task).unwrap();
+        assert!(
+            inside.starts_with("spawn_local was called outside the workers of a sharded scheduler")
+        );
+    }
+    let pool = sharded(2);
+    let message = message_of(|| drop(pool.handle().spawn_on(2, || async {})));
+    assert_eq!(message, "there is no worker 2: the scheduler has 2");
+    let _guard = pool.handle().enter();
+    let message = message_of(|| drop(spawn_local(async {})));
+    assert!(
+        message.starts_with("spawn_local was called outside the workers of a sharded scheduler")
+    );
+}
+
+/// A worker in a task of which another pool is current has no local tasks there.
+#[test]
+fn spawn_local_is_for_the_current_scheduler() {
+    let (ours, theirs) = (sharded(1), sharded(1));
+    let other = theirs.handle().clone();
+    let task = ours.handle().spawn_on(0, move || async move {
+        let _guard = other.enter();
+        message_of(|| drop(spawn_local(async {})))
+    });
+    let message = ours.handle().block_on(task).unwrap();
+    assert!(message.starts_with("spawn_local was called outside"));
+}
+
+#[test]
+fn a_worker_with_tasks_stays_on_its_thread() {
+    let (handle, mut workers) = stepped(2);
+    let _guard = handle.enter();
+    let census = Census::default();
+    let citizen = census.citizen();
+    let signal = Signal::default();
+    let waiting = signal.clone();
+    drop(handle.spawn_on(0, move || With(Bound::new(citizen), waiting)));
+    run(&mut workers[0]);
+    let worker = workers.remove(0);
+    thread::scope(|scope| {
+        // Moved in and out: a worker is `Send`.
+        let mut worker = scope
+            .spawn(move || {
+                let mut worker = worker;
+                for use_it in [
+                    (|worker| assert_eq!(worker.step(), Step::Idle)) as fn(&mut Worker),
+                    |worker| worker.park(Some(Duration::ZERO)),
+                    |worker| worker.run(),
+                    |worker| assert!(worker.begin_park().is_none()),
+                ] {
+                    let message = message_of(|| use_it(&mut worker));
+                    assert!(message.starts_with("a worker of a sharded scheduler was used on"));
+                }
+                worker
+            })
+            .join()
+            .unwrap();
+        assert_eq!(census.alive(), 1);
+        // Its own thread goes on with it.
+        signal.set();
+        run(&mut worker);
+        assert_eq!(census.alive(), 0);
+        // Without tasks it may go.
+        scope.spawn(move || drop(worker)).join().unwrap();
+    });
+}
+
+#[test]
+fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
+    for parked in [false, true] {
+        let (handle, mut workers) = stepped(2);
+        let _guard = handle.enter();
+        let census = Census::default();
+        let (citizen, signal) = (census.citizen(), Signal::default());
+        let waiting = signal.clone();
+        drop(handle.spawn_on(0, move || With(Bound::new(citizen), waiting)));
+        run(&mut workers[0]);
+        if parked {
+            assert!(workers[0].begin_park().is_some());
+        }
+        let worker = workers.remove(0);
+        let message = thread::spawn(|| message_of(|| drop(worker)))
+            .join()
+            .unwrap();
+        assert!(message.starts_with("a worker of a sharded scheduler was dropped on another"));
+        assert_eq!(census.alive(), 1);
+        // Nor does a wake reach it any more.
+        signal.set();
+        drop(workers);
+        assert_eq!(census.alive(), 1);
+    }
+}
+
+/// A panic unwinds past the drop: a second one would abort.
+#[test]
+fn a_worker_dropped_elsewhere_by_a_panic_is_leaked_quietly() {
+    let (handle, mut workers) = stepped(1);
+    let _guard = handle.enter();
+    let census = Census::default();
+    let citizen = census.citizen();
+    drop(handle.spawn_on(0, move || {
+        With(Bound::new(citizen), std::future::pending::<()>())
+    }));
+    run(&mut workers[0]);
+    let outcome = thread::spawn(move || {
+        let _workers = workers;
+        panic!("on purpose");
+    })
+    .join();
+    assert_eq!(
+        *outcome.unwrap_err().downcast::<&str>().unwrap(),
+        "on purpose"
+    );
+    assert_eq!(census.alive(), 1);
+}
+
+/// The other shards go on; spawns from outside pass the ended one by.
+#[test]
+fn a_worker_that_ends_early_ends_its_shard_only() {
+    let (handle, mut workers) = stepped(3);
+    let _guard = handle.enter();
+    let census = Census::default();
+    for worker in 0..3 {
+        let citizen = census.citizen();
+        drop(handle.spawn_on(worker, move || {
+            With(Bound::new(citizen), std::future::pending::<()>())
+        }));
+        run(&mut workers[worker]);
+    }
+    drop(workers.remove(1));
+    assert_eq!(census.alive(), 2);
+    let tasks: Vec<_> = (0..6).map(|_| handle.spawn(async {})).collect();
+    workers.iter_mut().for_each(run);
+    assert!(tasks.iter().all(|task| task.is_finished()));
+    assert_eq!(handle.metrics().worker(1).polls, 1);
+    let refused = handle.spawn_on(1, || async {});
+    assert!(handle.block_on(refused).unwrap_err().is_cancelled());
+    drop(workers);
+    assert_eq!(census.alive(), 0);
+}
+
+#[test]
+fn a_driver_is_for_one_worker() {
+    let events = Events::new();
+    let config = Config {
+        workers: 2,
+        policy: Policy::Sharded,
+        ..Config::default()
+    };
+    let message = message_of(|| {
+        let driver = Box::new(Events::driver(&events));
+        drop(Pool::start(config, Some(driver)));
+    });
+    assert_eq!(
+        message,
+        "the workers of a sharded pool cannot share a driver; give each its own by start_sharded"
+    );
+    let message = message_of(|| drop(Pool::start_sharded(Config::default(), Vec::new())));
+    assert_eq!(message, "a scheduler needs at least one worker");
+}
+
+/// Each worker waits in its own driver, and its events wake tasks there.
+#[test]
+fn each_worker_has_its_driver() {
+    let events: Vec<_> = (0..2).map(|_| Events::new()).collect();
+    let drivers = events
+        .iter()
+        .map(|events| Box::new(Events::driver(events)) as Box<dyn raddle_sched::Driver>);
+    let pool = Pool::start_sharded(Config::default(), drivers.collect()).unwrap();
+    assert_eq!(pool.handle().workers(), 2);
+    for worker in 0..2 {
+        let handle = pool.handle().clone();
+        let signal = Signal::default();
+        let waiting = signal.clone();
+        let task = pool.handle().spawn_on(worker, move || async move {
+            waiting.await;
+            handle.current_worker()
+        });
+        wait_until(|| signal.waker().is_some());
+        let before = pool.handle().metrics().remote_schedules();
+        let waker = std::task::Waker::from(Arc::new(Setting(signal)));
+        events[worker].raise([waker]);
+        assert_eq!(pool.handle().block_on(task).unwrap(), Some(worker));
+        // Woken on its own worker.
+        assert_eq!(pool.handle().metrics().remote_schedules(), before);
+    }
+    drop(pool);
+    for events in events {
+        assert_eq!(events.with(|state| state.shutdowns), 1);
+    }
+}
+
+/// A waker that sets a signal.
+struct Setting(Signal);
+
+impl std::task::Wake for Setting {
+    fn wake(self: Arc<Self>) {
+        self.0.set();
+    }
+}
