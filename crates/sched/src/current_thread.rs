@@ -108,7 +108,7 @@ impl CurrentThread {
             policy: Policy::default(),
             ..config
         };
-        let (shared, mut workers) = Shared::new(Id::next(), 0, config, driver, Order::InOrder);
+        let (shared, mut workers) = Shared::new(Id::next(), 0, config, driver, Order::Queue);
         Self {
             handle: Handle::new(shared),
             seat: Mutex::new(Seat {

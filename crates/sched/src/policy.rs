@@ -23,7 +23,7 @@ pub(crate) enum Order {
     /// In its next-task slot, the former content of which goes to its queue.
     Slot,
     /// In its queue, and in its backlog when that is full.
-    InOrder,
+    Queue,
     /// In the injection queue.
     Common,
 }
@@ -33,7 +33,7 @@ impl Order {
     /// most. What it took for later would be out of order among the others'.
     pub(crate) fn batch(self) -> usize {
         match self {
-            Self::Slot | Self::InOrder => usize::MAX,
+            Self::Slot | Self::Queue => usize::MAX,
             Self::Common => 1,
         }
     }
@@ -44,7 +44,7 @@ impl From<Policy> for Order {
         match policy {
             Policy::WorkStealing => Self::Slot,
             Policy::Shared => Self::Common,
-            Policy::Sharded => Self::InOrder,
+            Policy::Sharded => Self::Queue,
         }
     }
 }

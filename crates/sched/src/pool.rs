@@ -89,7 +89,7 @@ impl Pool {
             if let Some(first) = drivers.first_mut() {
                 *first = driver;
             }
-            return Shards::new(&config, drivers);
+            return Shards::build(&config, drivers);
         }
         let order = config.policy.into();
         let (shared, workers) = Shared::new(Id::next(), 0, config, driver, order);
@@ -109,7 +109,7 @@ impl Pool {
             ..config
         };
         config.check();
-        Shards::new(&config, drivers.into_iter().map(Some).collect())
+        Shards::build(&config, drivers.into_iter().map(Some).collect())
     }
 
     fn start_thread(&self, number: usize, worker: Worker) -> io::Result<JoinHandle<()>> {

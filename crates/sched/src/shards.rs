@@ -21,7 +21,7 @@ pub(crate) struct Shards {
 
 impl Shards {
     /// Makes a scheduler for each driver.
-    pub(crate) fn new(
+    pub(crate) fn build(
         config: &Config,
         drivers: Vec<Option<Box<dyn Driver>>>,
     ) -> (Handle, Vec<Worker>) {

@@ -518,12 +518,12 @@ fn a_worker_that_ends_early_ends_its_shard_only() {
     let (handle, mut workers) = stepped(3);
     let _guard = handle.enter();
     let census = Census::default();
-    for worker in 0..3 {
+    for (number, worker) in workers.iter_mut().enumerate() {
         let citizen = census.citizen();
-        drop(handle.spawn_on(worker, move || {
+        drop(handle.spawn_on(number, move || {
             With(Bound::new(citizen), std::future::pending::<()>())
         }));
-        run(&mut workers[worker]);
+        run(worker);
     }
     drop(workers.remove(1));
     assert_eq!(census.alive(), 2);
@@ -566,7 +566,7 @@ fn each_worker_has_its_driver() {
         .map(|events| Box::new(Events::driver(events)) as Box<dyn raddle_sched::Driver>);
     let pool = Pool::start_sharded(Config::default(), drivers.collect()).unwrap();
     assert_eq!(pool.handle().workers(), 2);
-    for worker in 0..2 {
+    for (worker, events) in events.iter().enumerate() {
         let handle = pool.handle().clone();
         let signal = Signal::default();
         let waiting = signal.clone();
@@ -577,7 +577,7 @@ fn each_worker_has_its_driver() {
         wait_until(|| signal.waker().is_some());
         let before = pool.handle().metrics().remote_schedules();
         let waker = std::task::Waker::from(Arc::new(Setting(signal)));
-        events[worker].raise([waker]);
+        events.raise([waker]);
         assert_eq!(pool.handle().block_on(task).unwrap(), Some(worker));
         // Woken on its own worker.
         assert_eq!(pool.handle().metrics().remote_schedules(), before);

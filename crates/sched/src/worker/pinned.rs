@@ -67,13 +67,21 @@ impl Core {
 }
 
 impl Worker {
-    /// Leaves a worker alone that cannot be handed in on this thread, with the
-    /// tasks that cannot be dropped here. Whether it was one.
-    pub(super) fn leak_if_bound_elsewhere(&mut self) -> bool {
-        let is_bound = self.core.as_ref().is_some_and(|core| !core.may_run_here());
-        if is_bound {
-            std::mem::forget((self.core.take(), self.parked.take()));
-        }
-        is_bound
+    /// Leaves a worker that is about to be dropped on another thread than its
+    /// own alone, with the tasks that cannot be dropped here.
+    ///
+    /// # Panics
+    ///
+    /// If it is one; not while another panic unwinds, which would abort.
+    pub(super) fn leak_if_bound_elsewhere(&mut self) {
+        let Some(core) = self.core.take_if(|core| !core.may_run_here()) else {
+            return;
+        };
+        std::mem::forget((core, self.parked.take()));
+        assert!(
+            std::thread::panicking(),
+            "a worker of a sharded scheduler was dropped on another thread while it has tasks, \
+             and is leaked; drop it on the thread that runs it"
+        );
     }
 }

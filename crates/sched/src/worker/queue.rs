@@ -18,7 +18,7 @@ impl Core {
     pub(super) fn push_by_order(&self, task: Task) {
         match self.order {
             Order::Slot => unreachable!("a worker with a slot displaces its content"),
-            Order::InOrder => self.push_in_order(task),
+            Order::Queue => self.push_in_order(task),
             Order::Common => {
                 self.shared.push_common(task);
                 if self.has_others && !self.in_driver.get() {
@@ -92,9 +92,7 @@ impl Core {
     /// Whether there is something to run that the worker has queued.
     pub(super) fn made_ready(&self) -> bool {
         match self.order {
-            Order::Slot | Order::InOrder => {
-                !self.queue.is_empty() || !self.remote().slot.is_empty()
-            }
+            Order::Slot | Order::Queue => !self.queue.is_empty() || !self.remote().slot.is_empty(),
             Order::Common => !self.shared.injection.is_empty(),
         }
     }
@@ -102,7 +100,7 @@ impl Core {
     /// Whether there is more of it than the worker runs next.
     pub(super) fn made_more_ready(&self) -> bool {
         match self.order {
-            Order::Slot | Order::InOrder => !self.queue.is_empty(),
+            Order::Slot | Order::Queue => !self.queue.is_empty(),
             Order::Common => self.shared.injection.len() > 1,
         }
     }
