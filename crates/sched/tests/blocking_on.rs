@@ -8,26 +8,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use common::{Gate, SelfWaking, Signal, current_thread, message_of, pool, wait_until};
+use common::{Gate, POLICIES, SelfWaking, Signal, current_thread, message_of, pool_of, wait_until};
 use raddle_sched::{spawn, yield_now};
 
 #[test]
 fn several_threads_block_on_one_pool() {
-    let pool = pool(2);
-    thread::scope(|scope| {
-        for thread in 0..4 {
-            let handle = pool.handle();
-            scope.spawn(move || {
-                for round in 0..100 {
-                    let sum = handle.block_on(async {
-                        yield_now().await;
-                        spawn(async move { thread + round }).await.unwrap()
-                    });
-                    assert_eq!(sum, thread + round);
-                }
-            });
-        }
-    });
+    for policy in POLICIES {
+        let pool = pool_of(policy, 2);
+        thread::scope(|scope| {
+            for thread in 0..4 {
+                let handle = pool.handle();
+                scope.spawn(move || {
+                    for round in 0..100 {
+                        let sum = handle.block_on(async {
+                            yield_now().await;
+                            spawn(async move { thread + round }).await.unwrap()
+                        });
+                        assert_eq!(sum, thread + round);
+                    }
+                });
+            }
+        });
+    }
 }
 
 #[test]
@@ -123,24 +125,26 @@ fn a_panic_hands_the_seat_over() {
 
 #[test]
 fn nested_blocking_panics_and_says_what_to_do() {
-    let expected = "block_on was called inside a runtime, where it would block a thread that \
+    for policy in POLICIES {
+        let expected = "block_on was called inside a runtime, where it would block a thread that \
                     drives tasks; use .await here, or move the call to spawn_blocking";
-    let pool = pool(1);
-    let handle = pool.handle().clone();
-    pool.handle().block_on(async {
-        assert_eq!(message_of(|| handle.block_on(async {})), expected);
-        // The outer one is still marked after the failed attempt.
-        assert_eq!(message_of(|| handle.block_on(async {})), expected);
-        assert_eq!(message_of(|| current_thread().block_on(async {})), expected);
-        let theirs = handle.clone();
-        let in_task = spawn(async move { message_of(|| theirs.block_on(async {})) });
-        assert_eq!(in_task.await.unwrap(), expected);
-    });
-    let scheduler = current_thread();
-    scheduler.block_on(async {
-        assert_eq!(message_of(|| handle.block_on(async {})), expected);
-    });
-    handle.block_on(async {});
+        let pool = pool_of(policy, 1);
+        let handle = pool.handle().clone();
+        pool.handle().block_on(async {
+            assert_eq!(message_of(|| handle.block_on(async {})), expected);
+            // The outer one is still marked after the failed attempt.
+            assert_eq!(message_of(|| handle.block_on(async {})), expected);
+            assert_eq!(message_of(|| current_thread().block_on(async {})), expected);
+            let theirs = handle.clone();
+            let in_task = spawn(async move { message_of(|| theirs.block_on(async {})) });
+            assert_eq!(in_task.await.unwrap(), expected);
+        });
+        let scheduler = current_thread();
+        scheduler.block_on(async {
+            assert_eq!(message_of(|| handle.block_on(async {})), expected);
+        });
+        handle.block_on(async {});
+    }
 }
 
 /// A future that is always ready again leaves the tasks their turns.
@@ -194,15 +198,17 @@ fn a_waker_kept_after_the_end_is_harmless() {
 /// for no more.
 #[test]
 fn a_pool_is_dropped_inside_block_on_of_another() {
-    let (outer, inner) = (pool(1), pool(1));
-    let signal = Signal::default();
-    let task = inner.handle().spawn(signal.clone());
-    wait_until(|| signal.polls() == 1);
-    let cancelled = outer.handle().block_on(async move {
-        drop(inner);
-        task.await.unwrap_err().is_cancelled()
-    });
-    assert!(cancelled);
+    for policy in POLICIES {
+        let (outer, inner) = (pool_of(policy, 1), pool_of(policy, 1));
+        let signal = Signal::default();
+        let task = inner.handle().spawn(signal.clone());
+        wait_until(|| signal.polls() == 1);
+        let cancelled = outer.handle().block_on(async move {
+            drop(inner);
+            task.await.unwrap_err().is_cancelled()
+        });
+        assert!(cancelled);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 
 use std::cell::RefCell;
 
-use common::{OnDrop, current_thread, message_of, pool};
+use common::{OnDrop, POLICIES, current_thread, message_of, pool_of};
 use raddle_sched::{Handle, is_inside, spawn};
 
 /// Whether the current scheduler is the one with so many workers.
@@ -29,107 +29,119 @@ fn outside_there_is_none_and_the_panic_says_what_to_do() {
 
 #[test]
 fn enter_nests() {
-    let (one, two) = (pool(1), pool(2));
-    let outer = one.handle().enter();
-    assert_eq!(current_workers(), Some(1));
-    {
-        let _inner = two.handle().enter();
-        assert_eq!(current_workers(), Some(2));
-        assert_eq!(Handle::current().workers(), 2);
+    for policy in POLICIES {
+        let (one, two) = (pool_of(policy, 1), pool_of(policy, 2));
+        let outer = one.handle().enter();
+        assert_eq!(current_workers(), Some(1));
+        {
+            let _inner = two.handle().enter();
+            assert_eq!(current_workers(), Some(2));
+            assert_eq!(Handle::current().workers(), 2);
+        }
+        assert_eq!(current_workers(), Some(1));
+        drop(outer);
+        assert_eq!(current_workers(), None);
     }
-    assert_eq!(current_workers(), Some(1));
-    drop(outer);
-    assert_eq!(current_workers(), None);
 }
 
 #[test]
 fn guards_in_the_wrong_order_or_forgotten_do_no_harm() {
-    std::thread::spawn(|| {
-        let (one, two) = (pool(1), pool(2));
-        let first = one.handle().enter();
-        let second = two.handle().enter();
-        drop(first);
-        drop(second);
-        // The scheduler of the guard that went first is current; it is kept.
-        assert_eq!(current_workers(), Some(1));
-        std::mem::forget(two.handle().enter());
-        drop((one, two));
-        assert_eq!(current_workers(), Some(2));
-        // It has ended: a spawn is cancelled.
-        let task = spawn(async {});
-        assert!(task.is_finished());
-    })
-    .join()
-    .unwrap();
+    for policy in POLICIES {
+        std::thread::spawn(move || {
+            let (one, two) = (pool_of(policy, 1), pool_of(policy, 2));
+            let first = one.handle().enter();
+            let second = two.handle().enter();
+            drop(first);
+            drop(second);
+            // The scheduler of the guard that went first is current; it is kept.
+            assert_eq!(current_workers(), Some(1));
+            std::mem::forget(two.handle().enter());
+            drop((one, two));
+            assert_eq!(current_workers(), Some(2));
+            // It has ended: a spawn is cancelled.
+            let task = spawn(async {});
+            assert!(task.is_finished());
+        })
+        .join()
+        .unwrap();
+    }
 }
 
 #[test]
 fn tasks_and_block_on_have_one() {
-    let pool = pool(3);
-    pool.handle().block_on(async {
-        assert_eq!(current_workers(), Some(3));
-        let inside = spawn(async { current_workers() }).await.unwrap();
-        assert_eq!(inside, Some(3));
-    });
-    assert_eq!(current_workers(), None);
-    let scheduler = current_thread();
-    scheduler.block_on(async { assert_eq!(current_workers(), Some(1)) });
-    assert_eq!(current_workers(), None);
+    for policy in POLICIES {
+        let pool = pool_of(policy, 3);
+        pool.handle().block_on(async {
+            assert_eq!(current_workers(), Some(3));
+            let inside = spawn(async { current_workers() }).await.unwrap();
+            assert_eq!(inside, Some(3));
+        });
+        assert_eq!(current_workers(), None);
+        let scheduler = current_thread();
+        scheduler.block_on(async { assert_eq!(current_workers(), Some(1)) });
+        assert_eq!(current_workers(), None);
+    }
 }
 
 #[test]
 fn is_inside_says_whether_block_on_would_panic() {
-    assert!(!is_inside());
-    let pool = pool(1);
-    {
-        let _guard = pool.handle().enter();
+    for policy in POLICIES {
+        assert!(!is_inside());
+        let pool = pool_of(policy, 1);
+        {
+            let _guard = pool.handle().enter();
+            assert!(!is_inside());
+        }
+        pool.handle().block_on(async {
+            assert!(is_inside());
+            assert!(spawn(async { is_inside() }).await.unwrap());
+        });
         assert!(!is_inside());
     }
-    pool.handle().block_on(async {
-        assert!(is_inside());
-        assert!(spawn(async { is_inside() }).await.unwrap());
-    });
-    assert!(!is_inside());
 }
 
 /// While the thread ends, its variables may be gone.
 #[test]
 fn the_end_of_a_thread_is_survived() {
-    type LastWords = OnDrop<Box<dyn FnMut()>>;
-    thread_local! {
-        static LAST: RefCell<Option<LastWords>> = const { RefCell::new(None) };
+    for policy in POLICIES {
+        type LastWords = OnDrop<Box<dyn FnMut()>>;
+        thread_local! {
+            static LAST: RefCell<Option<LastWords>> = const { RefCell::new(None) };
+        }
+        let pool = pool_of(policy, 1);
+        let handle = pool.handle().clone();
+        std::thread::spawn(move || {
+            let scheduler = current_thread();
+            let mut scheduler = Some(scheduler);
+            let task = handle.spawn(std::future::pending::<()>());
+            LAST.with(|last| {
+                // Set before the crate's own variable, so dropped after it.
+                *last.borrow_mut() = Some(OnDrop(Box::new(move || {
+                    let _ = Handle::try_current();
+                    drop(handle.enter());
+                    drop(handle.spawn(async {}));
+                    task.abort();
+                    drop(scheduler.take());
+                })));
+            });
+            assert!(Handle::try_current().is_none());
+            let guard = pool.handle().enter();
+            drop(guard);
+            drop(pool);
+        })
+        .join()
+        .unwrap();
     }
-    let pool = pool(1);
-    let handle = pool.handle().clone();
-    std::thread::spawn(move || {
-        let scheduler = current_thread();
-        let mut scheduler = Some(scheduler);
-        let task = handle.spawn(std::future::pending::<()>());
-        LAST.with(|last| {
-            // Set before the crate's own variable, so dropped after it.
-            *last.borrow_mut() = Some(OnDrop(Box::new(move || {
-                let _ = Handle::try_current();
-                drop(handle.enter());
-                drop(handle.spawn(async {}));
-                task.abort();
-                drop(scheduler.take());
-            })));
-        });
-        assert!(Handle::try_current().is_none());
-        let guard = pool.handle().enter();
-        drop(guard);
-        drop(pool);
-    })
-    .join()
-    .unwrap();
 }
 
 #[test]
 fn handles_of_one_scheduler_have_its_id() {
-    let (one, two, three) = (pool(1), pool(1), current_thread());
-    assert_eq!(one.handle().id(), one.handle().clone().id());
-    assert_ne!(one.handle().id(), two.handle().id());
-    assert_ne!(two.handle().id(), three.handle().id());
-    let inside = three.block_on(async { Handle::current().id() });
-    assert_eq!(inside, three.handle().id());
+    for policy in POLICIES {
+        let (one, two, three) = (pool_of(policy, 1), pool_of(policy, 1), current_thread());
+        assert_eq!(one.handle().id(), one.handle().clone().id());
+        assert_ne!(one.handle().id(), two.handle().id());
+        assert_ne!(two.handle().id(), three.handle().id());
+        let inside = three.block_on(async { Handle::current().id() });
+        assert_eq!(inside, three.handle().id());
+    }
 }

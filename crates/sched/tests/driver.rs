@@ -11,7 +11,7 @@ mod driver {
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use common::{SelfWaking, Signal, config, wait_until};
+use common::{POLICIES, SHARING, SelfWaking, Signal, config_of, wait_until};
 use condvar_driver::Events;
 use raddle_sched::{Config, CurrentThread, Pool, spawn};
 
@@ -23,35 +23,39 @@ fn with_driver(config: Config) -> (Arc<Events>, Pool) {
 
 #[test]
 fn a_spawn_ends_the_park_in_the_driver() {
-    for workers in [1, 2] {
-        let (events, pool) = with_driver(config(workers));
-        for round in 0..100 {
-            if round % 10 == 0 {
-                let parks = events.with(|state| state.parks);
-                wait_until(|| parks == 0 || events.with(|state| state.parks) >= parks);
+    for policy in SHARING {
+        for workers in [1, 2] {
+            let (events, pool) = with_driver(config_of(policy, workers));
+            for round in 0..100 {
+                if round % 10 == 0 {
+                    let parks = events.with(|state| state.parks);
+                    wait_until(|| parks == 0 || events.with(|state| state.parks) >= parks);
+                }
+                let task = pool.handle().spawn(async {});
+                pool.handle().block_on(task).unwrap();
             }
-            let task = pool.handle().spawn(async {});
-            pool.handle().block_on(task).unwrap();
         }
     }
 }
 
 #[test]
 fn events_wake_tasks() {
-    for workers in [1, 2, 4] {
-        let (events, pool) = with_driver(config(workers));
-        let signals: Vec<_> = (0..8).map(|_| Signal::default()).collect();
-        for signal in &signals {
-            drop(pool.handle().spawn(signal.clone()));
-        }
-        for round in 1..=50 {
+    for policy in SHARING {
+        for workers in [1, 2, 4] {
+            let (events, pool) = with_driver(config_of(policy, workers));
+            let signals: Vec<_> = (0..8).map(|_| Signal::default()).collect();
             for signal in &signals {
-                wait_until(|| signal.polls() == round);
-                events.raise(signal.waker());
+                drop(pool.handle().spawn(signal.clone()));
             }
-        }
-        for signal in &signals {
-            wait_until(|| signal.polls() == 51);
+            for round in 1..=50 {
+                for signal in &signals {
+                    wait_until(|| signal.polls() == round);
+                    events.raise(signal.waker());
+                }
+            }
+            for signal in &signals {
+                wait_until(|| signal.polls() == 51);
+            }
         }
     }
 }
@@ -59,111 +63,121 @@ fn events_wake_tasks() {
 /// tokio 8410: more events at once than the local queue holds.
 #[test]
 fn events_come_in_batches_that_the_queue_holds() {
-    for busy in [false, true] {
-        let (events, pool) = with_driver(config(1));
-        let signals: Vec<_> = (0..1024).map(|_| Signal::default()).collect();
-        for signal in &signals {
-            drop(pool.handle().spawn(signal.clone()));
+    for policy in POLICIES {
+        for busy in [false, true] {
+            let (events, pool) = with_driver(config_of(policy, 1));
+            let signals: Vec<_> = (0..1024).map(|_| Signal::default()).collect();
+            for signal in &signals {
+                drop(pool.handle().spawn(signal.clone()));
+            }
+            for signal in &signals {
+                wait_until(|| signal.polls() == 1);
+            }
+            if busy {
+                drop(pool.handle().spawn(SelfWaking(Arc::default())));
+            }
+            events.raise(signals.iter().map(|signal| signal.waker().unwrap()));
+            for signal in &signals {
+                wait_until(|| signal.polls() == 2);
+            }
+            let (batch, limit) = events.with(|state| (state.largest_batch, state.largest_limit));
+            assert!(limit <= 256 && batch <= limit, "{batch} of {limit}");
         }
-        for signal in &signals {
-            wait_until(|| signal.polls() == 1);
-        }
-        if busy {
-            drop(pool.handle().spawn(SelfWaking(Arc::default())));
-        }
-        events.raise(signals.iter().map(|signal| signal.waker().unwrap()));
-        for signal in &signals {
-            wait_until(|| signal.polls() == 2);
-        }
-        let (batch, limit) = events.with(|state| (state.largest_batch, state.largest_limit));
-        assert!(limit <= 256 && batch <= limit, "{batch} of {limit}");
     }
 }
 
 /// tokio 8212.
 #[test]
 fn a_park_hook_that_makes_work_does_not_keep_the_driver_from_its_turn() {
-    let signal = Signal::default();
-    let hooked = signal.clone();
-    let (events, pool) = with_driver(Config {
-        on_thread_park: Some(Arc::new(move || {
-            if let Some(waker) = hooked.waker() {
-                waker.wake();
-            }
-        })),
-        ..config(1)
-    });
-    drop(pool.handle().spawn(signal.clone()));
-    let event = Signal::default();
-    drop(pool.handle().spawn(event.clone()));
-    for round in 1..=20 {
-        wait_until(|| event.polls() == round);
-        events.raise(event.waker());
+    for policy in POLICIES {
+        let signal = Signal::default();
+        let hooked = signal.clone();
+        let (events, pool) = with_driver(Config {
+            on_thread_park: Some(Arc::new(move || {
+                if let Some(waker) = hooked.waker() {
+                    waker.wake();
+                }
+            })),
+            ..config_of(policy, 1)
+        });
+        drop(pool.handle().spawn(signal.clone()));
+        let event = Signal::default();
+        drop(pool.handle().spawn(event.clone()));
+        for round in 1..=20 {
+            wait_until(|| event.polls() == round);
+            events.raise(event.waker());
+        }
+        wait_until(|| event.polls() == 21);
+        assert!(signal.polls() > 1);
     }
-    wait_until(|| event.polls() == 21);
-    assert!(signal.polls() > 1);
 }
 
 #[test]
 fn a_park_hook_may_spawn() {
-    let (spawned, ran) = (
-        Arc::new(AtomicBool::new(false)),
-        Arc::new(AtomicBool::new(false)),
-    );
-    let (hooked, theirs) = (spawned.clone(), ran.clone());
-    let (_events, _pool) = with_driver(Config {
-        on_thread_park: Some(Arc::new(move || {
-            if !hooked.swap(true, Ordering::SeqCst) {
-                let ran = theirs.clone();
-                drop(spawn(async move { ran.store(true, Ordering::SeqCst) }));
-            }
-        })),
-        ..config(1)
-    });
-    wait_until(|| ran.load(Ordering::SeqCst));
+    for policy in POLICIES {
+        let (spawned, ran) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let (hooked, theirs) = (spawned.clone(), ran.clone());
+        let (_events, _pool) = with_driver(Config {
+            on_thread_park: Some(Arc::new(move || {
+                if !hooked.swap(true, Ordering::SeqCst) {
+                    let ran = theirs.clone();
+                    drop(spawn(async move { ran.store(true, Ordering::SeqCst) }));
+                }
+            })),
+            ..config_of(policy, 1)
+        });
+        wait_until(|| ran.load(Ordering::SeqCst));
+    }
 }
 
 /// tokio 8372: a driver that comes back without a reason.
 #[test]
 fn spurious_returns_do_not_upset_the_books() {
-    for workers in [1, 2, 4] {
-        let (events, pool) = with_driver(config(workers));
-        for round in 0..200 {
-            events.with(|state| state.spurious = round % 7);
-            driver::Unpark::unpark(&*events);
-            let task = pool
-                .handle()
-                .spawn(async { spawn(async {}).await.unwrap() });
-            pool.handle().block_on(task).unwrap();
+    for policy in SHARING {
+        for workers in [1, 2, 4] {
+            let (events, pool) = with_driver(config_of(policy, workers));
+            for round in 0..200 {
+                events.with(|state| state.spurious = round % 7);
+                driver::Unpark::unpark(&*events);
+                let task = pool
+                    .handle()
+                    .spawn(async { spawn(async {}).await.unwrap() });
+                pool.handle().block_on(task).unwrap();
+            }
         }
     }
 }
 
 #[test]
 fn the_driver_is_shut_down_once_after_the_tasks() {
-    for workers in [1, 3] {
-        let (events, pool) = with_driver(config(workers));
-        let shutdowns = Arc::new(AtomicUsize::new(usize::MAX));
-        let (theirs, seen) = (events.clone(), shutdowns.clone());
-        let guard = common::OnDrop(move || {
-            seen.store(theirs.with(|state| state.shutdowns), Ordering::SeqCst);
-        });
-        drop(pool.handle().spawn(async move {
-            let _guard = guard;
-            std::future::pending::<()>().await;
-        }));
-        drop(pool);
-        assert_eq!(shutdowns.load(Ordering::SeqCst), 0);
+    for policy in SHARING {
+        for workers in [1, 3] {
+            let (events, pool) = with_driver(config_of(policy, workers));
+            let shutdowns = Arc::new(AtomicUsize::new(usize::MAX));
+            let (theirs, seen) = (events.clone(), shutdowns.clone());
+            let guard = common::OnDrop(move || {
+                seen.store(theirs.with(|state| state.shutdowns), Ordering::SeqCst);
+            });
+            drop(pool.handle().spawn(async move {
+                let _guard = guard;
+                std::future::pending::<()>().await;
+            }));
+            drop(pool);
+            assert_eq!(shutdowns.load(Ordering::SeqCst), 0);
+            assert_eq!(events.with(|state| state.shutdowns), 1);
+        }
+        let events = Events::new();
+        let driver = Box::new(Events::driver(&events));
+        let mut scheduler = CurrentThread::new(Config::default(), Some(driver));
+        scheduler.block_on(async {});
+        scheduler.shutdown();
+        scheduler.shutdown();
+        drop(scheduler);
         assert_eq!(events.with(|state| state.shutdowns), 1);
     }
-    let events = Events::new();
-    let driver = Box::new(Events::driver(&events));
-    let mut scheduler = CurrentThread::new(Config::default(), Some(driver));
-    scheduler.block_on(async {});
-    scheduler.shutdown();
-    scheduler.shutdown();
-    drop(scheduler);
-    assert_eq!(events.with(|state| state.shutdowns), 1);
 }
 
 #[test]

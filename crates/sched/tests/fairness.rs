@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 
-use common::{SelfWaking, Signal, config};
+use common::{POLICIES, SelfWaking, Signal, config, config_of};
 use condvar_driver::Events;
-use raddle_sched::{Config, Handle, Pool, Step, Worker, spawn, yield_now};
+use raddle_sched::{Config, Handle, Policy, Pool, Step, Worker, spawn, yield_now};
 use raddle_std::sync::Mutex;
 
 fn stepped(config: Config) -> (Handle, Worker) {
@@ -117,25 +117,32 @@ fn a_woken_task_goes_first() {
 /// A task from outside is polled within `global_queue_interval` steps and one.
 #[test]
 fn a_spawn_from_outside_is_not_starved_by_a_busy_worker() {
-    for interval in [1, 2, 7, 31] {
-        let (handle, mut worker) = stepped(Config {
-            global_queue_interval: interval,
-            ..config(1)
-        });
-        let _guard = handle.enter();
-        for _ in 0..3 {
-            drop(handle.spawn(SelfWaking(Arc::default())));
-        }
-        // They leave the injection queue.
-        for _ in 0..10 * interval {
-            assert_eq!(worker.step(), Step::Ran);
-        }
-        for offset in 0..interval {
-            for _ in 0..offset {
+    for policy in POLICIES {
+        for interval in [1, 2, 7, 31] {
+            let (handle, mut worker) = stepped(Config {
+                global_queue_interval: interval,
+                ..config_of(policy, 1)
+            });
+            let _guard = handle.enter();
+            for _ in 0..3 {
+                drop(handle.spawn(SelfWaking(Arc::default())));
+            }
+            // They leave the injection queue.
+            for _ in 0..10 * interval {
                 assert_eq!(worker.step(), Step::Ran);
             }
-            let task = handle.spawn(async {});
-            steps_until(&mut worker, interval as usize + 1, || task.is_finished());
+            for offset in 0..interval {
+                for _ in 0..offset {
+                    assert_eq!(worker.step(), Step::Ran);
+                }
+                let task = handle.spawn(async {});
+                let limit = match policy {
+                    // Behind the three.
+                    Policy::Shared => 4,
+                    _ => interval as usize + 1,
+                };
+                steps_until(&mut worker, limit, || task.is_finished());
+            }
         }
     }
 }
@@ -156,68 +163,74 @@ fn a_spawn_from_outside_is_not_starved_by_the_slot() {
 
 #[test]
 fn a_task_that_wakes_itself_does_not_starve_another() {
-    let (handle, mut worker) = stepped(config(1));
-    let _guard = handle.enter();
-    let polls = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
-    for polls in &polls {
-        drop(handle.spawn(SelfWaking(polls.clone())));
+    for policy in POLICIES {
+        let (handle, mut worker) = stepped(config_of(policy, 1));
+        let _guard = handle.enter();
+        let polls = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+        for polls in &polls {
+            drop(handle.spawn(SelfWaking(polls.clone())));
+        }
+        for _ in 0..1000 {
+            assert_eq!(worker.step(), Step::Ran);
+        }
+        let [first, second] = polls.map(|polls| polls.load(Ordering::SeqCst));
+        assert_eq!(first + second, 1000);
+        assert!(first.abs_diff(second) <= 32, "{first} against {second}");
     }
-    for _ in 0..1000 {
-        assert_eq!(worker.step(), Step::Ran);
-    }
-    let [first, second] = polls.map(|polls| polls.load(Ordering::SeqCst));
-    assert_eq!(first + second, 1000);
-    assert!(first.abs_diff(second) <= 32, "{first} against {second}");
 }
 
 #[test]
 fn yielding_lets_every_other_task_run() {
-    let (handle, mut worker) = stepped(config(1));
-    let _guard = handle.enter();
-    let order = Arc::new(Mutex::new(Vec::new()));
-    let theirs = order.clone();
-    drop(handle.spawn(async move {
-        for name in 0..3 {
-            let order = theirs.clone();
-            drop(spawn(async move {
-                for _ in 0..3 {
-                    order.lock().push(name);
-                    yield_now().await;
-                }
-            }));
+    for policy in POLICIES {
+        let (handle, mut worker) = stepped(config_of(policy, 1));
+        let _guard = handle.enter();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let theirs = order.clone();
+        drop(handle.spawn(async move {
+            for name in 0..3 {
+                let order = theirs.clone();
+                drop(spawn(async move {
+                    for _ in 0..3 {
+                        order.lock().push(name);
+                        yield_now().await;
+                    }
+                }));
+            }
+        }));
+        while worker.step() == Step::Ran {}
+        let order = order.lock();
+        for round in order.chunks(3) {
+            let mut round = round.to_vec();
+            round.sort_unstable();
+            assert_eq!(round, [0, 1, 2], "{order:?}");
         }
-    }));
-    while worker.step() == Step::Ran {}
-    let order = order.lock();
-    for round in order.chunks(3) {
-        let mut round = round.to_vec();
-        round.sort_unstable();
-        assert_eq!(round, [0, 1, 2], "{order:?}");
     }
 }
 
 /// A busy worker looks at the driver every `event_interval` steps.
 #[test]
 fn a_busy_worker_looks_at_the_driver() {
-    for interval in [1, 5, 61] {
-        let events = Events::new();
-        let (handle, mut workers) = Pool::stepped(
-            Config {
-                event_interval: interval,
-                ..config(1)
-            },
-            Some(Box::new(Events::driver(&events))),
-        );
-        let worker = &mut workers[0];
-        let _guard = handle.enter();
-        drop(handle.spawn(SelfWaking(Arc::default())));
-        let signal = Signal::default();
-        drop(handle.spawn(signal.clone()));
-        steps_until(worker, 40, || signal.polls() == 1);
-        for _ in 0..10 {
-            let polls = signal.polls();
-            events.raise(signal.waker());
-            steps_until(worker, interval as usize + 1, || signal.polls() > polls);
+    for policy in POLICIES {
+        for interval in [1, 5, 61] {
+            let events = Events::new();
+            let (handle, mut workers) = Pool::stepped(
+                Config {
+                    event_interval: interval,
+                    ..config_of(policy, 1)
+                },
+                Some(Box::new(Events::driver(&events))),
+            );
+            let worker = &mut workers[0];
+            let _guard = handle.enter();
+            drop(handle.spawn(SelfWaking(Arc::default())));
+            let signal = Signal::default();
+            drop(handle.spawn(signal.clone()));
+            steps_until(worker, 40, || signal.polls() == 1);
+            for _ in 0..10 {
+                let polls = signal.polls();
+                events.raise(signal.waker());
+                steps_until(worker, interval as usize + 1, || signal.polls() > polls);
+            }
         }
     }
 }
@@ -315,4 +328,88 @@ fn a_task_that_joins_many_is_not_polled_for_each() {
     });
     steps_until(&mut worker, 110, || joining.is_finished());
     assert!(polls.load(Ordering::Relaxed) < 10);
+}
+
+/// Under `Shared` all workers take from one queue in the order in which tasks
+/// became due: spawned or woken, on a worker or outside.
+#[test]
+fn a_shared_queue_is_in_order_over_all_workers() {
+    let (handle, mut workers) = Pool::stepped(config_of(Policy::Shared, 3), None);
+    let _guard = handle.enter();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let note = |name: usize| {
+        let order = order.clone();
+        move || order.lock().push(name)
+    };
+    let signal = Signal::default();
+    let (woken, waiting) = (note(5), signal.clone());
+    drop(handle.spawn(async move {
+        waiting.await;
+        woken();
+    }));
+    assert_eq!(workers[0].step(), Step::Ran);
+    for place in [0, 1] {
+        let (first, again) = (note(place), note(place + 3));
+        drop(handle.spawn(async move {
+            first();
+            yield_now().await;
+            again();
+        }));
+    }
+    let (last, spawned, waker) = (note(2), note(6), signal.clone());
+    drop(handle.spawn(async move {
+        last();
+        waker.set();
+        let task = async move { spawned() };
+        drop(spawn(task));
+    }));
+    for turn in 0..7 {
+        assert_eq!(workers[turn * 2 % 3].step(), Step::Ran);
+    }
+    assert_eq!(*order.lock(), [0, 1, 2, 3, 4, 5, 6]);
+}
+
+/// `n` tasks that are always due each have their turn within `n` steps of all
+/// workers together.
+#[test]
+fn a_shared_queue_gives_each_task_its_turn() {
+    let (handle, mut workers) = Pool::stepped(config_of(Policy::Shared, 2), None);
+    let _guard = handle.enter();
+    let polls: Vec<_> = (0..300).map(|_| Arc::new(AtomicUsize::new(0))).collect();
+    for polls in &polls {
+        drop(handle.spawn(SelfWaking(polls.clone())));
+    }
+    for round in 1..=5 {
+        for step in 0..300 {
+            assert_eq!(workers[step % 2].step(), Step::Ran);
+        }
+        assert!(
+            polls
+                .iter()
+                .all(|polls| polls.load(Ordering::SeqCst) == round)
+        );
+    }
+}
+
+/// Many events at once do not make the driver's turn longer than its limit, and
+/// none is put off beyond the next turns.
+#[test]
+fn a_shared_queue_takes_events_in_batches() {
+    let events = Events::new();
+    let driver = Box::new(Events::driver(&events));
+    let (handle, mut workers) = Pool::stepped(config_of(Policy::Shared, 1), Some(driver));
+    let _guard = handle.enter();
+    let signals: Vec<_> = (0..600).map(|_| Signal::default()).collect();
+    for signal in &signals {
+        drop(handle.spawn(signal.clone()));
+    }
+    for _ in 0..600 {
+        assert_eq!(workers[0].step(), Step::Ran);
+    }
+    drop(handle.spawn(SelfWaking(Arc::default())));
+    events.raise(signals.iter().filter_map(Signal::waker));
+    steps_until(&mut workers[0], 1500, || {
+        signals.iter().all(|signal| signal.polls() == 2)
+    });
+    assert_eq!(events.with(|state| state.largest_batch), 256);
 }

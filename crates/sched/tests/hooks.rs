@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Census, Gate, Signal, config, wait_until};
+use common::{Census, Gate, POLICIES, SHARING, Signal, config_of, wait_until};
 use raddle_sched::{Config, CurrentThread, Driver, Handle, Hook, Pool, Unpark, spawn};
 use raddle_std::sync::{Condvar, Mutex};
 
@@ -35,61 +35,67 @@ fn still_works(pool: &Pool) {
 
 #[test]
 fn a_park_hook_that_panics_costs_one_worker() {
-    let (panicked, hook) = panics_once();
-    let pool = Pool::start(
-        Config {
-            on_thread_park: Some(hook),
-            ..config(2)
-        },
-        None,
-    )
-    .unwrap();
-    wait_until(|| panicked.load(Ordering::SeqCst));
-    still_works(&pool);
-}
-
-#[test]
-fn an_unpark_hook_that_panics_costs_one_worker_and_no_task() {
-    for _ in 0..20 {
+    for policy in SHARING {
         let (panicked, hook) = panics_once();
         let pool = Pool::start(
             Config {
-                on_thread_unpark: Some(hook),
-                ..config(2)
+                on_thread_park: Some(hook),
+                ..config_of(policy, 2)
             },
             None,
         )
         .unwrap();
-        let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
-        let tasks: Vec<_> = signals
-            .iter()
-            .map(|signal| pool.handle().spawn(signal.clone()))
-            .collect();
-        wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
-        signals.iter().for_each(Signal::set);
-        for task in tasks {
-            pool.handle().block_on(task).unwrap();
-        }
+        wait_until(|| panicked.load(Ordering::SeqCst));
         still_works(&pool);
-        drop(pool);
-        let _ = panicked;
+    }
+}
+
+#[test]
+fn an_unpark_hook_that_panics_costs_one_worker_and_no_task() {
+    for policy in SHARING {
+        for _ in 0..20 {
+            let (panicked, hook) = panics_once();
+            let pool = Pool::start(
+                Config {
+                    on_thread_unpark: Some(hook),
+                    ..config_of(policy, 2)
+                },
+                None,
+            )
+            .unwrap();
+            let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
+            let tasks: Vec<_> = signals
+                .iter()
+                .map(|signal| pool.handle().spawn(signal.clone()))
+                .collect();
+            wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
+            signals.iter().for_each(Signal::set);
+            for task in tasks {
+                pool.handle().block_on(task).unwrap();
+            }
+            still_works(&pool);
+            drop(pool);
+            let _ = panicked;
+        }
     }
 }
 
 #[test]
 fn when_the_last_worker_panics_the_pool_ends() {
-    let (_, hook) = panics_once();
-    let mut pool = Pool::start(
-        Config {
-            on_thread_park: Some(hook),
-            ..config(1)
-        },
-        None,
-    )
-    .unwrap();
-    let task = pool.handle().spawn(std::future::pending::<()>());
-    assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
-    assert!(pool.shutdown(None));
+    for policy in POLICIES {
+        let (_, hook) = panics_once();
+        let mut pool = Pool::start(
+            Config {
+                on_thread_park: Some(hook),
+                ..config_of(policy, 1)
+            },
+            None,
+        )
+        .unwrap();
+        let task = pool.handle().spawn(std::future::pending::<()>());
+        assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
+        assert!(pool.shutdown(None));
+    }
 }
 
 /// A driver that panics at its first wait, after it has made a task ready.
@@ -141,15 +147,17 @@ impl Unpark for Panicking {
 /// also takes the driver over.
 #[test]
 fn a_driver_that_panics_costs_one_worker_and_no_task() {
-    for _ in 0..20 {
-        let driver = Panicking::default();
-        let pool = Pool::start(config(2), Some(Box::new(driver.clone()))).unwrap();
-        let task = pool.handle().spawn(driver.0.signal.clone());
-        wait_until(|| driver.0.signal.polls() == 1);
-        driver.0.armed.store(true, Ordering::SeqCst);
-        driver.unpark();
-        pool.handle().block_on(task).unwrap();
-        still_works(&pool);
+    for policy in SHARING {
+        for _ in 0..20 {
+            let driver = Panicking::default();
+            let pool = Pool::start(config_of(policy, 2), Some(Box::new(driver.clone()))).unwrap();
+            let task = pool.handle().spawn(driver.0.signal.clone());
+            wait_until(|| driver.0.signal.polls() == 1);
+            driver.0.armed.store(true, Ordering::SeqCst);
+            driver.unpark();
+            pool.handle().block_on(task).unwrap();
+            still_works(&pool);
+        }
     }
 }
 
@@ -171,73 +179,79 @@ fn a_driver_that_panics_under_the_current_thread_leaves_it_usable() {
 
 #[test]
 fn a_driver_whose_end_panics_does_not_hang_the_pool() {
-    let driver = Panicking::default();
-    driver.0.shutdown_panics.store(true, Ordering::SeqCst);
-    let mut pool = Pool::start(config(2), Some(Box::new(driver))).unwrap();
-    assert!(pool.shutdown(None));
+    for policy in SHARING {
+        let driver = Panicking::default();
+        driver.0.shutdown_panics.store(true, Ordering::SeqCst);
+        let mut pool = Pool::start(config_of(policy, 2), Some(Box::new(driver))).unwrap();
+        assert!(pool.shutdown(None));
+    }
 }
 
 /// A worker's whole life, the drops at its end included, is inside the function
 /// around it.
 #[test]
 fn around_worker_is_around_the_drops_at_the_end_too() {
-    thread_local! {
-        static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-    }
-    let census = Census::default();
-    let around = Arc::new(AtomicUsize::new(0));
-    let counted = around.clone();
-    let pool = Pool::start(
-        Config {
-            around_worker: Some(Arc::new(move |_, run| {
-                counted.fetch_add(1, Ordering::SeqCst);
-                INSIDE.set(true);
-                run();
-                INSIDE.set(false);
-            })),
-            ..config(2)
-        },
-        None,
-    )
-    .unwrap();
-    let seen = Gate::default();
-    let opened = seen.clone();
-    let citizen = census.citizen();
-    let guard = common::OnDrop(move || {
-        let _ = &citizen;
-        if INSIDE.get() && Handle::try_current().is_some() {
-            opened.open();
+    for policy in POLICIES {
+        thread_local! {
+            static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
         }
-    });
-    drop(pool.handle().spawn(async move {
-        let _guard = guard;
-        std::future::pending::<()>().await;
-    }));
-    drop(pool);
-    assert_eq!(around.load(Ordering::SeqCst), 2);
-    assert_eq!(census.dropped(), 1);
-    seen.wait();
+        let census = Census::default();
+        let around = Arc::new(AtomicUsize::new(0));
+        let counted = around.clone();
+        let pool = Pool::start(
+            Config {
+                around_worker: Some(Arc::new(move |_, run| {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    INSIDE.set(true);
+                    run();
+                    INSIDE.set(false);
+                })),
+                ..config_of(policy, 2)
+            },
+            None,
+        )
+        .unwrap();
+        let seen = Gate::default();
+        let opened = seen.clone();
+        let citizen = census.citizen();
+        let guard = common::OnDrop(move || {
+            let _ = &citizen;
+            if INSIDE.get() && Handle::try_current().is_some() {
+                opened.open();
+            }
+        });
+        drop(pool.handle().spawn(async move {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+        }));
+        drop(pool);
+        assert_eq!(around.load(Ordering::SeqCst), 2);
+        assert_eq!(census.dropped(), 1);
+        seen.wait();
+    }
 }
 
 /// A function around the worker that does not run it, or panics, takes part of
 /// the pool away; nothing hangs.
 #[test]
 fn around_worker_that_does_not_run_the_loop() {
-    for panics in [false, true] {
-        let first = AtomicBool::new(true);
-        let pool = Pool::start(
-            Config {
-                around_worker: Some(Arc::new(move |_, run| {
-                    if !first.swap(false, Ordering::SeqCst) {
-                        return run();
-                    }
-                    assert!(!panics, "around_worker panics on purpose");
-                })),
-                ..config(2)
-            },
-            None,
-        )
-        .unwrap();
-        still_works(&pool);
+    for policy in SHARING {
+        for panics in [false, true] {
+            let first = AtomicBool::new(true);
+            let pool = Pool::start(
+                Config {
+                    around_worker: Some(Arc::new(move |_, run| {
+                        if !first.swap(false, Ordering::SeqCst) {
+                            return run();
+                        }
+                        assert!(!panics, "around_worker panics on purpose");
+                    })),
+                    ..config_of(policy, 2)
+                },
+                None,
+            )
+            .unwrap();
+            still_works(&pool);
+        }
     }
 }

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use common::{SelfWaking, Signal, config, current_thread, message_of, pool, wait_until};
-use raddle_sched::{Config, Handle, Metrics, Pool, Step, Worker, spawn, yield_now};
+use common::{
+    POLICIES, SHARING, SelfWaking, Signal, config_of, current_thread, message_of, pool_of,
+    wait_until,
+};
+use raddle_sched::{Config, Handle, Metrics, Policy, Pool, Step, Worker, spawn, yield_now};
 
 /// Workers without a watch, which could take tasks when a test is slow.
-fn stepped(workers: usize) -> (Handle, Vec<Worker>) {
+fn stepped(policy: Policy, workers: usize) -> (Handle, Vec<Worker>) {
     let config = Config {
         keeps_watch: false,
-        ..config(workers)
+        ..config_of(policy, workers)
     };
     Pool::stepped(config, None)
 }
@@ -31,63 +34,69 @@ fn run_dry(worker: &mut Worker) -> u64 {
 
 #[test]
 fn a_spawn_from_outside_is_a_remote_schedule() {
-    let (handle, mut workers) = stepped(1);
-    let _current = handle.enter();
-    let metrics = handle.metrics();
-    for _ in 0..3 {
-        drop(handle.spawn(ready(())));
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        for _ in 0..3 {
+            drop(handle.spawn(ready(())));
+        }
+        assert_eq!(metrics.remote_schedules(), 3);
+        assert_eq!(metrics.injection_depth(), 3);
+        assert_eq!(metrics.alive_tasks(), 3);
+        assert_eq!(run_dry(&mut workers[0]), 3);
+        let worker = metrics.worker(0);
+        assert_eq!((worker.polls, worker.local_schedules), (3, 0));
+        assert_eq!(metrics.injection_depth(), 0);
+        assert_eq!(metrics.alive_tasks(), 0);
     }
-    assert_eq!(metrics.remote_schedules(), 3);
-    assert_eq!(metrics.injection_depth(), 3);
-    assert_eq!(metrics.alive_tasks(), 3);
-    assert_eq!(run_dry(&mut workers[0]), 3);
-    let worker = metrics.worker(0);
-    assert_eq!((worker.polls, worker.local_schedules), (3, 0));
-    assert_eq!(metrics.injection_depth(), 0);
-    assert_eq!(metrics.alive_tasks(), 0);
 }
 
 #[test]
 fn spawns_wakes_and_yields_on_a_worker_are_local_schedules() {
-    let (handle, mut workers) = stepped(1);
-    let _current = handle.enter();
-    let metrics = handle.metrics();
-    let signal = Signal::default();
-    let theirs = signal.clone();
-    drop(handle.spawn(async move {
-        drop(spawn(theirs.clone()));
-        raddle_sched::yield_now().await;
-        theirs.set();
-    }));
-    // The parent, the child, the parent again, the child again.
-    assert_eq!(run_dry(&mut workers[0]), 4);
-    let worker = metrics.worker(0);
-    assert_eq!(worker.polls, 4);
-    // The child's spawn, the parent's yield, the child's wake.
-    assert_eq!(worker.local_schedules, 3);
-    assert_eq!(metrics.remote_schedules(), 1);
-    assert_eq!(metrics.alive_tasks(), 0);
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        let signal = Signal::default();
+        let theirs = signal.clone();
+        drop(handle.spawn(async move {
+            drop(spawn(theirs.clone()));
+            raddle_sched::yield_now().await;
+            theirs.set();
+        }));
+        // The parent, the child, the parent again, the child again.
+        assert_eq!(run_dry(&mut workers[0]), 4);
+        let worker = metrics.worker(0);
+        assert_eq!(worker.polls, 4);
+        // The child's spawn, the parent's yield, the child's wake.
+        assert_eq!(worker.local_schedules, 3);
+        assert_eq!(metrics.remote_schedules(), 1);
+        assert_eq!(metrics.alive_tasks(), 0);
+    }
 }
 
 #[test]
 fn a_wake_from_outside_is_a_remote_schedule_of_a_task_that_lives() {
-    let (handle, mut workers) = stepped(1);
-    let _current = handle.enter();
-    let metrics = handle.metrics();
-    let signal = Signal::default();
-    drop(handle.spawn(signal.clone()));
-    assert_eq!(run_dry(&mut workers[0]), 1);
-    assert_eq!(metrics.alive_tasks(), 1);
-    signal.set();
-    assert_eq!(metrics.remote_schedules(), 2);
-    assert_eq!(metrics.alive_tasks(), 1);
-    assert_eq!(run_dry(&mut workers[0]), 1);
-    assert_eq!(metrics.alive_tasks(), 0);
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        let signal = Signal::default();
+        drop(handle.spawn(signal.clone()));
+        assert_eq!(run_dry(&mut workers[0]), 1);
+        assert_eq!(metrics.alive_tasks(), 1);
+        signal.set();
+        assert_eq!(metrics.remote_schedules(), 2);
+        assert_eq!(metrics.alive_tasks(), 1);
+        assert_eq!(run_dry(&mut workers[0]), 1);
+        assert_eq!(metrics.alive_tasks(), 0);
+    }
 }
 
 #[test]
 fn steals_and_what_completes_elsewhere() {
-    let (handle, mut workers) = stepped(2);
+    let (handle, mut workers) = stepped(Policy::WorkStealing, 2);
     let _current = handle.enter();
     let metrics = handle.metrics();
     drop(handle.spawn(async {
@@ -119,7 +128,7 @@ fn steals_and_what_completes_elsewhere() {
 /// A full queue of 256 moves its older half and the newcomer.
 #[test]
 fn overflows_are_not_remote_schedules() {
-    let (handle, mut workers) = stepped(1);
+    let (handle, mut workers) = stepped(Policy::WorkStealing, 1);
     let _current = handle.enter();
     let metrics = handle.metrics();
     drop(handle.spawn(async {
@@ -138,94 +147,104 @@ fn overflows_are_not_remote_schedules() {
 
 #[test]
 fn parks_and_those_that_came_to_nothing() {
-    let (handle, mut workers) = stepped(1);
-    let _current = handle.enter();
-    let metrics = handle.metrics();
-    let counts = |metrics: &Metrics| (metrics.worker(0).parks, metrics.worker(0).noops);
-    let worker = &mut workers[0];
-    let mut park = || {
-        assert_eq!(worker.step(), Step::Idle);
-        worker.park(Some(Duration::ZERO));
-    };
-    park();
-    assert_eq!(counts(&metrics), (1, 0));
-    park();
-    assert_eq!(counts(&metrics), (2, 1));
-    drop(handle.spawn(ready(())));
-    assert_eq!(workers[0].step(), Step::Ran);
-    assert_eq!(workers[0].step(), Step::Idle);
-    workers[0].park(Some(Duration::ZERO));
-    assert_eq!(counts(&metrics), (3, 1));
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        let counts = |metrics: &Metrics| (metrics.worker(0).parks, metrics.worker(0).noops);
+        let worker = &mut workers[0];
+        let mut park = || {
+            assert_eq!(worker.step(), Step::Idle);
+            worker.park(Some(Duration::ZERO));
+        };
+        park();
+        assert_eq!(counts(&metrics), (1, 0));
+        park();
+        assert_eq!(counts(&metrics), (2, 1));
+        drop(handle.spawn(ready(())));
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert_eq!(workers[0].step(), Step::Idle);
+        workers[0].park(Some(Duration::ZERO));
+        assert_eq!(counts(&metrics), (3, 1));
+    }
 }
 
 /// A worker that turns out to have work has not parked.
 #[test]
 fn a_park_that_is_called_off_does_not_count() {
-    let (handle, mut workers) = stepped(1);
-    let _current = handle.enter();
-    drop(handle.spawn(ready(())));
-    workers[0].park(None);
-    assert_eq!(handle.metrics().worker(0).parks, 0);
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        drop(handle.spawn(ready(())));
+        workers[0].park(None);
+        assert_eq!(handle.metrics().worker(0).parks, 0);
+    }
 }
 
 #[test]
 fn aborted_tasks_are_not_alive() {
-    let (handle, mut workers) = stepped(1);
-    let _current = handle.enter();
-    let metrics = handle.metrics();
-    let parked = handle.spawn(pending::<()>());
-    assert_eq!(run_dry(&mut workers[0]), 1);
-    let queued = handle.spawn(pending::<()>());
-    parked.abort();
-    queued.abort();
-    assert_eq!(metrics.alive_tasks(), 2);
-    assert_eq!(run_dry(&mut workers[0]), 2);
-    assert_eq!(metrics.alive_tasks(), 0);
-    assert_eq!(metrics.worker(0).polls, 3);
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        let parked = handle.spawn(pending::<()>());
+        assert_eq!(run_dry(&mut workers[0]), 1);
+        let queued = handle.spawn(pending::<()>());
+        parked.abort();
+        queued.abort();
+        assert_eq!(metrics.alive_tasks(), 2);
+        assert_eq!(run_dry(&mut workers[0]), 2);
+        assert_eq!(metrics.alive_tasks(), 0);
+        assert_eq!(metrics.worker(0).polls, 3);
+    }
 }
 
 /// However a task ends with its scheduler: parked, queued locally or commonly,
 /// or spawned too late.
 #[test]
 fn nothing_is_alive_after_the_end() {
-    let (handle, mut workers) = stepped(2);
-    let _current = handle.enter();
-    let metrics = handle.metrics();
-    drop(handle.spawn(async {
-        for _ in 0..300 {
-            drop(spawn(pending::<()>()));
+    for policy in SHARING {
+        let (handle, mut workers) = stepped(policy, 2);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        drop(handle.spawn(async {
+            for _ in 0..300 {
+                drop(spawn(pending::<()>()));
+            }
+            drop(spawn(SelfWaking(Arc::new(AtomicUsize::new(0)))));
+        }));
+        for _ in 0..50 {
+            assert_eq!(workers[0].step(), Step::Ran);
+            assert_eq!(workers[1].step(), Step::Ran);
         }
-        drop(spawn(SelfWaking(Arc::new(AtomicUsize::new(0)))));
-    }));
-    for _ in 0..50 {
-        assert_eq!(workers[0].step(), Step::Ran);
-        assert_eq!(workers[1].step(), Step::Ran);
+        drop(handle.spawn(ready(())));
+        assert!(metrics.alive_tasks() >= 301);
+        drop(workers);
+        assert_eq!(metrics.alive_tasks(), 0);
+        assert!(handle.block_on(handle.spawn(ready(()))).is_err());
+        assert_eq!(metrics.alive_tasks(), 0);
     }
-    drop(handle.spawn(ready(())));
-    assert!(metrics.alive_tasks() >= 301);
-    drop(workers);
-    assert_eq!(metrics.alive_tasks(), 0);
-    assert!(handle.block_on(handle.spawn(ready(()))).is_err());
-    assert_eq!(metrics.alive_tasks(), 0);
 }
 
 #[test]
 fn tasks_of_a_pool_come_and_go() {
-    let pool = pool(2);
-    let metrics = pool.handle().metrics();
-    assert_eq!(metrics.workers(), 2);
-    let signals: Vec<_> = (0..100).map(|_| Signal::default()).collect();
-    for signal in &signals {
-        drop(pool.handle().spawn(signal.clone()));
+    for policy in POLICIES {
+        let pool = pool_of(policy, 2);
+        let metrics = pool.handle().metrics();
+        assert_eq!(metrics.workers(), 2);
+        let signals: Vec<_> = (0..100).map(|_| Signal::default()).collect();
+        for signal in &signals {
+            drop(pool.handle().spawn(signal.clone()));
+        }
+        wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
+        assert_eq!(metrics.alive_tasks(), 100);
+        assert_eq!(metrics.remote_schedules(), 100);
+        signals.iter().for_each(Signal::set);
+        wait_until(|| metrics.alive_tasks() == 0);
+        let polls: u64 = (0..2).map(|index| metrics.worker(index).polls).sum();
+        assert_eq!(polls, 200);
+        wait_until(|| metrics.worker(0).parks > 0 && metrics.worker(1).parks > 0);
     }
-    wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
-    assert_eq!(metrics.alive_tasks(), 100);
-    assert_eq!(metrics.remote_schedules(), 100);
-    signals.iter().for_each(Signal::set);
-    wait_until(|| metrics.alive_tasks() == 0);
-    let polls: u64 = (0..2).map(|index| metrics.worker(index).polls).sum();
-    assert_eq!(polls, 200);
-    wait_until(|| metrics.worker(0).parks > 0 && metrics.worker(1).parks > 0);
 }
 
 /// The queue of the current-thread scheduler keeps its order beyond its
@@ -273,58 +292,64 @@ fn busy_time_stands_while_nobody_drives() {
 
 #[test]
 fn busy_time_goes_on_during_a_poll() {
-    let pool = pool(1);
-    let metrics = pool.handle().metrics();
-    let theirs = metrics.clone();
-    let task = pool.handle().spawn(async move {
-        let before = theirs.worker(0).busy;
-        wait_until(|| theirs.worker(0).busy > before + Duration::from_millis(2));
-    });
-    pool.handle().block_on(task).unwrap();
+    for policy in POLICIES {
+        let pool = pool_of(policy, 1);
+        let metrics = pool.handle().metrics();
+        let theirs = metrics.clone();
+        let task = pool.handle().spawn(async move {
+            let before = theirs.worker(0).busy;
+            wait_until(|| theirs.worker(0).busy > before + Duration::from_millis(2));
+        });
+        pool.handle().block_on(task).unwrap();
+    }
 }
 
 #[test]
 fn polls_are_timed_when_asked() {
-    let (handle, mut workers) = Pool::stepped(
-        Config {
-            poll_time_histogram: true,
-            ..config(1)
-        },
-        None,
-    );
-    let _current = handle.enter();
-    let metrics = handle.metrics();
-    let nap = Duration::from_millis(5);
-    drop(handle.spawn(async move { std::thread::sleep(nap) }));
-    drop(handle.spawn(ready(())));
-    assert_eq!(run_dry(&mut workers[0]), 2);
-    let buckets = metrics.poll_time_buckets();
-    let counts: Vec<_> = (0..buckets)
-        .map(|bucket| metrics.poll_time_count(0, bucket))
-        .collect();
-    assert_eq!(counts.iter().sum::<u64>(), 2);
-    let long = (0..buckets)
-        .filter(|&bucket| metrics.poll_time_bucket_range(bucket).end > nap)
-        .map(|bucket| counts[bucket])
-        .sum::<u64>();
-    assert!(long >= 1, "{counts:?}");
-    assert_eq!(
-        metrics.poll_time_bucket_range(buckets - 1).end,
-        Duration::MAX
-    );
+    for policy in POLICIES {
+        let (handle, mut workers) = Pool::stepped(
+            Config {
+                poll_time_histogram: true,
+                ..config_of(policy, 1)
+            },
+            None,
+        );
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        let nap = Duration::from_millis(5);
+        drop(handle.spawn(async move { std::thread::sleep(nap) }));
+        drop(handle.spawn(ready(())));
+        assert_eq!(run_dry(&mut workers[0]), 2);
+        let buckets = metrics.poll_time_buckets();
+        let counts: Vec<_> = (0..buckets)
+            .map(|bucket| metrics.poll_time_count(0, bucket))
+            .collect();
+        assert_eq!(counts.iter().sum::<u64>(), 2);
+        let long = (0..buckets)
+            .filter(|&bucket| metrics.poll_time_bucket_range(bucket).end > nap)
+            .map(|bucket| counts[bucket])
+            .sum::<u64>();
+        assert!(long >= 1, "{counts:?}");
+        assert_eq!(
+            metrics.poll_time_bucket_range(buckets - 1).end,
+            Duration::MAX
+        );
+    }
 }
 
 #[test]
 fn what_is_not_there_is_refused() {
-    let (handle, _workers) = stepped(2);
-    let metrics = handle.metrics();
-    assert_eq!(metrics.poll_time_buckets(), 0);
-    assert_eq!(
-        message_of(|| _ = metrics.worker(2)),
-        "there is no worker 2: the scheduler has 2"
-    );
-    assert_eq!(
-        message_of(|| _ = metrics.poll_time_bucket_range(0)),
-        "there is no bucket 0: the histogram of poll times has 0"
-    );
+    for policy in POLICIES {
+        let (handle, _workers) = stepped(policy, 2);
+        let metrics = handle.metrics();
+        assert_eq!(metrics.poll_time_buckets(), 0);
+        assert_eq!(
+            message_of(|| _ = metrics.worker(2)),
+            "there is no worker 2: the scheduler has 2"
+        );
+        assert_eq!(
+            message_of(|| _ = metrics.poll_time_bucket_range(0)),
+            "there is no bucket 0: the histogram of poll times has 0"
+        );
+    }
 }

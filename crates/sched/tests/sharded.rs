@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use common::{Census, Citizen, OnDrop, Signal, message_of, pool_of, wait_until};
+use common::{Census, Citizen, OnDrop, SHARING, Signal, message_of, pool_of, wait_until};
 use condvar_driver::Events;
 use raddle_sched::{
     Config, Handle, Policy, Pool, Step, TaskHooks, Worker, is_on_pinned_worker, spawn, spawn_local,
@@ -386,7 +386,7 @@ fn hooks_are_told_of_local_tasks() {
 
 #[test]
 fn what_needs_a_sharded_pool_says_so() {
-    for policy in [Policy::WorkStealing, Policy::Shared] {
+    for policy in SHARING {
         let pool = pool_of(policy, 2);
         let message = message_of(|| drop(pool.handle().spawn_on(0, || async {})));
         assert_eq!(

@@ -7,137 +7,147 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Census, Gate, OnDrop, SelfWaking, Signal, config, pool, wait_until};
+use common::{
+    Census, Gate, OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, pool_of, wait_until,
+};
 use raddle_sched::{Handle, Pool, Step, spawn, yield_now};
 use raddle_std::sync::Mutex;
 
 #[test]
 fn tasks_in_every_state_are_dropped_on_a_worker() {
-    for workers in [1, 2, 4] {
-        let census = Census::default();
-        let pool = pool(workers);
-        let ids = Arc::new(Mutex::new(Vec::new()));
-        let (gate, stuck) = (Gate::default(), Gate::default());
-        // Idle ones, self-waking ones, and their joiners.
-        let mut signals = Vec::new();
-        for _ in 0..20 {
-            let (citizen, signal) = (census.citizen(), Signal::default());
-            signals.push(signal.clone());
-            drop(pool.handle().spawn(async move {
-                let _citizen = citizen;
-                signal.await;
-            }));
-            let citizen = census.citizen();
-            drop(pool.handle().spawn(async move {
-                let _citizen = citizen;
-                SelfWaking(Arc::default()).await;
-            }));
-            let (citizen, inner) = (census.citizen(), census.citizen());
-            drop(pool.handle().spawn(async move {
-                let _citizen = citizen;
-                let _ = spawn(async move {
-                    let _inner = inner;
-                    std::future::pending::<()>().await;
+    for policy in POLICIES {
+        for workers in [1, 2, 4] {
+            let census = Census::default();
+            let pool = pool_of(policy, workers);
+            let ids = Arc::new(Mutex::new(Vec::new()));
+            let (gate, stuck) = (Gate::default(), Gate::default());
+            // Idle ones, self-waking ones, and their joiners.
+            let mut signals = Vec::new();
+            for _ in 0..20 {
+                let (citizen, signal) = (census.citizen(), Signal::default());
+                signals.push(signal.clone());
+                drop(pool.handle().spawn(async move {
+                    let _citizen = citizen;
+                    signal.await;
+                }));
+                let citizen = census.citizen();
+                drop(pool.handle().spawn(async move {
+                    let _citizen = citizen;
+                    SelfWaking(Arc::default()).await;
+                }));
+                let (citizen, inner) = (census.citizen(), census.citizen());
+                drop(pool.handle().spawn(async move {
+                    let _citizen = citizen;
+                    let _ = spawn(async move {
+                        let _inner = inner;
+                        std::future::pending::<()>().await;
+                    })
+                    .await;
+                }));
+            }
+            wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
+            // Every worker is in a poll, so what follows stays queued.
+            let entered = Arc::new(AtomicUsize::new(0));
+            for count in 1..=workers {
+                let (gate, here, ids) = (gate.clone(), entered.clone(), ids.clone());
+                drop(pool.handle().spawn(async move {
+                    ids.lock().push(std::thread::current().id());
+                    here.fetch_add(1, Ordering::SeqCst);
+                    gate.wait();
+                    yield_now().await;
+                }));
+                // One at a time: two that a worker takes in one batch would stay
+                // behind each other, since the others, busy with the self-waking
+                // ones, do not steal.
+                wait_until(|| entered.load(Ordering::SeqCst) == count);
+            }
+            for _ in 0..1000 {
+                let citizen = census.citizen();
+                drop(pool.handle().spawn(async move { drop(citizen) }));
+            }
+            let queued = census.alive();
+            assert!(queued >= 1000);
+            let opener = {
+                let mut pool = pool;
+                let stuck = stuck.clone();
+                std::thread::spawn(move || {
+                    assert!(!pool.shutdown(Some(Duration::ZERO)));
+                    stuck.open();
+                    assert!(pool.shutdown(None));
                 })
-                .await;
-            }));
+            };
+            stuck.wait();
+            gate.open();
+            opener.join().unwrap();
+            assert_eq!(census.alive(), 0);
+            let ids = ids.lock();
+            assert!(census.drop_threads().iter().all(|id| ids.contains(id)));
         }
-        wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
-        // Every worker is in a poll, so what follows stays queued.
-        let entered = Arc::new(AtomicUsize::new(0));
-        for count in 1..=workers {
-            let (gate, here, ids) = (gate.clone(), entered.clone(), ids.clone());
-            drop(pool.handle().spawn(async move {
-                ids.lock().push(std::thread::current().id());
-                here.fetch_add(1, Ordering::SeqCst);
-                gate.wait();
-                yield_now().await;
-            }));
-            // One at a time: two that a worker takes in one batch would stay
-            // behind each other, since the others, busy with the self-waking
-            // ones, do not steal.
-            wait_until(|| entered.load(Ordering::SeqCst) == count);
-        }
-        for _ in 0..1000 {
-            let citizen = census.citizen();
-            drop(pool.handle().spawn(async move { drop(citizen) }));
-        }
-        let queued = census.alive();
-        assert!(queued >= 1000);
-        let opener = {
-            let mut pool = pool;
-            let stuck = stuck.clone();
-            std::thread::spawn(move || {
-                assert!(!pool.shutdown(Some(Duration::ZERO)));
-                stuck.open();
-                assert!(pool.shutdown(None));
-            })
-        };
-        stuck.wait();
-        gate.open();
-        opener.join().unwrap();
-        assert_eq!(census.alive(), 0);
-        let ids = ids.lock();
-        assert!(census.drop_threads().iter().all(|id| ids.contains(id)));
     }
 }
 
 #[test]
 fn join_handles_say_that_their_tasks_were_cancelled() {
-    let mut pool = pool(2);
-    let tasks: Vec<_> = (0..100)
-        .map(|_| pool.handle().spawn(std::future::pending::<()>()))
-        .collect();
-    assert!(pool.shutdown(None));
-    for task in tasks {
-        assert!(task.is_finished());
-        assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
+    for policy in POLICIES {
+        let mut pool = pool_of(policy, 2);
+        let tasks: Vec<_> = (0..100)
+            .map(|_| pool.handle().spawn(std::future::pending::<()>()))
+            .collect();
+        assert!(pool.shutdown(None));
+        for task in tasks {
+            assert!(task.is_finished());
+            assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
+        }
     }
 }
 
 /// A block_on that waits for a task is told that there will be no result.
 #[test]
 fn a_thread_that_joins_is_released() {
-    let pool = pool(1);
-    let signal = Signal::default();
-    let task = pool.handle().spawn(signal.clone());
-    let handle = pool.handle().clone();
-    let joiner = std::thread::spawn(move || handle.block_on(task).unwrap_err().is_cancelled());
-    wait_until(|| signal.polls() == 1);
-    drop(pool);
-    assert!(joiner.join().unwrap());
+    for policy in POLICIES {
+        let pool = pool_of(policy, 1);
+        let signal = Signal::default();
+        let task = pool.handle().spawn(signal.clone());
+        let handle = pool.handle().clone();
+        let joiner = std::thread::spawn(move || handle.block_on(task).unwrap_err().is_cancelled());
+        wait_until(|| signal.polls() == 1);
+        drop(pool);
+        assert!(joiner.join().unwrap());
+    }
 }
 
 /// tokio 2074: the drop of one task wakes another, drops its waker, aborts it,
 /// and takes a lock that the other's drop takes too.
 #[test]
 fn drops_that_reach_other_tasks() {
-    for workers in [1, 2, 3] {
-        let census = Census::default();
-        let pool = pool(workers);
-        let signals: Vec<_> = (0..30).map(|_| Signal::default()).collect();
-        let lock = Arc::new(Mutex::new(()));
-        for place in 0..signals.len() {
-            let (own, next) = (
-                signals[place].clone(),
-                signals[(place + 1) % signals.len()].clone(),
-            );
-            let (citizen, lock) = (census.citizen(), lock.clone());
-            let guard = OnDrop(move || {
-                let _citizen = &citizen;
-                let _lock = lock.lock();
-                next.set();
-            });
-            drop(pool.handle().spawn(async move {
-                let _guard = guard;
-                loop {
-                    own.clone().await;
-                }
-            }));
+    for policy in POLICIES {
+        for workers in [1, 2, 3] {
+            let census = Census::default();
+            let pool = pool_of(policy, workers);
+            let signals: Vec<_> = (0..30).map(|_| Signal::default()).collect();
+            let lock = Arc::new(Mutex::new(()));
+            for place in 0..signals.len() {
+                let (own, next) = (
+                    signals[place].clone(),
+                    signals[(place + 1) % signals.len()].clone(),
+                );
+                let (citizen, lock) = (census.citizen(), lock.clone());
+                let guard = OnDrop(move || {
+                    let _citizen = &citizen;
+                    let _lock = lock.lock();
+                    next.set();
+                });
+                drop(pool.handle().spawn(async move {
+                    let _guard = guard;
+                    loop {
+                        own.clone().await;
+                    }
+                }));
+            }
+            wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
+            drop(pool);
+            assert_eq!((census.alive(), census.dropped()), (0, 30));
         }
-        wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
-        drop(pool);
-        assert_eq!((census.alive(), census.dropped()), (0, 30));
     }
 }
 
@@ -145,166 +155,180 @@ fn drops_that_reach_other_tasks() {
 /// spawn again.
 #[test]
 fn drops_that_spawn() {
-    for workers in [1, 2] {
+    for policy in POLICIES {
+        for workers in [1, 2] {
+            let census = Census::default();
+            let pool = pool_of(policy, workers);
+            let cancelled = Arc::new(AtomicUsize::new(0));
+            for _ in 0..10 {
+                let (first, second) = (census.citizen(), census.citizen());
+                let (counted, mut parts) = (cancelled.clone(), Some((first, second)));
+                let guard = OnDrop(move || {
+                    let (first, second) = parts.take().unwrap();
+                    let task = spawn(async move {
+                        let _first = first;
+                        let _guard = OnDrop(|| ());
+                    });
+                    assert!(task.is_finished());
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    let nested = OnDrop(move || {
+                        let _second = &second;
+                        drop(Handle::current().spawn(async {}));
+                    });
+                    drop(spawn(async move { drop(nested) }));
+                });
+                drop(pool.handle().spawn(async move {
+                    let _guard = guard;
+                    std::future::pending::<()>().await;
+                }));
+            }
+            drop(pool);
+            assert_eq!(cancelled.load(Ordering::SeqCst), 10);
+            assert_eq!((census.alive(), census.dropped()), (0, 20));
+        }
+    }
+}
+
+#[test]
+fn a_drop_that_panics_does_not_keep_the_others() {
+    for policy in POLICIES {
         let census = Census::default();
-        let pool = pool(workers);
-        let cancelled = Arc::new(AtomicUsize::new(0));
-        for _ in 0..10 {
-            let (first, second) = (census.citizen(), census.citizen());
-            let (counted, mut parts) = (cancelled.clone(), Some((first, second)));
+        let mut pool = pool_of(policy, 2);
+        for place in 0..20 {
+            let citizen = census.citizen();
             let guard = OnDrop(move || {
-                let (first, second) = parts.take().unwrap();
-                let task = spawn(async move {
-                    let _first = first;
-                    let _guard = OnDrop(|| ());
-                });
-                assert!(task.is_finished());
-                counted.fetch_add(1, Ordering::SeqCst);
-                let nested = OnDrop(move || {
-                    let _second = &second;
-                    drop(Handle::current().spawn(async {}));
-                });
-                drop(spawn(async move { drop(nested) }));
+                let _citizen = &citizen;
+                assert!(place % 2 == 0, "a drop panics on purpose");
             });
             drop(pool.handle().spawn(async move {
                 let _guard = guard;
                 std::future::pending::<()>().await;
             }));
         }
-        drop(pool);
-        assert_eq!(cancelled.load(Ordering::SeqCst), 10);
-        assert_eq!((census.alive(), census.dropped()), (0, 20));
+        assert!(pool.shutdown(None));
+        assert_eq!(census.alive(), 0);
     }
-}
-
-#[test]
-fn a_drop_that_panics_does_not_keep_the_others() {
-    let census = Census::default();
-    let mut pool = pool(2);
-    for place in 0..20 {
-        let citizen = census.citizen();
-        let guard = OnDrop(move || {
-            let _citizen = &citizen;
-            assert!(place % 2 == 0, "a drop panics on purpose");
-        });
-        drop(pool.handle().spawn(async move {
-            let _guard = guard;
-            std::future::pending::<()>().await;
-        }));
-    }
-    assert!(pool.shutdown(None));
-    assert_eq!(census.alive(), 0);
 }
 
 #[test]
 fn a_shutdown_does_not_wait_longer_than_it_is_told() {
-    let census = Census::default();
-    let mut pool = pool(2);
-    let (gate, entered) = (Gate::default(), Gate::default());
-    let (inside, open, citizen) = (gate.clone(), entered.clone(), census.citizen());
-    drop(pool.handle().spawn(async move {
-        let _citizen = citizen;
-        open.open();
-        inside.wait();
-        yield_now().await;
-    }));
-    entered.wait();
-    assert!(!pool.shutdown(Some(Duration::ZERO)));
-    assert!(!pool.shutdown(Some(Duration::from_millis(20))));
-    assert_eq!(census.alive(), 1);
-    // Nor does the drop wait after that.
-    drop(pool);
-    gate.open();
-    wait_until(|| census.alive() == 0);
+    for policy in POLICIES {
+        let census = Census::default();
+        let mut pool = pool_of(policy, 2);
+        let (gate, entered) = (Gate::default(), Gate::default());
+        let (inside, open, citizen) = (gate.clone(), entered.clone(), census.citizen());
+        drop(pool.handle().spawn(async move {
+            let _citizen = citizen;
+            open.open();
+            inside.wait();
+            yield_now().await;
+        }));
+        entered.wait();
+        assert!(!pool.shutdown(Some(Duration::ZERO)));
+        assert!(!pool.shutdown(Some(Duration::from_millis(20))));
+        assert_eq!(census.alive(), 1);
+        // Nor does the drop wait after that.
+        drop(pool);
+        gate.open();
+        wait_until(|| census.alive() == 0);
+    }
 }
 
 #[test]
 fn a_shutdown_in_the_background_ends_by_itself() {
-    for _ in 0..50 {
-        let census = Census::default();
-        let mut pool = pool(2);
-        for _ in 0..10 {
-            let citizen = census.citizen();
-            drop(pool.handle().spawn(async move {
-                let _citizen = citizen;
-                std::future::pending::<()>().await;
-            }));
+    for policy in POLICIES {
+        for _ in 0..50 {
+            let census = Census::default();
+            let mut pool = pool_of(policy, 2);
+            for _ in 0..10 {
+                let citizen = census.citizen();
+                drop(pool.handle().spawn(async move {
+                    let _citizen = citizen;
+                    std::future::pending::<()>().await;
+                }));
+            }
+            pool.shutdown(Some(Duration::ZERO));
+            drop(pool);
+            wait_until(|| census.alive() == 0);
         }
-        pool.shutdown(Some(Duration::ZERO));
-        drop(pool);
-        wait_until(|| census.alive() == 0);
     }
 }
 
 /// A worker would wait for itself.
 #[test]
 fn a_pool_that_a_task_of_its_own_drops() {
-    for polled in [true, false] {
-        let census = Census::default();
-        let pool = pool(2);
-        let (handle, citizen, dropped) = (
-            pool.handle().clone(),
-            census.citizen(),
-            Arc::new(AtomicBool::new(false)),
-        );
-        let told = dropped.clone();
-        let task = handle.spawn(async move {
-            let _citizen = citizen;
-            let pool = pool;
-            if polled {
-                drop(pool);
-                told.store(true, Ordering::SeqCst);
-            } else {
-                std::future::pending::<()>().await;
+    for policy in POLICIES {
+        for polled in [true, false] {
+            let census = Census::default();
+            let pool = pool_of(policy, 2);
+            let (handle, citizen, dropped) = (
+                pool.handle().clone(),
+                census.citizen(),
+                Arc::new(AtomicBool::new(false)),
+            );
+            let told = dropped.clone();
+            let task = handle.spawn(async move {
+                let _citizen = citizen;
+                let pool = pool;
+                if polled {
+                    drop(pool);
+                    told.store(true, Ordering::SeqCst);
+                } else {
+                    std::future::pending::<()>().await;
+                }
+            });
+            if !polled {
+                // The task owns the pool, so an abort drops it.
+                task.abort();
             }
-        });
-        if !polled {
-            // The task owns the pool, so an abort drops it.
-            task.abort();
+            wait_until(|| census.alive() == 0);
+            assert_eq!(dropped.load(Ordering::SeqCst), polled);
         }
-        wait_until(|| census.alive() == 0);
-        assert_eq!(dropped.load(Ordering::SeqCst), polled);
     }
 }
 
 #[test]
 fn wakers_and_handles_kept_after_the_end_are_harmless() {
-    let signal = Signal::default();
-    let pool = pool(1);
-    let task = pool.handle().spawn(signal.clone());
-    let (abort, handle) = (task.abort_handle(), pool.handle().clone());
-    wait_until(|| signal.polls() == 1);
-    let waker = signal.waker().unwrap();
-    drop(pool);
-    waker.wake_by_ref();
-    abort.abort();
-    drop(task);
-    waker.wake_by_ref();
-    drop(handle);
-    waker.wake();
-    drop(signal);
-    abort.abort();
+    for policy in POLICIES {
+        let signal = Signal::default();
+        let pool = pool_of(policy, 1);
+        let task = pool.handle().spawn(signal.clone());
+        let (abort, handle) = (task.abort_handle(), pool.handle().clone());
+        wait_until(|| signal.polls() == 1);
+        let waker = signal.waker().unwrap();
+        drop(pool);
+        waker.wake_by_ref();
+        abort.abort();
+        drop(task);
+        waker.wake_by_ref();
+        drop(handle);
+        waker.wake();
+        drop(signal);
+        abort.abort();
+    }
 }
 
 /// Stepped workers that are dropped one after the other, on several threads.
 #[test]
 fn stepped_workers_end_when_the_last_is_dropped() {
-    let census = Census::default();
-    let (handle, mut workers) = Pool::stepped(config(3), None);
-    for _ in 0..100 {
-        let citizen = census.citizen();
-        drop(handle.spawn(async move {
-            let _citizen = citizen;
-            std::future::pending::<()>().await;
-        }));
+    for policy in SHARING {
+        let census = Census::default();
+        let (handle, mut workers) = Pool::stepped(config_of(policy, 3), None);
+        for _ in 0..100 {
+            let citizen = census.citizen();
+            drop(handle.spawn(async move {
+                let _citizen = citizen;
+                std::future::pending::<()>().await;
+            }));
+        }
+        for worker in &mut workers {
+            assert_eq!(worker.step(), Step::Ran);
+        }
+        drop(workers.remove(1));
+        let first = workers.remove(0);
+        std::thread::spawn(move || drop(first)).join().unwrap();
+        assert_eq!(census.alive(), 100);
+        drop(workers);
+        assert_eq!(census.alive(), 0);
     }
-    for worker in &mut workers {
-        assert_eq!(worker.step(), Step::Ran);
-    }
-    drop(workers.remove(1));
-    let first = workers.remove(0);
-    std::thread::spawn(move || drop(first)).join().unwrap();
-    assert_eq!(census.alive(), 100);
-    drop(workers);
-    assert_eq!(census.alive(), 0);
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 use std::thread;
 
-use common::{Census, Signal, current_thread, pool, wait_until};
+use common::{Census, POLICIES, Signal, current_thread, pool_of, wait_until};
 use raddle_sched::yield_now;
 
 fn storm(wakers: &[Waker], over: &AtomicBool) {
@@ -24,54 +24,56 @@ fn storm(wakers: &[Waker], over: &AtomicBool) {
 
 #[test]
 fn wakes_and_spawns_while_the_pool_ends() {
-    for round in 0..60 {
-        let census = Census::default();
-        let pool = pool(1 + round % 3);
-        let signals: Vec<_> = (0..8).map(|_| Signal::default()).collect();
-        let mut aborts = Vec::new();
-        for signal in &signals {
-            let (citizen, signal) = (census.citizen(), signal.clone());
-            let task = pool.handle().spawn(async move {
-                let _citizen = citizen;
-                signal.await;
-            });
-            aborts.push(task.abort_handle());
-        }
-        wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
-        let wakers: Vec<_> = signals.iter().filter_map(Signal::waker).collect();
-        let over = Arc::new(AtomicBool::new(false));
-        let mut threads = Vec::new();
-        for _ in 0..2 {
-            let (wakers, over) = (wakers.clone(), over.clone());
-            threads.push(thread::spawn(move || storm(&wakers, &over)));
-        }
-        let (handle, theirs, stop) = (pool.handle().clone(), census.clone(), over.clone());
-        threads.push(thread::spawn(move || {
-            while !stop.load(Ordering::SeqCst) {
-                let citizen = theirs.citizen();
-                let task = handle.spawn(async move {
+    for policy in POLICIES {
+        for round in 0..60 {
+            let census = Census::default();
+            let pool = pool_of(policy, 1 + round % 3);
+            let signals: Vec<_> = (0..8).map(|_| Signal::default()).collect();
+            let mut aborts = Vec::new();
+            for signal in &signals {
+                let (citizen, signal) = (census.citizen(), signal.clone());
+                let task = pool.handle().spawn(async move {
                     let _citizen = citizen;
-                    yield_now().await;
+                    signal.await;
                 });
-                let _ = handle.block_on(task);
+                aborts.push(task.abort_handle());
             }
-        }));
-        threads.push(thread::spawn(move || {
-            for abort in aborts.into_iter().skip(4) {
-                abort.abort();
+            wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
+            let wakers: Vec<_> = signals.iter().filter_map(Signal::waker).collect();
+            let over = Arc::new(AtomicBool::new(false));
+            let mut threads = Vec::new();
+            for _ in 0..2 {
+                let (wakers, over) = (wakers.clone(), over.clone());
+                threads.push(thread::spawn(move || storm(&wakers, &over)));
+            }
+            let (handle, theirs, stop) = (pool.handle().clone(), census.clone(), over.clone());
+            threads.push(thread::spawn(move || {
+                while !stop.load(Ordering::SeqCst) {
+                    let citizen = theirs.citizen();
+                    let task = handle.spawn(async move {
+                        let _citizen = citizen;
+                        yield_now().await;
+                    });
+                    let _ = handle.block_on(task);
+                }
+            }));
+            threads.push(thread::spawn(move || {
+                for abort in aborts.into_iter().skip(4) {
+                    abort.abort();
+                    thread::yield_now();
+                }
+            }));
+            if round % 2 == 0 {
                 thread::yield_now();
             }
-        }));
-        if round % 2 == 0 {
-            thread::yield_now();
+            drop(pool);
+            over.store(true, Ordering::SeqCst);
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!(census.alive(), 0, "in round {round}");
+            wakers.iter().for_each(Waker::wake_by_ref);
         }
-        drop(pool);
-        over.store(true, Ordering::SeqCst);
-        for thread in threads {
-            thread.join().unwrap();
-        }
-        assert_eq!(census.alive(), 0, "in round {round}");
-        wakers.iter().for_each(Waker::wake_by_ref);
     }
 }
 
@@ -120,18 +122,20 @@ fn wakes_and_spawns_while_a_current_thread_ends() {
 
 #[test]
 fn a_thousand_pools_leave_nothing_behind() {
-    let census = Census::default();
-    for round in 0..1000 {
-        let pool = pool(1 + round % 2);
-        let (first, second) = (census.citizen(), census.citizen());
-        let task = pool.handle().spawn(async move { drop(first) });
-        drop(pool.handle().spawn(async move {
-            let _second = second;
-            std::future::pending::<()>().await;
-        }));
-        if round % 3 == 0 {
-            pool.handle().block_on(task).unwrap();
+    for policy in POLICIES {
+        let census = Census::default();
+        for round in 0..1000 {
+            let pool = pool_of(policy, 1 + round % 2);
+            let (first, second) = (census.citizen(), census.citizen());
+            let task = pool.handle().spawn(async move { drop(first) });
+            drop(pool.handle().spawn(async move {
+                let _second = second;
+                std::future::pending::<()>().await;
+            }));
+            if round % 3 == 0 {
+                pool.handle().block_on(task).unwrap();
+            }
         }
+        assert_eq!((census.alive(), census.dropped()), (0, 2000));
     }
-    assert_eq!((census.alive(), census.dropped()), (0, 2000));
 }

@@ -6,57 +6,63 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Census, Gate, Signal, current_thread, pool};
+use common::{Census, Gate, POLICIES, Signal, current_thread, pool_of};
 use raddle_sched::{Handle, spawn, yield_now};
 
 #[test]
 fn a_task_spawned_from_outside_is_joined() {
-    let pool = pool(2);
-    let task = pool.handle().spawn(async { 7 });
-    assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    for policy in POLICIES {
+        let pool = pool_of(policy, 2);
+        let task = pool.handle().spawn(async { 7 });
+        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    }
 }
 
 #[test]
 fn a_task_spawned_inside_is_joined() {
-    let pool = pool(2);
-    let sum = pool.handle().block_on(async {
-        spawn(async {
-            let tasks: Vec<_> = (0..1000).map(|n| spawn(async move { n })).collect();
-            let mut sum = 0;
-            for task in tasks {
-                sum += task.await.unwrap();
-            }
-            sum
-        })
-        .await
-    });
-    assert_eq!(sum.unwrap(), 499_500);
+    for policy in POLICIES {
+        let pool = pool_of(policy, 2);
+        let sum = pool.handle().block_on(async {
+            spawn(async {
+                let tasks: Vec<_> = (0..1000).map(|n| spawn(async move { n })).collect();
+                let mut sum = 0;
+                for task in tasks {
+                    sum += task.await.unwrap();
+                }
+                sum
+            })
+            .await
+        });
+        assert_eq!(sum.unwrap(), 499_500);
+    }
 }
 
 #[test]
 fn a_worker_of_another_pool_spawns() {
-    let (ours, theirs) = (pool(1), pool(1));
-    let handle = theirs.handle().clone();
-    let workers = ours.handle().block_on(spawn_on(ours.handle(), async move {
-        let on_theirs = handle
-            .spawn(async { std::thread::current().id() })
-            .await
-            .unwrap();
-        let entered = {
-            let _guard = handle.enter();
-            spawn(async { std::thread::current().id() })
-        };
-        let on_ours = spawn(async { std::thread::current().id() }).await.unwrap();
-        [
-            on_theirs,
-            entered.await.unwrap(),
-            on_ours,
-            std::thread::current().id(),
-        ]
-    }));
-    assert_eq!(workers[0], workers[1]);
-    assert_eq!(workers[2], workers[3]);
-    assert_ne!(workers[0], workers[2]);
+    for policy in POLICIES {
+        let (ours, theirs) = (pool_of(policy, 1), pool_of(policy, 1));
+        let handle = theirs.handle().clone();
+        let workers = ours.handle().block_on(spawn_on(ours.handle(), async move {
+            let on_theirs = handle
+                .spawn(async { std::thread::current().id() })
+                .await
+                .unwrap();
+            let entered = {
+                let _guard = handle.enter();
+                spawn(async { std::thread::current().id() })
+            };
+            let on_ours = spawn(async { std::thread::current().id() }).await.unwrap();
+            [
+                on_theirs,
+                entered.await.unwrap(),
+                on_ours,
+                std::thread::current().id(),
+            ]
+        }));
+        assert_eq!(workers[0], workers[1]);
+        assert_eq!(workers[2], workers[3]);
+        assert_ne!(workers[0], workers[2]);
+    }
 }
 
 async fn spawn_on<T: Send + 'static>(
@@ -68,57 +74,65 @@ async fn spawn_on<T: Send + 'static>(
 
 #[test]
 fn a_detached_task_runs_to_its_end() {
-    let pool = pool(1);
-    let (census, gate) = (Census::default(), Gate::default());
-    let (citizen, inside) = (census.citizen(), gate.clone());
-    drop(pool.handle().spawn(async move {
-        yield_now().await;
-        drop(citizen);
-        inside.open();
-    }));
-    gate.wait();
-    assert_eq!((census.alive(), census.dropped()), (0, 1));
+    for policy in POLICIES {
+        let pool = pool_of(policy, 1);
+        let (census, gate) = (Census::default(), Gate::default());
+        let (citizen, inside) = (census.citizen(), gate.clone());
+        drop(pool.handle().spawn(async move {
+            yield_now().await;
+            drop(citizen);
+            inside.open();
+        }));
+        gate.wait();
+        assert_eq!((census.alive(), census.dropped()), (0, 1));
+    }
 }
 
 #[test]
 fn an_aborted_task_is_dropped_by_a_worker() {
-    let pool = pool(2);
-    let (census, signal) = (Census::default(), Signal::default());
-    let (citizen, waiting) = (census.citizen(), signal.clone());
-    let task = pool.handle().spawn(async move {
-        waiting.await;
-        drop(citizen);
-    });
-    common::wait_until(|| signal.polls() == 1);
-    task.abort();
-    assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
-    assert_eq!(census.dropped(), 1);
-    assert_ne!(census.drop_threads()[0], std::thread::current().id());
+    for policy in POLICIES {
+        let pool = pool_of(policy, 2);
+        let (census, signal) = (Census::default(), Signal::default());
+        let (citizen, waiting) = (census.citizen(), signal.clone());
+        let task = pool.handle().spawn(async move {
+            waiting.await;
+            drop(citizen);
+        });
+        common::wait_until(|| signal.polls() == 1);
+        task.abort();
+        assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
+        assert_eq!(census.dropped(), 1);
+        assert_ne!(census.drop_threads()[0], std::thread::current().id());
+    }
 }
 
 #[test]
 fn a_panic_goes_to_the_join_handle_and_the_worker_lives() {
-    let pool = pool(1);
-    let task = pool.handle().spawn(async { panic!("on purpose") });
-    let error = pool.handle().block_on(task).unwrap_err();
-    assert_eq!(
-        *error.into_panic().downcast::<&str>().unwrap(),
-        "on purpose"
-    );
-    let task = pool.handle().spawn(async { 7 });
-    assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    for policy in POLICIES {
+        let pool = pool_of(policy, 1);
+        let task = pool.handle().spawn(async { panic!("on purpose") });
+        let error = pool.handle().block_on(task).unwrap_err();
+        assert_eq!(
+            *error.into_panic().downcast::<&str>().unwrap(),
+            "on purpose"
+        );
+        let task = pool.handle().spawn(async { 7 });
+        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    }
 }
 
 #[test]
 fn a_spawn_after_the_end_is_cancelled_at_once() {
-    let mut pool = pool(1);
-    let handle = pool.handle().clone();
-    assert!(pool.shutdown(None));
-    let census = Census::default();
-    let citizen = census.citizen();
-    let task = handle.spawn(async move { drop(citizen) });
-    assert_eq!(census.dropped(), 1);
-    assert!(handle.block_on(task).unwrap_err().is_cancelled());
+    for policy in POLICIES {
+        let mut pool = pool_of(policy, 1);
+        let handle = pool.handle().clone();
+        assert!(pool.shutdown(None));
+        let census = Census::default();
+        let citizen = census.citizen();
+        let task = handle.spawn(async move { drop(citizen) });
+        assert_eq!(census.dropped(), 1);
+        assert!(handle.block_on(task).unwrap_err().is_cancelled());
+    }
 }
 
 #[test]
@@ -135,23 +149,25 @@ fn the_current_thread_spawns_inside_and_outside() {
 /// More tasks than the local queue holds overflow into the injection queue.
 #[test]
 fn more_tasks_than_the_queue_holds() {
-    let pool = pool(2);
-    let ran = Arc::new(AtomicUsize::new(0));
-    let theirs = ran.clone();
-    let outer = pool.handle().spawn(async move {
-        let tasks: Vec<_> = (0..5000)
-            .map(|_| {
-                let ran = theirs.clone();
-                spawn(async move {
-                    yield_now().await;
-                    ran.fetch_add(1, Ordering::Relaxed)
+    for policy in POLICIES {
+        let pool = pool_of(policy, 2);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let theirs = ran.clone();
+        let outer = pool.handle().spawn(async move {
+            let tasks: Vec<_> = (0..5000)
+                .map(|_| {
+                    let ran = theirs.clone();
+                    spawn(async move {
+                        yield_now().await;
+                        ran.fetch_add(1, Ordering::Relaxed)
+                    })
                 })
-            })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
-    });
-    pool.handle().block_on(outer).unwrap();
-    assert_eq!(ran.load(Ordering::Relaxed), 5000);
+                .collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        pool.handle().block_on(outer).unwrap();
+        assert_eq!(ran.load(Ordering::Relaxed), 5000);
+    }
 }

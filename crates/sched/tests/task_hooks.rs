@@ -7,9 +7,9 @@ use std::future::{pending, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use common::{Signal, config, wait_until};
+use common::{POLICIES, Signal, config_of, wait_until};
 use raddle_sched::{
-    Config, CurrentThread, Pool, Step, TaskHook, TaskHooks, TaskMeta, spawn, yield_now,
+    Config, CurrentThread, Policy, Pool, Step, TaskHook, TaskHooks, TaskMeta, spawn, yield_now,
 };
 use raddle_std::sync::Mutex;
 use raddle_task::Id;
@@ -67,68 +67,76 @@ impl Log {
     }
 }
 
-fn with_hooks(workers: usize, task_hooks: TaskHooks) -> Config {
+fn with_hooks(policy: Policy, workers: usize, task_hooks: TaskHooks) -> Config {
     Config {
         task_hooks,
-        ..config(workers)
+        ..config_of(policy, workers)
     }
 }
 
 #[test]
 fn hooks_surround_the_life_of_a_task() {
-    let log = Log::default();
-    let (handle, mut workers) = Pool::stepped(with_hooks(1, log.hooks()), None);
-    let _current = handle.enter();
-    let theirs = log.clone();
-    let future = async move {
-        theirs.polled();
-        yield_now().await;
-        theirs.polled();
-    };
-    let (task, line) = (handle.spawn(future), line!());
-    assert_eq!(log.take(task.id(), line), [Spawn]);
-    assert_eq!(workers[0].step(), Step::Ran);
-    assert_eq!(log.take(task.id(), line), [Before, Poll, After]);
-    assert_eq!(workers[0].step(), Step::Ran);
-    assert_eq!(log.take(task.id(), line), [Before, Poll, After, Terminate]);
-    handle.block_on(task).unwrap();
+    for policy in POLICIES {
+        let log = Log::default();
+        let (handle, mut workers) = Pool::stepped(with_hooks(policy, 1, log.hooks()), None);
+        let _current = handle.enter();
+        let theirs = log.clone();
+        let future = async move {
+            theirs.polled();
+            yield_now().await;
+            theirs.polled();
+        };
+        let (task, line) = (handle.spawn(future), line!());
+        assert_eq!(log.take(task.id(), line), [Spawn]);
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert_eq!(log.take(task.id(), line), [Before, Poll, After]);
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert_eq!(log.take(task.id(), line), [Before, Poll, After, Terminate]);
+        handle.block_on(task).unwrap();
+    }
 }
 
 #[test]
 fn a_task_that_panics_has_been_polled_and_ends() {
-    let log = Log::default();
-    let (handle, mut workers) = Pool::stepped(with_hooks(1, log.hooks()), None);
-    let _current = handle.enter();
-    let future = async { panic!("a task panics on purpose") };
-    let (task, line) = (handle.spawn(future), line!());
-    assert_eq!(workers[0].step(), Step::Ran);
-    assert_eq!(log.take(task.id(), line), [Spawn, Before, After, Terminate]);
+    for policy in POLICIES {
+        let log = Log::default();
+        let (handle, mut workers) = Pool::stepped(with_hooks(policy, 1, log.hooks()), None);
+        let _current = handle.enter();
+        let future = async { panic!("a task panics on purpose") };
+        let (task, line) = (handle.spawn(future), line!());
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert_eq!(log.take(task.id(), line), [Spawn, Before, After, Terminate]);
+    }
 }
 
 #[test]
 fn a_task_that_is_aborted_ends() {
-    let log = Log::default();
-    let (handle, mut workers) = Pool::stepped(with_hooks(1, log.hooks()), None);
-    let _current = handle.enter();
-    let (task, line) = (handle.spawn(pending::<()>()), line!());
-    assert_eq!(workers[0].step(), Step::Ran);
-    assert_eq!(log.take(task.id(), line), [Spawn, Before, After]);
-    task.abort();
-    assert_eq!(workers[0].step(), Step::Ran);
-    assert_eq!(log.take(task.id(), line), [Before, After, Terminate]);
+    for policy in POLICIES {
+        let log = Log::default();
+        let (handle, mut workers) = Pool::stepped(with_hooks(policy, 1, log.hooks()), None);
+        let _current = handle.enter();
+        let (task, line) = (handle.spawn(pending::<()>()), line!());
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert_eq!(log.take(task.id(), line), [Spawn, Before, After]);
+        task.abort();
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert_eq!(log.take(task.id(), line), [Before, After, Terminate]);
+    }
 }
 
 #[test]
 fn the_end_of_the_scheduler_ends_its_tasks() {
-    let log = Log::default();
-    let (handle, mut workers) = Pool::stepped(with_hooks(1, log.hooks()), None);
-    let _current = handle.enter();
-    let (task, line) = (handle.spawn(pending::<()>()), line!());
-    assert_eq!(workers[0].step(), Step::Ran);
-    drop(workers);
-    assert_eq!(log.take(task.id(), line), [Spawn, Before, After, Terminate]);
-    let (late, line) = (handle.spawn(pending::<()>()), line!());
-    assert_eq!(log.take(late.id(), line), [Spawn, Terminate]);
+    for policy in POLICIES {
+        let log = Log::default();
+        let (handle, mut workers) = Pool::stepped(with_hooks(policy, 1, log.hooks()), None);
+        let _current = handle.enter();
+        let (task, line) = (handle.spawn(pending::<()>()), line!());
+        assert_eq!(workers[0].step(), Step::Ran);
+        drop(workers);
+        assert_eq!(log.take(task.id(), line), [Spawn, Before, After, Terminate]);
+        let (late, line) = (handle.spawn(pending::<()>()), line!());
+        assert_eq!(log.take(late.id(), line), [Spawn, Terminate]);
+    }
 }
 
 /// The location is that of the call, on a worker as from outside.
@@ -142,7 +150,7 @@ fn tasks_tell_where_they_were_spawned() {
         })),
         ..TaskHooks::default()
     };
-    let scheduler = CurrentThread::new(with_hooks(1, hooks), None);
+    let scheduler = CurrentThread::new(with_hooks(Policy::default(), 1, hooks), None);
     let outer = line!() + 1;
     let task = scheduler.handle().spawn(async {
         drop(spawn(ready(())));
@@ -154,24 +162,26 @@ fn tasks_tell_where_they_were_spawned() {
 
 #[test]
 fn a_hook_may_spawn() {
-    let left = Arc::new(AtomicUsize::new(3));
-    let ended = Arc::new(AtomicUsize::new(0));
-    let counted = ended.clone();
-    let hooks = TaskHooks {
-        on_terminate: Some(Arc::new(move |_| {
-            counted.fetch_add(1, SeqCst);
-            if left
-                .fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1))
-                .is_ok()
-            {
-                drop(spawn(ready(())));
-            }
-        })),
-        ..TaskHooks::default()
-    };
-    let pool = Pool::start(with_hooks(2, hooks), None).unwrap();
-    drop(pool.handle().spawn(ready(())));
-    wait_until(|| ended.load(SeqCst) == 4 && pool.handle().metrics().alive_tasks() == 0);
+    for policy in POLICIES {
+        let left = Arc::new(AtomicUsize::new(3));
+        let ended = Arc::new(AtomicUsize::new(0));
+        let counted = ended.clone();
+        let hooks = TaskHooks {
+            on_terminate: Some(Arc::new(move |_| {
+                counted.fetch_add(1, SeqCst);
+                if left
+                    .fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1))
+                    .is_ok()
+                {
+                    drop(spawn(ready(())));
+                }
+            })),
+            ..TaskHooks::default()
+        };
+        let pool = Pool::start(with_hooks(policy, 2, hooks), None).unwrap();
+        drop(pool.handle().spawn(ready(())));
+        wait_until(|| ended.load(SeqCst) == 4 && pool.handle().metrics().alive_tasks() == 0);
+    }
 }
 
 /// A payload whose drop panics, too.
@@ -187,47 +197,49 @@ impl Drop for Grenade {
 /// notice.
 #[test]
 fn a_hook_that_panics_harms_nobody() {
-    for place in 0..4 {
-        let calls = Arc::new(AtomicUsize::new(0));
-        let counted = calls.clone();
-        let hook: Option<TaskHook> = Some(Arc::new(move |_: &TaskMeta<'_>| {
-            counted.fetch_add(1, SeqCst);
-            // Not by `panic!`, which would fill the test's output.
-            std::panic::resume_unwind(Box::new(Grenade));
-        }));
-        let mut hooks = TaskHooks::default();
-        match place {
-            0 => hooks.on_spawn = hook,
-            1 => hooks.before_poll = hook,
-            2 => hooks.after_poll = hook,
-            _ => hooks.on_terminate = hook,
-        }
-        let pool = Pool::start(with_hooks(2, hooks.clone()), None).unwrap();
-        let metrics = pool.handle().metrics();
-        let signal = Signal::default();
-        let theirs = signal.clone();
-        let task = pool.handle().spawn(async move {
-            let inner = spawn(async { 7 });
-            theirs.await;
-            inner.await.unwrap()
-        });
-        wait_until(|| signal.polls() == 1);
-        signal.set();
-        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
-        wait_until(|| metrics.alive_tasks() == 0);
-        let forever = pool.handle().spawn(pending::<()>());
-        wait_until(|| {
-            (0..2)
-                .map(|worker| metrics.worker(worker).polls)
-                .sum::<u64>()
-                >= 4
-        });
-        drop(pool);
-        assert!(forever.is_finished());
-        assert!(calls.load(SeqCst) >= 3, "hook {place}");
+    for policy in POLICIES {
+        for place in 0..4 {
+            let calls = Arc::new(AtomicUsize::new(0));
+            let counted = calls.clone();
+            let hook: Option<TaskHook> = Some(Arc::new(move |_: &TaskMeta<'_>| {
+                counted.fetch_add(1, SeqCst);
+                // Not by `panic!`, which would fill the test's output.
+                std::panic::resume_unwind(Box::new(Grenade));
+            }));
+            let mut hooks = TaskHooks::default();
+            match place {
+                0 => hooks.on_spawn = hook,
+                1 => hooks.before_poll = hook,
+                2 => hooks.after_poll = hook,
+                _ => hooks.on_terminate = hook,
+            }
+            let pool = Pool::start(with_hooks(policy, 2, hooks.clone()), None).unwrap();
+            let metrics = pool.handle().metrics();
+            let signal = Signal::default();
+            let theirs = signal.clone();
+            let task = pool.handle().spawn(async move {
+                let inner = spawn(async { 7 });
+                theirs.await;
+                inner.await.unwrap()
+            });
+            wait_until(|| signal.polls() == 1);
+            signal.set();
+            assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+            wait_until(|| metrics.alive_tasks() == 0);
+            let forever = pool.handle().spawn(pending::<()>());
+            wait_until(|| {
+                (0..2)
+                    .map(|worker| metrics.worker(worker).polls)
+                    .sum::<u64>()
+                    >= 4
+            });
+            drop(pool);
+            assert!(forever.is_finished());
+            assert!(calls.load(SeqCst) >= 3, "hook {place}");
 
-        let scheduler = CurrentThread::new(with_hooks(1, hooks), None);
-        let task = scheduler.handle().spawn(async { spawn(async { 7 }).await });
-        assert_eq!(scheduler.block_on(task).unwrap().unwrap(), 7);
+            let scheduler = CurrentThread::new(with_hooks(Policy::default(), 1, hooks), None);
+            let task = scheduler.handle().spawn(async { spawn(async { 7 }).await });
+            assert_eq!(scheduler.block_on(task).unwrap().unwrap(), 7);
+        }
     }
 }

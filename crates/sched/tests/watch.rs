@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 
-use common::{config, pool, wait_until};
+use common::{SHARING, config_of, pool_of, wait_until};
 use events::Events;
-use raddle_sched::{Handle, Pool, spawn};
+use raddle_sched::{Handle, Policy, Pool, spawn};
 use raddle_std::sync::Mutex;
 
 const ROUNDS: usize = 20;
@@ -69,96 +69,108 @@ fn inside_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
 
 #[test]
 fn a_task_that_the_stuck_one_woke() {
-    let pool = pool(2);
-    let sleeper = Sleeper::on(pool.handle());
-    inside_a_poll(&pool, move || sleeper.is_served(Waker::wake));
+    for policy in SHARING {
+        let pool = pool_of(policy, 2);
+        let sleeper = Sleeper::on(pool.handle());
+        inside_a_poll(&pool, move || sleeper.is_served(Waker::wake));
+    }
 }
 
 #[test]
 fn a_task_that_the_stuck_one_spawned() {
-    let pool = pool(2);
-    inside_a_poll(&pool, || {
-        for _ in 0..ROUNDS {
-            let task = spawn(async {});
-            wait_until(|| task.is_finished());
-        }
-    });
+    for policy in SHARING {
+        let pool = pool_of(policy, 2);
+        inside_a_poll(&pool, || {
+            for _ in 0..ROUNDS {
+                let task = spawn(async {});
+                wait_until(|| task.is_finished());
+            }
+        });
+    }
 }
 
 #[test]
 fn tasks_in_the_queue_of_the_stuck_one() {
-    let pool = pool(2);
-    inside_a_poll(&pool, || {
-        for _ in 0..ROUNDS {
-            let tasks: Vec<_> = (0..10).map(|_| spawn(async {})).collect();
-            wait_until(|| tasks.iter().all(|task| task.is_finished()));
-        }
-    });
+    for policy in SHARING {
+        let pool = pool_of(policy, 2);
+        inside_a_poll(&pool, || {
+            for _ in 0..ROUNDS {
+                let tasks: Vec<_> = (0..10).map(|_| spawn(async {})).collect();
+                wait_until(|| tasks.iter().all(|task| task.is_finished()));
+            }
+        });
+    }
 }
 
 #[test]
 fn a_task_that_yields_to_the_stuck_one() {
-    let pool = pool(2);
-    let polls = Arc::new(AtomicUsize::new(0));
-    let theirs = polls.clone();
-    drop(pool.handle().spawn(async move {
-        loop {
-            polls.fetch_add(1, Ordering::SeqCst);
-            raddle_sched::yield_now().await;
-        }
-    }));
-    inside_a_poll(&pool, move || {
-        for _ in 0..ROUNDS {
-            let before = theirs.load(Ordering::SeqCst);
-            wait_until(|| theirs.load(Ordering::SeqCst) > before);
-        }
-    });
+    for policy in SHARING {
+        let pool = pool_of(policy, 2);
+        let polls = Arc::new(AtomicUsize::new(0));
+        let theirs = polls.clone();
+        drop(pool.handle().spawn(async move {
+            loop {
+                polls.fetch_add(1, Ordering::SeqCst);
+                raddle_sched::yield_now().await;
+            }
+        }));
+        inside_a_poll(&pool, move || {
+            for _ in 0..ROUNDS {
+                let before = theirs.load(Ordering::SeqCst);
+                wait_until(|| theirs.load(Ordering::SeqCst) > before);
+            }
+        });
+    }
 }
 
 #[test]
 fn a_spawn_from_outside() {
-    let pool = pool(2);
-    let handle = pool.handle().clone();
-    inside_a_poll(&pool, move || {
-        for _ in 0..ROUNDS {
-            let outside = std::thread::spawn({
-                let handle = handle.clone();
-                move || handle.spawn(async {})
-            });
-            let task = outside.join().unwrap();
-            wait_until(|| task.is_finished());
-        }
-    });
+    for policy in SHARING {
+        let pool = pool_of(policy, 2);
+        let handle = pool.handle().clone();
+        inside_a_poll(&pool, move || {
+            for _ in 0..ROUNDS {
+                let outside = std::thread::spawn({
+                    let handle = handle.clone();
+                    move || handle.spawn(async {})
+                });
+                let task = outside.join().unwrap();
+                wait_until(|| task.is_finished());
+            }
+        });
+    }
 }
 
 #[test]
 fn events_of_the_driver() {
-    for workers in [2, 4] {
-        let events = Events::new();
-        let driver = Box::new(Events::driver(&events));
-        let pool = Pool::start(config(workers), Some(driver)).unwrap();
-        let (first, second) = (Sleeper::on(pool.handle()), Sleeper::on(pool.handle()));
-        // Let whichever worker waits in the driver be the one that is stuck.
-        let (entered, ended) = (Sleeper::default(), Sleeper::default());
-        let marks = (entered.polls.clone(), ended.polls.clone());
-        let raised = events.clone();
-        let waker = Arc::new(Mutex::new(None::<Waker>));
-        let theirs = waker.clone();
-        drop(pool.handle().spawn(poll_fn(move |cx| {
-            if theirs.lock().replace(cx.waker().clone()).is_none() {
-                return Poll::Pending;
-            }
-            marks.0.fetch_add(1, Ordering::SeqCst);
-            first.is_served(|waker| raised.raise([waker]));
-            second.is_served(|waker| raised.raise([waker]));
-            marks.1.fetch_add(1, Ordering::SeqCst);
-            Poll::Ready(())
-        })));
-        wait_until(|| waker.lock().is_some());
-        let waker = waker.lock().clone().unwrap();
-        events.raise([waker]);
-        wait_until(|| ended.polls() == 1);
-        assert_eq!(entered.polls(), 1);
+    for policy in SHARING {
+        for workers in [2, 4] {
+            let events = Events::new();
+            let driver = Box::new(Events::driver(&events));
+            let pool = Pool::start(config_of(policy, workers), Some(driver)).unwrap();
+            let (first, second) = (Sleeper::on(pool.handle()), Sleeper::on(pool.handle()));
+            // Let whichever worker waits in the driver be the one that is stuck.
+            let (entered, ended) = (Sleeper::default(), Sleeper::default());
+            let marks = (entered.polls.clone(), ended.polls.clone());
+            let raised = events.clone();
+            let waker = Arc::new(Mutex::new(None::<Waker>));
+            let theirs = waker.clone();
+            drop(pool.handle().spawn(poll_fn(move |cx| {
+                if theirs.lock().replace(cx.waker().clone()).is_none() {
+                    return Poll::Pending;
+                }
+                marks.0.fetch_add(1, Ordering::SeqCst);
+                first.is_served(|waker| raised.raise([waker]));
+                second.is_served(|waker| raised.raise([waker]));
+                marks.1.fetch_add(1, Ordering::SeqCst);
+                Poll::Ready(())
+            })));
+            wait_until(|| waker.lock().is_some());
+            let waker = waker.lock().clone().unwrap();
+            events.raise([waker]);
+            wait_until(|| ended.polls() == 1);
+            assert_eq!(entered.polls(), 1);
+        }
     }
 }
 
@@ -168,7 +180,7 @@ fn without_a_watch_the_task_waits() {
     let pool = Pool::start(
         raddle_sched::Config {
             keeps_watch: false,
-            ..config(2)
+            ..config_of(Policy::default(), 2)
         },
         None,
     )

@@ -26,19 +26,18 @@ pub(crate) fn pool(workers: usize) -> Pool {
 /// What must hold of every policy is tested under each.
 pub(crate) const POLICIES: [Policy; 3] = [Policy::WorkStealing, Policy::Shared, Policy::Sharded];
 
-pub(crate) fn pool_of(policy: Policy, workers: usize) -> Pool {
-    let config = Config {
+/// Those under which any worker may run any task.
+pub(crate) const SHARING: [Policy; 2] = [Policy::WorkStealing, Policy::Shared];
+
+pub(crate) fn config_of(policy: Policy, workers: usize) -> Config {
+    Config {
         policy,
         ..config(workers)
-    };
-    Pool::start(config, None).unwrap()
+    }
 }
 
-/// A pool of each policy, one after the other.
-pub(crate) fn pools(workers: usize) -> impl Iterator<Item = Pool> {
-    POLICIES
-        .into_iter()
-        .map(move |policy| pool_of(policy, workers))
+pub(crate) fn pool_of(policy: Policy, workers: usize) -> Pool {
+    Pool::start(config_of(policy, workers), None).unwrap()
 }
 
 pub(crate) fn current_thread() -> CurrentThread {
