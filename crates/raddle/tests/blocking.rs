@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use common::{current_thread, each_flavor, eventually, multi_thread};
+use common::{builders, current_thread, each_flavor, eventually, multi_thread};
 use raddle::task;
 
 #[test]
@@ -54,7 +54,7 @@ fn tasks_run_while_it_blocks() {
 
 #[test]
 fn abort_before_the_start_keeps_it_from_running() {
-    for mut builder in [multi_thread(), current_thread()] {
+    for mut builder in builders() {
         let runtime = builder.max_blocking_threads(1).build().unwrap();
         let ran = Arc::new(AtomicUsize::new(0));
         let (open, gate) = channel::<()>();
@@ -104,7 +104,7 @@ fn a_panic_is_in_the_join_error() {
 
 #[test]
 fn a_cap_of_one_runs_one_at_a_time() {
-    for mut builder in [multi_thread(), current_thread()] {
+    for mut builder in builders() {
         let runtime = builder.max_blocking_threads(1).build().unwrap();
         let running = Arc::new(AtomicUsize::new(0));
         let works: Vec<_> = (0..200)

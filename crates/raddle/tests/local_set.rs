@@ -15,7 +15,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use common::{each_flavor, eventually, panic_message};
+use common::{current_thread, each_flavor, eventually, multi_thread, panic_message, with_policy};
+use raddle::runtime::Policy;
 use raddle::task::{self, JoinSet, LocalSet, spawn_local};
 use raddle::time::sleep;
 
@@ -334,7 +335,13 @@ fn a_panic_goes_to_the_handle() {
 fn spawn_local_needs_a_set() {
     const OUTSIDE: &str = "spawn_local was called outside a LocalSet";
     assert!(panic_message(|| spawn_local(async {})).starts_with(OUTSIDE));
-    each_flavor(|runtime| {
+    // On a sharded runtime a task may spawn locally: `sharded.rs`.
+    for mut builder in [
+        multi_thread(),
+        with_policy(Policy::Shared),
+        current_thread(),
+    ] {
+        let runtime = builder.build().unwrap();
         let message = panic_message(|| runtime.block_on(async { drop(spawn_local(async {})) }));
         assert!(message.starts_with(OUTSIDE));
         // A task of the runtime is outside, even beside a set.
@@ -347,7 +354,7 @@ fn spawn_local_needs_a_set() {
             // And this is still inside.
             spawn_local(async {}).await.unwrap();
         });
-    });
+    }
 }
 
 #[test]

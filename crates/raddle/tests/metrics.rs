@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use common::{current_thread, each_flavor, eventually, multi_thread};
+use common::{builders, each_flavor, eventually, multi_thread};
 use raddle::runtime::RuntimeFlavor;
 use raddle::task;
 
@@ -83,7 +83,7 @@ fn a_worker_that_is_parked_has_an_odd_count() {
 
 #[test]
 fn polls_are_timed_only_when_asked() {
-    for mut builder in [multi_thread(), current_thread()] {
+    for mut builder in builders() {
         let metrics = builder.build().unwrap().metrics();
         assert!(!metrics.poll_time_histogram_enabled());
         assert_eq!(metrics.poll_time_histogram_num_buckets(), 0);
@@ -146,7 +146,7 @@ fn blocking_threads_and_their_queue() {
 /// spawn, by whichever function it was spawned.
 #[test]
 fn task_hooks_see_each_task() {
-    for mut builder in [multi_thread(), current_thread()] {
+    for mut builder in builders() {
         let log = Arc::new(Mutex::new(Vec::new()));
         let note = |event: &'static str| {
             let log = Arc::clone(&log);
@@ -202,7 +202,7 @@ fn task_hooks_see_each_task() {
 
 #[test]
 fn a_task_hook_that_panics_harms_nobody() {
-    for mut builder in [multi_thread(), current_thread()] {
+    for mut builder in builders() {
         let calls = Arc::new(AtomicUsize::new(0));
         let panics = |calls: &Arc<AtomicUsize>| {
             let calls = Arc::clone(calls);

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::multi_thread;
+use common::with_policy;
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::TcpListener;
+use raddle::runtime::Policy;
 use raddle::time::sleep;
 
 const ROUNDS: usize = 20;
@@ -29,60 +30,64 @@ fn block_until(count: &AtomicUsize, target: usize) {
 
 #[test]
 fn timers_fire() {
-    let runtime = multi_thread().worker_threads(2).build().unwrap();
-    let ticks = Arc::new(AtomicUsize::new(0));
-    let seen = Arc::clone(&ticks);
-    runtime.spawn(async move {
-        loop {
-            sleep(Duration::from_millis(1)).await;
-            ticks.fetch_add(1, SeqCst);
-        }
-    });
-    // Twice, so that another worker may be the one that is stuck.
-    for round in 1..=2 {
-        let seen = Arc::clone(&seen);
-        let stuck = runtime.spawn(async move {
-            sleep(Duration::from_millis(2)).await;
-            block_until(&seen, round * ROUNDS);
+    for policy in [Policy::WorkStealing, Policy::Shared] {
+        let runtime = with_policy(policy).worker_threads(2).build().unwrap();
+        let ticks = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&ticks);
+        runtime.spawn(async move {
+            loop {
+                sleep(Duration::from_millis(1)).await;
+                ticks.fetch_add(1, SeqCst);
+            }
         });
-        runtime.block_on(stuck).unwrap();
+        // Twice, so that another worker may be the one that is stuck.
+        for round in 1..=2 {
+            let seen = Arc::clone(&seen);
+            let stuck = runtime.spawn(async move {
+                sleep(Duration::from_millis(2)).await;
+                block_until(&seen, round * ROUNDS);
+            });
+            runtime.block_on(stuck).unwrap();
+        }
     }
 }
 
 #[test]
 fn sockets_are_served() {
-    let runtime = multi_thread().worker_threads(2).build().unwrap();
-    let (echoes, accepted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (seen, opened) = (Arc::clone(&echoes), Arc::clone(&accepted));
-    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-    let address = listener.local_addr().unwrap();
-    runtime.spawn(async move {
-        loop {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            accepted.fetch_add(1, SeqCst);
-            raddle::spawn(async move {
-                let mut byte = [0];
-                while stream.read_exact(&mut byte).await.is_ok() {
-                    stream.write_all(&byte).await.unwrap();
-                }
-            });
+    for policy in [Policy::WorkStealing, Policy::Shared] {
+        let runtime = with_policy(policy).worker_threads(2).build().unwrap();
+        let (echoes, accepted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (seen, opened) = (Arc::clone(&echoes), Arc::clone(&accepted));
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        runtime.spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                accepted.fetch_add(1, SeqCst);
+                raddle::spawn(async move {
+                    let mut byte = [0];
+                    while stream.read_exact(&mut byte).await.is_ok() {
+                        stream.write_all(&byte).await.unwrap();
+                    }
+                });
+            }
+        });
+        let client = thread::spawn(move || {
+            // A connection a round: the listener and the streams are both served.
+            for _ in 0..2 * ROUNDS {
+                let mut stream = std::net::TcpStream::connect(address).unwrap();
+                let mut byte = [7];
+                stream.write_all(&byte).unwrap();
+                stream.read_exact(&mut byte).unwrap();
+                echoes.fetch_add(1, SeqCst);
+            }
+        });
+        for round in 1..=2 {
+            let seen = Arc::clone(&seen);
+            let stuck = runtime.spawn(async move { block_until(&seen, round * ROUNDS) });
+            runtime.block_on(stuck).unwrap();
         }
-    });
-    let client = thread::spawn(move || {
-        // A connection a round: the listener and the streams are both served.
-        for _ in 0..2 * ROUNDS {
-            let mut stream = std::net::TcpStream::connect(address).unwrap();
-            let mut byte = [7];
-            stream.write_all(&byte).unwrap();
-            stream.read_exact(&mut byte).unwrap();
-            echoes.fetch_add(1, SeqCst);
-        }
-    });
-    for round in 1..=2 {
-        let seen = Arc::clone(&seen);
-        let stuck = runtime.spawn(async move { block_until(&seen, round * ROUNDS) });
-        runtime.block_on(stuck).unwrap();
+        client.join().unwrap();
+        assert_eq!(opened.load(SeqCst), 2 * ROUNDS);
     }
-    client.join().unwrap();
-    assert_eq!(opened.load(SeqCst), 2 * ROUNDS);
 }

@@ -87,6 +87,10 @@ impl Worker {
         core.attach();
         core.keep_time();
         let _worker = context::enter_worker(core);
+        if core.shared.is_closed() {
+            // Its surroundings may be gone already: it comes up too late.
+            return;
+        }
         loop {
             match core.step() {
                 Step::Ran => {}

@@ -2,6 +2,7 @@
 
 mod observe;
 mod panics;
+mod policy;
 
 use std::fmt;
 use std::io;
@@ -13,13 +14,13 @@ use crate::runtime::context::{Inside, Layers};
 use crate::runtime::driver::Driver;
 use crate::runtime::handle::Inner;
 use crate::runtime::runtime::Scheduler;
-use crate::runtime::{Handle, Runtime, RuntimeFlavor, UnhandledPanic};
+use crate::runtime::{Handle, Policy, Runtime, RuntimeFlavor, UnhandledPanic};
 
 /// The variable that says how many workers a runtime has by default.
 const WORKERS_VARIABLE: &str = "RADDLE_WORKER_THREADS";
 
 type Hook = Arc<dyn Fn() + Send + Sync>;
-type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+type Around = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
 
 /// Builds a [`Runtime`].
 ///
@@ -36,6 +37,7 @@ type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 pub struct Builder {
     flavor: RuntimeFlavor,
     name: Option<String>,
+    policy: Policy,
     worker_threads: Option<usize>,
     enable_io: bool,
     enable_time: bool,
@@ -70,6 +72,7 @@ impl Builder {
         Self {
             flavor,
             name: None,
+            policy: Policy::default(),
             worker_threads: None,
             enable_io: false,
             enable_time: false,
@@ -262,15 +265,20 @@ impl Builder {
             (RuntimeFlavor::MultiThread, Some(count)) => count,
             (RuntimeFlavor::MultiThread, None) => default_workers(),
         };
-        let driver = Driver::new(self.enable_io, self.enable_time)?;
+        let drivers = match self.policy {
+            Policy::Sharded => workers,
+            _ => 1,
+        };
+        let drivers = (0..drivers)
+            .map(|_| Driver::new(self.enable_io, self.enable_time))
+            .collect::<io::Result<Vec<_>>>()?;
         let mut blocking = None;
         let inner = Arc::new_cyclic(|inner| {
             let pool = self.blocking_pool(inner);
             let pool = blocking.insert(pool);
             Inner {
                 scheduler: OnceLock::new(),
-                reactor: driver.reactor(),
-                timers: driver.timers(),
+                drivers: drivers.iter().map(Driver::handles).collect(),
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
                 name: self.name.clone(),
@@ -279,15 +287,22 @@ impl Builder {
         let blocking = blocking.expect("made along with the handle");
 
         let config = self.scheduler_config(workers, &inner);
-        let driver: Option<Box<dyn raddle_sched::Driver>> = Some(Box::new(driver));
+        let mut drivers = drivers
+            .into_iter()
+            .map(|driver| Box::new(driver) as Box<dyn raddle_sched::Driver>);
         let (scheduler, handle) = match self.flavor {
             RuntimeFlavor::CurrentThread => {
-                let scheduler = raddle_sched::CurrentThread::new(config, driver);
+                let scheduler = raddle_sched::CurrentThread::new(config, drivers.next());
                 let handle = scheduler.handle().clone();
                 (Scheduler::CurrentThread(Box::new(scheduler)), handle)
             }
             RuntimeFlavor::MultiThread => {
-                let pool = raddle_sched::Pool::start(config, driver)?;
+                let pool = match self.policy {
+                    Policy::Sharded => {
+                        raddle_sched::Pool::start_sharded(config, drivers.collect())?
+                    }
+                    _ => raddle_sched::Pool::start(config, drivers.next())?,
+                };
                 let handle = pool.handle().clone();
                 (Scheduler::MultiThread(pool), handle)
             }
@@ -302,10 +317,13 @@ impl Builder {
             keep_alive: Some(self.thread_keep_alive),
             thread_name: Arc::clone(&self.thread_name),
             stack_size: self.thread_stack_size,
-            around_thread: Some(self.around(inner, |handle, run| {
-                let _guard = handle.enter();
-                run();
-            })),
+            around_thread: Some({
+                let around = self.around(inner, |handle, _, run| {
+                    let _guard = handle.enter();
+                    run();
+                });
+                Arc::new(move |run| around(0, run))
+            }),
         })
     }
 
@@ -313,16 +331,17 @@ impl Builder {
         let default = raddle_sched::Config::default();
         raddle_sched::Config {
             workers,
+            policy: self.policy,
             thread_name: Arc::clone(&self.thread_name),
             thread_stack_size: self.thread_stack_size,
             global_queue_interval: self
                 .global_queue_interval
                 .unwrap_or(default.global_queue_interval),
             event_interval: self.event_interval.unwrap_or(default.event_interval),
-            around_worker: Some(self.around(&Arc::downgrade(inner), |handle, run| {
+            around_worker: Some(self.around(&Arc::downgrade(inner), |handle, worker, run| {
                 let scheduler = &handle.inner.scheduler;
                 scheduler.get_or_init(raddle_sched::Handle::current);
-                let _layers = Layers::enter(handle);
+                let _layers = Layers::enter_worker(handle, worker);
                 run();
             })),
             on_thread_park: self.on_thread_park.clone(),
@@ -340,16 +359,16 @@ impl Builder {
     /// It refers to the runtime weakly, for it is held by parts of it. A
     /// thread that comes up after the runtime is gone has nothing to do but
     /// end.
-    fn around(&self, inner: &Weak<Inner>, enter: fn(&Handle, &mut dyn FnMut())) -> Around {
+    fn around(&self, inner: &Weak<Inner>, enter: fn(&Handle, usize, &mut dyn FnMut())) -> Around {
         let inner = Weak::clone(inner);
         let start = self.on_thread_start.clone();
         let stop = self.on_thread_stop.clone();
-        Arc::new(move |run| {
+        Arc::new(move |worker, run| {
             let Some(inner) = inner.upgrade() else {
                 return run();
             };
             let _inside = Inside::enter();
-            enter(&Handle { inner }, &mut || {
+            enter(&Handle { inner }, worker, &mut || {
                 if let Some(start) = &start {
                     start();
                 }
@@ -381,6 +400,7 @@ impl fmt::Debug for Builder {
         f.debug_struct("Builder")
             .field("flavor", &self.flavor)
             .field("name", &self.name)
+            .field("policy", &self.policy)
             .field("worker_threads", &self.worker_threads)
             .field("enable_io", &self.enable_io)
             .field("enable_time", &self.enable_time)

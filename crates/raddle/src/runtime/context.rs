@@ -57,13 +57,21 @@ pub(crate) struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
+    /// On a worker of the runtime its sockets and timers become current,
+    /// elsewhere those of worker 0.
     pub(crate) fn enter(handle: &'a Handle) -> Self {
+        let worker = handle.scheduler().current_worker();
+        Self::enter_worker(handle, worker.unwrap_or(0))
+    }
+
+    pub(crate) fn enter_worker(handle: &'a Handle, worker: usize) -> Self {
+        let driver = handle.driver(worker);
         Self {
-            _reactor: match handle.reactor() {
+            _reactor: match &driver.reactor {
                 Some(reactor) => reactor.enter(),
                 None => raddle_reactor::Handle::enter_none(),
             },
-            _timers: match handle.timers() {
+            _timers: match &driver.timers {
                 Some(timers) => timers.enter(),
                 None => raddle_timer::Handle::enter_none(),
             },

@@ -15,6 +15,12 @@ pub(crate) struct Driver {
     timers: Option<Timers>,
 }
 
+/// References to what a driver consists of, as far as it is enabled.
+pub(crate) struct DriverHandles {
+    pub(crate) reactor: Option<raddle_reactor::Handle>,
+    pub(crate) timers: Option<raddle_timer::Handle>,
+}
+
 /// Where the driver waits.
 enum Place {
     /// For events: with sockets enabled.
@@ -50,15 +56,14 @@ impl Driver {
         Ok(Self { place, timers })
     }
 
-    pub(crate) fn reactor(&self) -> Option<raddle_reactor::Handle> {
-        match &self.place {
-            Place::Reactor(reactor) => Some(reactor.handle()),
-            Place::Token(_) => None,
+    pub(crate) fn handles(&self) -> DriverHandles {
+        DriverHandles {
+            reactor: match &self.place {
+                Place::Reactor(reactor) => Some(reactor.handle()),
+                Place::Token(_) => None,
+            },
+            timers: self.timers.as_ref().map(Timers::handle),
         }
-    }
-
-    pub(crate) fn timers(&self) -> Option<raddle_timer::Handle> {
-        self.timers.as_ref().map(Timers::handle)
     }
 
     /// `timeout`, cut short by the next timer.

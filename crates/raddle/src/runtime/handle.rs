@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use crate::runtime::Id;
 use crate::runtime::blocking::{self, BlockingJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
+use crate::runtime::driver::DriverHandles;
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
 use crate::task::JoinHandle;
@@ -27,8 +28,8 @@ pub(crate) struct Inner {
     /// Set by the builder or by a worker that is up earlier, before anything
     /// can ask for it.
     pub(crate) scheduler: OnceLock<raddle_sched::Handle>,
-    pub(crate) reactor: Option<raddle_reactor::Handle>,
-    pub(crate) timers: Option<raddle_timer::Handle>,
+    /// One for each worker of a sharded runtime, else one for all.
+    pub(crate) drivers: Box<[DriverHandles]>,
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) name: Option<String>,
@@ -87,6 +88,50 @@ impl Handle {
         self.scheduler().spawn(trace::task(Kind::Task, future))
     }
 
+    /// Sends a function to a worker, which calls it and runs the future that it
+    /// makes as a task. The task stays on that worker, so that the future need
+    /// not be `Send`, and the sockets and timers that it makes are the worker's.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// use raddle::runtime::{Builder, Policy};
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .scheduler(Policy::Sharded)
+    ///     .build()?;
+    /// let tasks: Vec<_> = (0..2)
+    ///     .map(|worker| {
+    ///         runtime.handle().spawn_on(worker, move || {
+    ///             let count = Rc::new(Cell::new(worker));
+    ///             async move {
+    ///                 raddle::task::yield_now().await;
+    ///                 count.get()
+    ///             }
+    ///         })
+    ///     })
+    ///     .collect();
+    /// for (worker, task) in tasks.into_iter().enumerate() {
+    ///     assert_eq!(runtime.block_on(task).unwrap(), worker);
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the runtime is not [`Policy::Sharded`](crate::runtime::Policy::Sharded),
+    /// or has no worker of that number.
+    #[track_caller]
+    pub fn spawn_on<F, R>(&self, worker: usize, make: F) -> JoinHandle<R::Output>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Future + 'static,
+        R::Output: Send + 'static,
+    {
+        self.scheduler().spawn_on(worker, make)
+    }
+
     /// Runs a function that may block, on a thread of its own kind; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
     #[track_caller]
@@ -141,12 +186,10 @@ impl Handle {
         scheduler.expect("set before the handle is given to anyone")
     }
 
-    pub(crate) fn reactor(&self) -> Option<&raddle_reactor::Handle> {
-        self.inner.reactor.as_ref()
-    }
-
-    pub(crate) fn timers(&self) -> Option<&raddle_timer::Handle> {
-        self.inner.timers.as_ref()
+    /// The sockets and timers of a worker.
+    pub(crate) fn driver(&self, worker: usize) -> &DriverHandles {
+        let drivers = &self.inner.drivers;
+        drivers.get(worker).unwrap_or(&drivers[0])
     }
 }
 

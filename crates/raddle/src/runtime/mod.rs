@@ -6,6 +6,7 @@
 //!
 //! - A *multi-thread* runtime has workers that share the tasks out among
 //!   themselves; they also watch the sockets and timers.
+//!   How they share them out is a [`Policy`]; the default is work stealing.
 //! - A *current-thread* runtime runs its tasks, sockets and timers inside
 //!   [`Runtime::block_on`], on the thread that calls it, and stands still
 //!   outside.
@@ -52,4 +53,4 @@ pub use self::error::{TryCurrentError, is_rt_shutdown_err};
 pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
-pub use raddle_sched::{Id, TaskMeta, UnhandledPanic};
+pub use raddle_sched::{Id, Policy, TaskMeta, UnhandledPanic};

@@ -206,20 +206,27 @@ impl fmt::Debug for LocalEnterGuard {
 ///
 /// A task of [`spawn`](crate::spawn) is outside the set that it was spawned in.
 ///
+/// Where no set is current, on a worker of a runtime that is
+/// [`Policy::Sharded`](crate::runtime::Policy::Sharded), the task is the worker's, and
+/// stays there.
+///
 /// # Panics
 ///
-/// If no set is current.
+/// Elsewhere.
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let local = local::current().expect(
-        "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a task of \
-         a set, or while LocalSet::enter's guard lives",
-    );
-    local.spawn(future)
+    match local::current() {
+        Some(local) => local.spawn(future),
+        None if raddle_sched::is_on_pinned_worker() => raddle_sched::spawn_local(future),
+        None => panic!(
+            "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a task \
+             of a set, while LocalSet::enter's guard lives, or in a task of a sharded runtime"
+        ),
+    }
 }
 
 pin_project! {

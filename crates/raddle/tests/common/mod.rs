@@ -6,13 +6,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use raddle::runtime::{Builder, Runtime};
+use raddle::runtime::{Builder, Policy, Runtime};
 
-/// Runs a test on a runtime of each flavor.
+/// Runs a test on a runtime of each kind.
 pub(crate) fn each_flavor(test: impl Fn(Runtime)) {
-    for mut builder in [multi_thread(), current_thread()] {
+    for mut builder in builders() {
         test(builder.build().unwrap());
     }
+}
+
+/// A builder for each kind: a multi-thread runtime of each policy, and a
+/// current-thread one.
+pub(crate) fn builders() -> [Builder; 4] {
+    [
+        multi_thread(),
+        with_policy(Policy::Shared),
+        with_policy(Policy::Sharded),
+        current_thread(),
+    ]
+}
+
+pub(crate) fn with_policy(policy: Policy) -> Builder {
+    let mut builder = multi_thread();
+    builder.scheduler(policy);
+    builder
 }
 
 pub(crate) fn multi_thread() -> Builder {

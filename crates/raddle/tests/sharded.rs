@@ -1,0 +1,345 @@
+//! Runtimes whose workers keep their tasks, sockets and timers to themselves.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use common::{Live, eventually, panic_message, with_policy};
+use raddle::io::{AsyncReadExt, AsyncWriteExt};
+use raddle::net::{TcpListener, TcpStream};
+use raddle::runtime::{Handle, Policy, Runtime};
+use raddle::task::{JoinSet, LocalSet, spawn_local, yield_now};
+use raddle::time::{sleep, timeout};
+
+const WORKERS: usize = 3;
+
+fn sharded() -> Runtime {
+    with_policy(Policy::Sharded)
+        .worker_threads(WORKERS)
+        .build()
+        .unwrap()
+}
+
+/// The thread of each worker.
+fn threads(runtime: &Runtime) -> [ThreadId; WORKERS] {
+    [0, 1, 2].map(|worker| {
+        let task = runtime
+            .handle()
+            .spawn_on(worker, || async { thread::current().id() });
+        runtime.block_on(task).unwrap()
+    })
+}
+
+#[test]
+fn each_worker_is_a_thread_of_its_own_and_keeps_what_it_spawns() {
+    let runtime = sharded();
+    let threads = threads(&runtime);
+    assert!(threads[0] != threads[1] && threads[1] != threads[2] && threads[0] != threads[2]);
+    for (worker, thread) in threads.into_iter().enumerate() {
+        let task = runtime.handle().spawn_on(worker, || async {
+            let seen = Rc::new(RefCell::new(Vec::new()));
+            let mut set = JoinSet::new();
+            for _ in 0..10 {
+                let note = Rc::clone(&seen);
+                set.spawn(async { thread::current().id() });
+                spawn_local(async move {
+                    yield_now().await;
+                    note.borrow_mut().push(thread::current().id());
+                })
+                .await
+                .unwrap();
+            }
+            let mut seen = seen.take();
+            seen.extend(set.join_all().await);
+            seen
+        });
+        let seen = runtime.block_on(task).unwrap();
+        assert_eq!(seen.len(), 20);
+        assert!(seen.iter().all(|id| *id == thread));
+    }
+}
+
+/// A socket's event and a timer wake their task on its own worker: nothing is
+/// queued from outside of it.
+#[test]
+fn sockets_and_timers_are_those_of_the_worker() {
+    let runtime = sharded();
+    for worker in 0..WORKERS {
+        let task = runtime.handle().spawn_on(worker, || async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let client = thread::spawn(move || {
+                use std::io::{Read, Write};
+                let mut stream = std::net::TcpStream::connect(address).unwrap();
+                for _ in 0..20 {
+                    stream.write_all(b"ping").unwrap();
+                    stream.read_exact(&mut [0; 4]).unwrap();
+                }
+            });
+            let (mut stream, _) = listener.accept().await.unwrap();
+            for _ in 0..20 {
+                stream.read_exact(&mut [0; 4]).await.unwrap();
+                sleep(Duration::from_millis(1)).await;
+                stream.write_all(b"pong").await.unwrap();
+            }
+            client.join().unwrap();
+            Handle::current().metrics().remote_schedule_count()
+        });
+        let scheduled = runtime.block_on(task).unwrap();
+        assert_eq!(scheduled, worker as u64 + 1, "the spawns from here alone");
+    }
+}
+
+/// Also where a task enters its runtime anew.
+#[test]
+fn entering_the_runtime_on_a_worker_keeps_its_driver() {
+    let runtime = sharded();
+    let task = runtime.handle().spawn_on(2, || async {
+        let handle = Handle::current();
+        let timer = {
+            let _guard = handle.enter();
+            Box::pin(sleep(Duration::from_millis(5)))
+        };
+        timer.await;
+        handle.metrics().remote_schedule_count()
+    });
+    assert_eq!(runtime.block_on(task).unwrap(), 1);
+}
+
+/// A connection that is accepted on one worker is served on another.
+#[test]
+fn connections_are_handed_to_workers() {
+    let runtime = sharded();
+    let served: Arc<[AtomicUsize; WORKERS]> = Arc::default();
+    let counts = Arc::clone(&served);
+    runtime.block_on(async move {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let accepting = raddle::spawn(async move {
+            for turn in 0.. {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let counts = Arc::clone(&counts);
+                Handle::current().spawn_on(turn % WORKERS, move || async move {
+                    let lines = Rc::new(Cell::new(0));
+                    let mut buffer = [0; 16];
+                    while let Ok(1..) = stream.read(&mut buffer).await {
+                        lines.set(lines.get() + 1);
+                        stream.write_all(&buffer[..1]).await.unwrap();
+                    }
+                    counts[turn % WORKERS].fetch_add(lines.get(), SeqCst);
+                });
+            }
+        });
+        let mut clients = JoinSet::new();
+        for _ in 0..30 {
+            clients.spawn(async move {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                for _ in 0..10 {
+                    stream.write_all(b"x").await.unwrap();
+                    stream.read_exact(&mut [0; 1]).await.unwrap();
+                }
+            });
+        }
+        clients.join_all().await;
+        accepting.abort();
+    });
+    eventually("every line is counted", || {
+        served.iter().all(|count| count.load(SeqCst) == 100)
+    });
+}
+
+/// A `block_on` from outside has the sockets and timers of worker 0, which
+/// serves them.
+#[test]
+fn block_on_waits_for_timers_and_sockets() {
+    let runtime = sharded();
+    runtime.block_on(async {
+        sleep(Duration::from_millis(2)).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        assert!(
+            timeout(Duration::from_millis(2), listener.accept())
+                .await
+                .is_err()
+        );
+    });
+    let slept = runtime
+        .handle()
+        .spawn_blocking(|| Handle::current().block_on(sleep(Duration::from_millis(2))));
+    runtime.block_on(slept).unwrap();
+}
+
+#[test]
+fn a_local_set_goes_before_its_worker() {
+    let runtime = sharded();
+    let task = runtime.handle().spawn_on(1, || async {
+        let set = LocalSet::new();
+        let ran = Rc::new(Cell::new(false));
+        let theirs = Rc::clone(&ran);
+        {
+            let _guard = set.enter();
+            spawn_local(async move { theirs.set(true) });
+        }
+        for _ in 0..10 {
+            yield_now().await;
+        }
+        // It is the set's, which nobody has polled.
+        let before = ran.get();
+        set.await;
+        (before, ran.get())
+    });
+    assert_eq!(runtime.block_on(task).unwrap(), (false, true));
+}
+
+#[test]
+fn where_there_is_no_place_for_a_local_task() {
+    let message = "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a \
+                   task of a set, while LocalSet::enter's guard lives, or in a task of a sharded \
+                   runtime";
+    let runtime = sharded();
+    let outside = || panic_message(|| drop(spawn_local(async {})));
+    assert_eq!(outside(), message);
+    assert_eq!(runtime.block_on(async { outside() }), message);
+    let blocking = runtime.spawn_blocking(outside);
+    assert_eq!(runtime.block_on(blocking).unwrap(), message);
+    for policy in [Policy::WorkStealing, Policy::Shared] {
+        let runtime = with_policy(policy).build().unwrap();
+        let task = runtime.spawn(async move { outside() });
+        assert_eq!(runtime.block_on(task).unwrap(), message);
+    }
+}
+
+#[test]
+fn what_spawn_on_refuses() {
+    let runtime = sharded();
+    let refused = panic_message(|| drop(runtime.handle().spawn_on(3, || async {})));
+    assert_eq!(refused, "there is no worker 3: the scheduler has 3");
+    for mut builder in [
+        with_policy(Policy::WorkStealing),
+        with_policy(Policy::Shared),
+        common::current_thread(),
+    ] {
+        let runtime = builder.build().unwrap();
+        let refused = panic_message(|| drop(runtime.handle().spawn_on(0, || async {})));
+        assert_eq!(
+            refused,
+            "spawn_on needs workers that keep their tasks; use Policy::Sharded"
+        );
+    }
+}
+
+/// A current-thread runtime has one worker, whatever the policy.
+#[test]
+fn a_current_thread_runtime_ignores_the_policy() {
+    let mut builder = common::current_thread();
+    let runtime = builder.scheduler(Policy::Sharded).build().unwrap();
+    runtime.block_on(async {
+        raddle::spawn(sleep(Duration::from_millis(1)))
+            .await
+            .unwrap();
+        let message = panic_message(|| drop(spawn_local(async {})));
+        assert!(message.starts_with("spawn_local was called outside a LocalSet"));
+    });
+}
+
+/// What is not `Send` is dropped on its worker's thread.
+#[test]
+fn the_end_drops_tasks_on_their_threads() {
+    struct OnThread(ThreadId, Rc<()>, Live);
+    impl Drop for OnThread {
+        fn drop(&mut self) {
+            let _ = (&self.1, &self.2);
+            if thread::current().id() != self.0 {
+                eprintln!("dropped on another thread");
+                std::process::abort();
+            }
+            // The runtime is the current one still, with a driver of the worker.
+            let _ = Handle::current().metrics().num_workers();
+            drop(sleep(Duration::from_millis(1)));
+        }
+    }
+    for round in 0..20 {
+        let runtime = sharded();
+        let alive = Arc::new(AtomicUsize::new(0));
+        for place in 0..30 {
+            let live = Live::new(&alive);
+            runtime.handle().spawn_on(place % WORKERS, move || {
+                let bound = OnThread(thread::current().id(), Rc::new(()), live);
+                async move {
+                    let _bound = bound;
+                    loop {
+                        sleep(Duration::from_millis(1)).await;
+                        yield_now().await;
+                    }
+                }
+            });
+        }
+        match round % 3 {
+            0 => drop(runtime),
+            1 => runtime.shutdown_timeout(Duration::from_secs(30)),
+            _ => {
+                // A worker that is up by then ends in its surroundings.
+                threads(&runtime);
+                runtime.shutdown_background();
+                eventually("the tasks are dropped", || alive.load(SeqCst) == 0);
+            }
+        }
+        assert_eq!(alive.load(SeqCst), 0);
+    }
+}
+
+#[test]
+fn metrics_are_by_worker_and_in_all() {
+    let runtime = sharded();
+    let metrics = runtime.metrics();
+    assert_eq!(metrics.num_workers(), WORKERS);
+    let tasks: Vec<_> = (0..WORKERS)
+        .map(|worker| {
+            runtime.handle().spawn_on(worker, move || async move {
+                for _ in 0..worker {
+                    yield_now().await;
+                }
+                std::future::pending::<()>().await;
+            })
+        })
+        .collect();
+    eventually("they have been polled", || {
+        (0..WORKERS).all(|worker| metrics.worker_poll_count(worker) == worker as u64 + 1)
+    });
+    assert_eq!(metrics.num_alive_tasks(), WORKERS);
+    tasks.iter().for_each(|task| task.abort());
+    eventually("they have ended", || metrics.num_alive_tasks() == 0);
+    assert_eq!(metrics.remote_schedule_count(), 2 * WORKERS as u64);
+    assert_eq!(metrics.global_queue_depth(), 0);
+}
+
+/// Hooks and names are as for any workers.
+#[test]
+fn threads_are_named_and_hooks_run_on_them() {
+    let started: Arc<std::sync::Mutex<HashMap<ThreadId, String>>> = Arc::default();
+    let (noted, stopped) = (Arc::clone(&started), Arc::new(AtomicUsize::new(0)));
+    let stops = Arc::clone(&stopped);
+    let runtime = with_policy(Policy::Sharded)
+        .worker_threads(WORKERS)
+        .thread_name("shard")
+        .on_thread_start(move || {
+            let thread = thread::current();
+            let name = thread.name().unwrap().to_owned();
+            noted.lock().unwrap().insert(thread.id(), name);
+        })
+        .on_thread_stop(move || _ = stops.fetch_add(1, SeqCst))
+        .build()
+        .unwrap();
+    for thread in threads(&runtime) {
+        assert_eq!(started.lock().unwrap()[&thread], "shard");
+    }
+    drop(runtime);
+    assert_eq!(stopped.load(SeqCst), WORKERS);
+}
