@@ -11,10 +11,15 @@ use std::thread;
 use std::time::Duration;
 
 use harness::{Plant, run};
+use raddle_sched::Policy;
 
 const SEEDS: u64 = 10_000;
+/// Orders are fewer where workers share less.
+const ORDERED_SEEDS: u64 = 5_000;
 /// A run takes about a millisecond; one that takes this long hangs.
 const SECONDS_OF_A_RUN: u32 = 30;
+/// No seed: there is none left.
+const OVER: u64 = u64::MAX;
 
 /// The seed that was asked for, to make one run and tell its story.
 fn asked_for() -> Option<u64> {
@@ -22,77 +27,112 @@ fn asked_for() -> Option<u64> {
     Some(seed.parse().expect("RADDLE_SEED is a number"))
 }
 
-fn replay(seed: u64) -> String {
-    format!("again: RADDLE_SEED={seed} cargo test -p raddle-sched --test seeded every")
+fn replay(seed: u64, policy: Policy) -> String {
+    let test = match policy {
+        Policy::Shared => "every_order_of_a_shared_queue",
+        Policy::Sharded => "every_order_of_shards",
+        _ => "every_order_keeps",
+    };
+    format!("again: RADDLE_SEED={seed} cargo test -p raddle-sched --test seeded {test}")
 }
 
 /// Ends the process when a seed takes too long, and says which: a run that
 /// hangs does so in the scheduler, and cannot be ended from inside.
-fn name_a_hanging_seed(current: Arc<AtomicU64>) {
+fn name_a_hanging_seed(current: Arc<AtomicU64>, policy: Policy) {
     thread::spawn(move || {
-        let (mut seed, mut seconds) = (u64::MAX, 0);
+        let (mut seed, mut seconds) = (OVER, 0);
         while seconds < SECONDS_OF_A_RUN {
             thread::sleep(Duration::from_secs(1));
             let now = current.load(Ordering::Relaxed);
+            if now == OVER {
+                return;
+            }
             seconds = if now == seed { seconds + 1 } else { 0 };
             seed = now;
         }
         // Past the capture of the tests' output, which ends with the process.
-        let _ = writeln!(std::io::stderr(), "seed {seed} hangs\n{}", replay(seed));
+        let _ = writeln!(
+            std::io::stderr(),
+            "seed {seed} hangs\n{}",
+            replay(seed, policy)
+        );
         std::process::exit(101);
     });
 }
 
-#[test]
-fn every_order_keeps_the_promises() {
+fn every_order(seeds: u64, policy: Policy) {
     let (seeds, verbose) = match asked_for() {
         Some(seed) => (seed..seed + 1, true),
-        None => (0..SEEDS, false),
+        None => (0..seeds, false),
     };
     let current = Arc::new(AtomicU64::new(seeds.start));
-    name_a_hanging_seed(current.clone());
+    name_a_hanging_seed(current.clone(), policy);
     for seed in seeds {
         current.store(seed, Ordering::Relaxed);
-        if let (_, Err(failure)) = run(seed, Plant::Nothing, verbose) {
-            panic!("seed {seed}: {failure}\n{}", replay(seed));
+        if let (_, Err(failure)) = run(seed, policy, Plant::Nothing, verbose) {
+            panic!("seed {seed}: {failure}\n{}", replay(seed, policy));
         }
     }
+    current.store(OVER, Ordering::Relaxed);
+}
+
+#[test]
+fn every_order_keeps_the_promises() {
+    every_order(SEEDS, Policy::WorkStealing);
+}
+
+#[test]
+fn every_order_of_a_shared_queue() {
+    every_order(ORDERED_SEEDS, Policy::Shared);
+}
+
+#[test]
+fn every_order_of_shards() {
+    every_order(ORDERED_SEEDS, Policy::Sharded);
 }
 
 #[test]
 fn a_seed_makes_the_same_run_again() {
-    let mut hashes = std::collections::HashSet::new();
-    for seed in 0..200 {
-        let first = run(seed, Plant::Nothing, false);
-        assert_eq!(first, run(seed, Plant::Nothing, false), "seed {seed}");
-        hashes.insert(first.0);
+    for policy in [Policy::WorkStealing, Policy::Shared, Policy::Sharded] {
+        let mut hashes = std::collections::HashSet::new();
+        for seed in 0..200 {
+            let first = run(seed, policy, Plant::Nothing, false);
+            let again = run(seed, policy, Plant::Nothing, false);
+            assert_eq!(first, again, "seed {seed}");
+            hashes.insert(first.0);
+        }
+        assert_eq!(hashes.len(), 200, "each seed makes a run of its own");
     }
-    assert_eq!(hashes.len(), 200, "each seed makes a run of its own");
 }
 
 /// The first of `seeds` whose run fails.
-fn first_failure(plant: Plant) -> (u64, (u64, Result<(), String>)) {
+fn first_failure(policy: Policy, plant: Plant) -> (u64, (u64, Result<(), String>)) {
     (0..200)
-        .map(|seed| (seed, run(seed, plant, false)))
+        .map(|seed| (seed, run(seed, policy, plant, false)))
         .find(|(_, (_, result))| result.is_err())
         .expect("no seed finds the lost wake-up")
 }
 
-fn finds_and_replays(plant: Plant) {
-    let (seed, found) = first_failure(plant);
+fn finds_and_replays(policy: Policy, plant: Plant) {
+    let (seed, found) = first_failure(policy, plant);
     let failure = found.1.as_ref().unwrap_err();
-    println!("{plant:?} is found by seed {seed}: {failure}");
+    println!("{plant:?} under {policy:?} is found by seed {seed}: {failure}");
     assert!(failure.starts_with("lost wake-up"), "{failure}");
-    assert_eq!(run(seed, plant, false), found);
-    assert_eq!(run(seed, Plant::Nothing, false).1, Ok(()));
+    assert_eq!(run(seed, policy, plant, false), found);
+    assert_eq!(run(seed, policy, Plant::Nothing, false).1, Ok(()));
 }
 
 #[test]
 fn a_lost_unpark_of_the_driver_is_found() {
-    finds_and_replays(Plant::DriverUnpark);
+    for policy in [Policy::WorkStealing, Policy::Shared, Policy::Sharded] {
+        finds_and_replays(policy, Plant::DriverUnpark);
+    }
 }
 
 #[test]
 fn a_lost_unpark_of_a_thread_is_found() {
-    finds_and_replays(Plant::ThreadUnpark);
+    // A worker that is sharded never waits outside of its driver.
+    for policy in [Policy::WorkStealing, Policy::Shared] {
+        finds_and_replays(policy, Plant::ThreadUnpark);
+    }
 }

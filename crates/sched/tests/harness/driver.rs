@@ -7,13 +7,16 @@ use raddle_sched::{Driver, Unpark};
 
 use super::world::{Event, State, World};
 
-pub(crate) struct VirtualDriver(pub(crate) World);
+pub(crate) struct VirtualDriver {
+    pub(crate) world: World,
+    pub(crate) shard: usize,
+}
 
 impl Driver for VirtualDriver {
     fn park(&mut self, timeout: Option<Duration>, limit: usize) {
         assert_eq!(timeout, Some(Duration::ZERO), "the harness never blocks");
-        let woken = self.0.with(|state| {
-            let driver = &mut state.driver;
+        let woken = self.world.with(|state| {
+            let driver = &mut state.drivers[self.shard];
             driver.turns += 1;
             driver.unparked = false;
             let batch = limit.min(driver.due.len());
@@ -23,29 +26,36 @@ impl Driver for VirtualDriver {
             woken
         });
         for (_, task, waker) in woken {
-            self.0.wake(task, || waker.wake());
+            self.world.wake(task, || waker.wake());
         }
     }
 
     fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::new(VirtualUnpark(self.0.clone()))
+        Arc::new(VirtualUnpark {
+            world: self.world.clone(),
+            shard: self.shard,
+        })
     }
 
     fn shutdown(&mut self) {
-        self.0.with(|state| state.driver.shutdowns += 1);
+        self.world
+            .with(|state| state.drivers[self.shard].shutdowns += 1);
     }
 }
 
-struct VirtualUnpark(World);
+struct VirtualUnpark {
+    world: World,
+    shard: usize,
+}
 
 impl Unpark for VirtualUnpark {
     fn unpark(&self) {
-        self.0.with(|state| {
-            if state.swallows() {
+        self.world.with(|state| {
+            if state.swallows(self.shard) {
                 state.note(Event::Swallowed, 0);
             } else {
-                state.note(Event::Unpark, 0);
-                state.driver.unparked = true;
+                state.note(Event::Unpark, self.shard);
+                state.drivers[self.shard].unparked = true;
             }
         });
     }
@@ -53,17 +63,18 @@ impl Unpark for VirtualUnpark {
 
 impl State {
     /// Whether a worker that waits in the driver comes out of it.
-    pub(crate) fn driver_is_ready(&self) -> bool {
-        let driver = &self.driver;
+    pub(crate) fn driver_is_ready(&self, shard: usize) -> bool {
+        let driver = &self.drivers[shard];
         driver.unparked
             || !driver.due.is_empty()
             || driver.timers.iter().any(|timer| timer.0 <= self.now)
     }
 
-    fn swallows(&mut self) -> bool {
-        match &mut self.driver.swallow_in {
+    fn swallows(&mut self, shard: usize) -> bool {
+        let swallow_in = &mut self.drivers[shard].swallow_in;
+        match swallow_in {
             Some(0) => {
-                self.driver.swallow_in = None;
+                *swallow_in = None;
                 true
             }
             Some(left) => {

@@ -3,6 +3,7 @@
 
 mod driver;
 mod join;
+mod ordered;
 mod places;
 mod rng;
 mod seat;
@@ -15,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use raddle_sched::{Config, Handle, Hook, Pool};
+use raddle_sched::{Config, Driver, Handle, Hook, Policy, Pool};
 
 use driver::VirtualDriver;
 use join::Join;
@@ -41,10 +42,16 @@ pub(crate) enum Plant {
 }
 
 /// Makes the run of a seed. Gives the hash of its trace, and what a check found.
-pub(crate) fn run(seed: u64, plant: Plant, verbose: bool) -> (u64, Result<(), String>) {
+pub(crate) fn run(
+    seed: u64,
+    policy: Policy,
+    plant: Plant,
+    verbose: bool,
+) -> (u64, Result<(), String>) {
     let mut rng = Rng::new(seed);
     let config = Config {
         workers: 1 + rng.below(4),
+        policy,
         global_queue_interval: 2 + rng.below(8) as u32,
         event_interval: 1 + rng.below(16) as u32,
         keeps_watch: rng.one_in(2),
@@ -104,15 +111,28 @@ impl Run {
             config.on_thread_park = Some(hook(world));
             config.on_thread_unpark = Some(hook(world));
         }
-        let (handle, workers) = Pool::stepped(config, Some(Box::new(VirtualDriver(world.clone()))));
+        let mut drivers = (0..world.with(|state| state.drivers.len()))
+            .map(|shard| VirtualDriver {
+                world: world.clone(),
+                shard,
+            })
+            .map(|driver| Box::new(driver) as Box<dyn Driver>);
+        let (handle, workers) = match config.policy {
+            Policy::Sharded => Pool::stepped_sharded(config, drivers.collect()),
+            _ => Pool::stepped(config, drivers.next()),
+        };
         let lost = world.below(4);
         if plant == Plant::DriverUnpark {
-            world.with(|state| state.driver.swallow_in = Some(lost));
+            world.with(|state| state.drivers[0].swallow_in = Some(lost));
         }
+        let seat = |(number, worker)| {
+            let shard = world.with(|state| state.shard_of(number));
+            Seat::new(worker, shard)
+        };
         Self {
             world: world.clone(),
             handle,
-            seats: workers.into_iter().map(Seat::new).collect(),
+            seats: workers.into_iter().enumerate().map(seat).collect(),
             event_interval,
             joins: Vec::new(),
             spurious: world.one_in(4),
@@ -183,17 +203,18 @@ impl Run {
 
     /// Lets a worker do one thing, if it does not wait.
     fn drive(&mut self, worker: usize) {
-        let driver_is_held = self.seats.iter().any(Seat::is_in_driver);
+        let shard = self.seats[worker].shard;
+        let driver_is_held = self.is_driver_held(shard);
         let seat = &mut self.seats[worker];
         seat.hear(&self.world, &mut self.deaf_in);
         if seat.is_due(&self.world) || (self.spurious && seat.may_wake_early(&self.world)) {
             self.world.with(|state| state.worker = Some(worker));
-            let turns = self.world.with(|state| state.driver.turns);
+            let turns = self.world.with(|state| state.drivers[shard].turns);
             let steps = self.seats[worker].drive(&self.world, worker);
             let busy = steps.is_some_and(|steps| steps.is_multiple_of(self.event_interval));
             self.world.with(|state| {
                 state.worker = None;
-                let looked = state.driver.turns > turns;
+                let looked = state.drivers[shard].turns > turns;
                 state.check(looked || !busy || driver_is_held, || {
                     format!("worker {worker} has not looked at the driver")
                 });
@@ -249,21 +270,33 @@ impl Run {
             return;
         }
         self.drive_until_parked(None);
-        let in_driver = self.seats.iter().any(Seat::is_in_driver);
-        self.world.with(|state| {
-            state.check_rest();
-            state.check(in_driver, || {
-                "all workers are parked and none waits in the driver".to_owned()
+        self.world.with(|state| state.check_rest());
+        for seat in self.seats.iter().filter(|seat| seat.is_alive()) {
+            let in_driver = self.is_driver_held(seat.shard);
+            self.world.with(|state| {
+                state.check(in_driver, || {
+                    "all workers are parked and none waits in the driver".to_owned()
+                });
             });
-        });
+        }
         self.check_joins();
+    }
+
+    /// Whether a worker waits in the driver of a shard.
+    fn is_driver_held(&self, shard: usize) -> bool {
+        let mut seats = self.seats.iter().filter(|seat| seat.shard == shard);
+        seats.any(Seat::is_in_driver)
     }
 
     /// Leaves a worker alone that has just run a task, as if the poll did not
     /// return. The others must see to what it leaves behind.
     fn stall(&mut self) {
         let stuck = self.world.below(self.seats.len());
-        if !self.keeps_watch || self.alive() < 2 || !self.seats[stuck].has_run() {
+        if !self.keeps_watch
+            || self.is_sharded()
+            || self.alive() < 2
+            || !self.seats[stuck].has_run()
+        {
             return;
         }
         self.world.with(|state| state.note(Event::Stall, stuck));
@@ -286,6 +319,11 @@ impl Run {
             }
         }
         self.world.with(|state| state.check_served(SERVED_WITHIN));
+    }
+
+    /// Whether nobody takes from a stuck worker.
+    fn is_sharded(&self) -> bool {
+        self.world.with(|state| state.policy == Policy::Sharded)
     }
 
     /// Begins, or goes on with, joins from outside.
@@ -329,11 +367,12 @@ impl Run {
         if !self.seats[worker].is_alive() {
             return;
         }
-        let is_last = self.alive() == 1;
+        let is_last = self.alive() == 1 || self.is_sharded();
+        let shard = self.seats[worker].shard;
         self.world.with(|state| {
             state.note(Event::DropWorker, worker);
             state.worker = Some(worker);
-            state.ending |= is_last;
+            state.ended[shard] |= is_last;
         });
         self.seats[worker].vacate();
         self.world.with(|state| {
@@ -370,13 +409,15 @@ impl Run {
             state.check(left.is_none(), || format!("task {left:?} was not dropped"));
             let outputs = state.outputs;
             state.check(outputs == 0, || format!("{outputs} outputs are left"));
-            let shutdowns = state.driver.shutdowns;
-            state.check(shutdowns == 1, || {
-                format!("the driver was shut down {shutdowns} times")
-            });
+            for shard in 0..state.drivers.len() {
+                let shutdowns = state.drivers[shard].shutdowns;
+                state.check(shutdowns == 1, || {
+                    format!("driver {shard} was shut down {shutdowns} times")
+                });
+            }
         });
         let left = self.world.with(|state| {
-            let driver = std::mem::take(&mut state.driver);
+            let driver = std::mem::take(&mut state.drivers);
             (
                 std::mem::take(&mut state.wakers),
                 std::mem::take(&mut state.aborts),

@@ -1,21 +1,10 @@
-//! Where the tasks that are due are, as far as that can be known from outside,
-//! and the bounds of fairness that follow.
+//! Where the tasks that are due are under `WorkStealing`, as far as that can be
+//! known from outside, and the bounds of fairness that follow.
 
-use super::world::TaskId;
+use super::world::{Place, Places, TaskId};
 
 /// How often in a row the slot may go before a queue that is not empty.
 const SLOT_STREAK: usize = 3;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// It is not due, or runs.
-    Nowhere,
-    Slot(usize),
-    Queue(usize),
-    Injection,
-    /// It was stolen, rescued, or its worker is gone.
-    Somewhere,
-}
 
 /// A task that is certainly in the injection queue.
 struct Injected {
@@ -39,7 +28,7 @@ struct WorkerPlaces {
     steps: usize,
 }
 
-pub(crate) struct Places {
+pub(crate) struct StealingPlaces {
     tasks: Vec<Place>,
     workers: Vec<WorkerPlaces>,
     injected: Vec<Injected>,
@@ -59,7 +48,7 @@ impl WorkerPlaces {
     }
 }
 
-impl Places {
+impl StealingPlaces {
     pub(crate) fn new(workers: usize, interval: usize) -> Self {
         Self {
             tasks: Vec::new(),
@@ -67,91 +56,6 @@ impl Places {
             injected: Vec::new(),
             interval,
         }
-    }
-
-    pub(crate) fn add_task(&mut self) {
-        self.tasks.push(Place::Nowhere);
-    }
-
-    pub(crate) fn of(&self, task: TaskId) -> Place {
-        self.tasks[task]
-    }
-
-    /// A task, which may be new, becomes due on a worker, or outside.
-    pub(crate) fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>) {
-        let Some(worker) = worker else {
-            let ahead = self.tasks.iter().filter(|place| {
-                // What was stolen may have come back by a dropped worker.
-                matches!(place, Place::Injection | Place::Somewhere)
-            });
-            self.injected.push(Injected {
-                task,
-                ahead: ahead.count(),
-                turns: self.turns(),
-            });
-            self.tasks[task] = Place::Injection;
-            return;
-        };
-        let uncertain = self.tasks.contains(&Place::Somewhere);
-        let places = &mut self.workers[worker];
-        let repeated = !is_new && places.is_woken_again(task);
-        if repeated && !places.queue.is_empty() {
-            self.again(task, worker);
-        } else if repeated && uncertain {
-            // In the slot if nothing is in the queue.
-            places.slot_uncertain = true;
-            if let Some(displaced) = places.slot.take() {
-                self.tasks[displaced] = Place::Somewhere;
-            }
-            self.tasks[task] = Place::Somewhere;
-        } else if is_new && places.slot_uncertain {
-            self.tasks[task] = Place::Somewhere;
-        } else if is_new && places.slot.is_some() {
-            self.again(task, worker);
-        } else {
-            places.slot_uncertain = false;
-            if let Some(displaced) = places.slot.replace(task) {
-                self.again(displaced, worker);
-            }
-            self.tasks[task] = Place::Slot(worker);
-        }
-    }
-
-    /// A task goes to the end of a worker's queue.
-    pub(crate) fn again(&mut self, task: TaskId, worker: usize) {
-        self.tasks[task] = Place::Queue(worker);
-        self.workers[worker].queue.push((task, 0));
-    }
-
-    /// A worker runs a task.
-    pub(crate) fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String> {
-        let place = std::mem::replace(&mut self.tasks[task], Place::Nowhere);
-        if self.took_batch(task, worker) {
-            return Ok(());
-        }
-        self.injected.retain(|injected| injected.task != task);
-        match place {
-            Place::Slot(owner) => self.workers[owner].slot = None,
-            Place::Queue(owner) => self.workers[owner].queue.retain(|queued| queued.0 != task),
-            _ => {}
-        }
-        if place == Place::Slot(worker) {
-            return self.ran_from_slot(worker);
-        }
-        for queued in &mut self.workers[worker].queue {
-            queued.1 = 0;
-        }
-        if place != Place::Queue(worker) {
-            if !self.workers[worker].steps.is_multiple_of(self.interval) {
-                // It had nothing of its own, and may have taken a batch.
-                self.injected.clear();
-            }
-            // It may have stolen more than this one.
-            for other in (0..self.workers.len()).filter(|&other| other != worker) {
-                self.lose_queue(other);
-            }
-        }
-        Ok(())
     }
 
     /// Whether a worker without anything of its own took its share of the
@@ -197,19 +101,111 @@ impl Places {
         }
     }
 
+    fn turns(&self) -> Vec<usize> {
+        let turns = |worker: &WorkerPlaces| worker.steps / self.interval;
+        self.workers.iter().map(turns).collect()
+    }
+}
+
+impl Places for StealingPlaces {
+    fn add_task(&mut self, _shard: usize) {
+        self.tasks.push(Place::Nowhere);
+    }
+
+    fn of(&self, task: TaskId) -> Place {
+        self.tasks[task]
+    }
+
+    /// A task, which may be new, becomes due on a worker, or outside.
+    fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>) {
+        let Some(worker) = worker else {
+            let ahead = self.tasks.iter().filter(|place| {
+                // What was stolen may have come back by a dropped worker.
+                matches!(place, Place::Injection | Place::Somewhere)
+            });
+            self.injected.push(Injected {
+                task,
+                ahead: ahead.count(),
+                turns: self.turns(),
+            });
+            self.tasks[task] = Place::Injection;
+            return;
+        };
+        let uncertain = self.tasks.contains(&Place::Somewhere);
+        let places = &mut self.workers[worker];
+        let repeated = !is_new && places.is_woken_again(task);
+        if repeated && !places.queue.is_empty() {
+            self.again(task, worker);
+        } else if repeated && uncertain {
+            // In the slot if nothing is in the queue.
+            places.slot_uncertain = true;
+            if let Some(displaced) = places.slot.take() {
+                self.tasks[displaced] = Place::Somewhere;
+            }
+            self.tasks[task] = Place::Somewhere;
+        } else if is_new && places.slot_uncertain {
+            self.tasks[task] = Place::Somewhere;
+        } else if is_new && places.slot.is_some() {
+            self.again(task, worker);
+        } else {
+            places.slot_uncertain = false;
+            if let Some(displaced) = places.slot.replace(task) {
+                self.again(displaced, worker);
+            }
+            self.tasks[task] = Place::Slot(worker);
+        }
+    }
+
+    /// A task goes to the end of a worker's queue.
+    fn again(&mut self, task: TaskId, worker: usize) {
+        self.tasks[task] = Place::Queue(worker);
+        self.workers[worker].queue.push((task, 0));
+    }
+
+    /// A worker runs a task.
+    fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String> {
+        let place = std::mem::replace(&mut self.tasks[task], Place::Nowhere);
+        if self.took_batch(task, worker) {
+            return Ok(());
+        }
+        self.injected.retain(|injected| injected.task != task);
+        match place {
+            Place::Slot(owner) => self.workers[owner].slot = None,
+            Place::Queue(owner) => self.workers[owner].queue.retain(|queued| queued.0 != task),
+            _ => {}
+        }
+        if place == Place::Slot(worker) {
+            return self.ran_from_slot(worker);
+        }
+        for queued in &mut self.workers[worker].queue {
+            queued.1 = 0;
+        }
+        if place != Place::Queue(worker) {
+            if !self.workers[worker].steps.is_multiple_of(self.interval) {
+                // It had nothing of its own, and may have taken a batch.
+                self.injected.clear();
+            }
+            // It may have stolen more than this one.
+            for other in (0..self.workers.len()).filter(|&other| other != worker) {
+                self.lose_queue(other);
+            }
+        }
+        Ok(())
+    }
+
     /// A worker is about to be stepped. How often it was, with this one.
-    pub(crate) fn step(&mut self, worker: usize) -> usize {
+    fn step(&mut self, worker: usize) -> usize {
         self.workers[worker].steps += 1;
         self.workers[worker].steps
     }
 
     /// Whether there is certainly a task that any idle worker could take.
-    pub(crate) fn has_stealable(&self) -> bool {
+    fn has_stealable(&self) -> bool {
         !self.injected.is_empty() || self.workers.iter().any(|worker| !worker.queue.is_empty())
     }
 
     /// After a step: what is in the injection queue has not waited too long.
-    pub(crate) fn check_injected(&self) -> Result<(), String> {
+    fn check_injected(&self) -> Result<(), String> {
         let turns = self.turns();
         for injected in &self.injected {
             for (worker, before) in injected.turns.iter().enumerate() {
@@ -228,7 +224,7 @@ impl Places {
     }
 
     /// A watcher has looked after the others' slots.
-    pub(crate) fn watched(&mut self, watcher: usize) {
+    fn watched(&mut self, watcher: usize) {
         for worker in (0..self.workers.len()).filter(|&worker| worker != watcher) {
             if let Some(task) = self.workers[worker].slot.take() {
                 self.tasks[task] = Place::Somewhere;
@@ -238,15 +234,10 @@ impl Places {
     }
 
     /// What a worker had goes to the injection queue.
-    pub(crate) fn worker_dropped(&mut self, worker: usize) {
+    fn worker_dropped(&mut self, worker: usize) {
         if let Some(task) = self.workers[worker].slot.take() {
             self.tasks[task] = Place::Somewhere;
         }
         self.lose_queue(worker);
-    }
-
-    fn turns(&self) -> Vec<usize> {
-        let turns = |worker: &WorkerPlaces| worker.steps / self.interval;
-        self.workers.iter().map(turns).collect()
     }
 }

@@ -18,6 +18,8 @@ enum Posture {
 pub(crate) struct Seat {
     /// None once it was dropped.
     worker: Option<Worker>,
+    /// Which driver is its own.
+    pub(crate) shard: usize,
     posture: Posture,
     /// Whether its unpark was heard of, and whether that is to be ignored.
     heard: bool,
@@ -25,9 +27,10 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    pub(crate) fn new(worker: Worker) -> Self {
+    pub(crate) fn new(worker: Worker, shard: usize) -> Self {
         Self {
             worker: Some(worker),
+            shard,
             posture: Posture::Awake { has_run: false },
             heard: false,
             deaf: false,
@@ -94,7 +97,7 @@ impl Seat {
                 Posture::Awake { .. } | Posture::Idle => true,
                 Posture::Parked { waiting, deadline } => world.with(|state| {
                     let wait_has_ended = match waiting.in_driver {
-                        true => state.driver_is_ready(),
+                        true => state.driver_is_ready(self.shard),
                         false => self.heard && !self.deaf,
                     };
                     wait_has_ended || deadline.is_some_and(|deadline| deadline <= state.now)
@@ -116,7 +119,12 @@ impl Seat {
         let Posture::Parked { waiting, deadline } = &self.posture else {
             return None;
         };
-        let timer = || world.with(|state| state.driver.timers.iter().map(|timer| timer.0).min());
+        let timer = || {
+            world.with(|state| {
+                let timers = &state.drivers[self.shard].timers;
+                timers.iter().map(|timer| timer.0).min()
+            })
+        };
         let timer = waiting.in_driver.then(timer).flatten();
         self.worker.as_ref()?;
         [*deadline, timer].into_iter().flatten().min()

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use raddle_sched::{Handle, spawn};
+use raddle_sched::{Handle, Policy, spawn};
 use raddle_task::{JoinError, JoinHandle};
 
 use super::world::{End, Event, TaskId, World};
@@ -155,7 +155,8 @@ pub(crate) fn act(world: &World) {
                 world.with(|state| {
                     state.note(Event::Raise, task);
                     let now = state.now;
-                    state.driver.due.push((now, task, waker));
+                    let driver = state.rng.below(state.drivers.len());
+                    state.drivers[driver].due.push((now, task, waker));
                 });
             }
         }
@@ -168,9 +169,16 @@ pub(crate) fn act(world: &World) {
 }
 
 pub(crate) fn spawn_task(world: &World) {
-    let Some(id) = world.with(|state| {
-        let there_is_room = state.tasks.len() < state.max_tasks;
-        there_is_room.then(|| state.add_task())
+    let Some((id, shard)) = world.with(|state| {
+        if state.tasks.len() >= state.max_tasks {
+            return None;
+        }
+        let sent_to = match state.policy == Policy::Sharded && state.rng.below(2) == 0 {
+            true => Some(state.rng.below(state.drivers.len())),
+            false => None,
+        };
+        let shard = sent_to.unwrap_or_else(|| state.next_shard());
+        Some((state.add_task(shard), sent_to))
     }) else {
         return;
     };
@@ -179,9 +187,10 @@ pub(crate) fn spawn_task(world: &World) {
         id,
         joining: None,
     };
-    let handle = match world.one_in(2) {
-        true => spawn(body),
-        false => Handle::current().spawn(body),
+    let handle = match shard {
+        Some(shard) => Handle::current().spawn_on(shard, move || body),
+        None if world.one_in(2) => spawn(body),
+        None => Handle::current().spawn(body),
     };
     if world.one_in(4) {
         let abort = handle.abort_handle();
@@ -223,7 +232,8 @@ fn start_timer(world: &World, task: TaskId, waker: Waker) {
     world.with(|state| {
         state.note(Event::Timer, task);
         let deadline = state.now + state.rng.below(LONGEST_TIMER) as u64;
-        state.driver.timers.push((deadline, task, waker));
+        let driver = state.rng.below(state.drivers.len());
+        state.drivers[driver].timers.push((deadline, task, waker));
     });
 }
 

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use raddle_sched::Config;
+use raddle_sched::{Config, Policy};
 use raddle_std::sync::Mutex;
 use raddle_task::{AbortHandle, JoinHandle};
 
-use super::places::Places;
+use super::ordered::{ShardedPlaces, SharedPlaces};
+use super::places::StealingPlaces;
 use super::rng::{Rng, mix};
 use super::task::Output;
 
@@ -51,9 +52,57 @@ pub(crate) enum End {
     Cancelled,
 }
 
+/// Where a task is that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It is not due, or runs.
+    Nowhere,
+    Slot(usize),
+    Queue(usize),
+    Injection,
+    /// It was stolen, rescued, or its worker is gone.
+    Somewhere,
+}
+
+/// The model of the queues of one policy: where each task is, as far as that is
+/// known, and what follows for which one may run.
+pub(crate) trait Places {
+    fn add_task(&mut self, _shard: usize) {}
+
+    fn of(&self, task: TaskId) -> Place;
+
+    /// A task, which may be new, becomes due on a worker, or outside.
+    fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>);
+
+    /// A task goes to the end of a worker's queue.
+    fn again(&mut self, task: TaskId, worker: usize);
+
+    /// A worker runs a task.
+    fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String>;
+
+    /// A worker is about to be stepped. How often it was, with this one.
+    fn step(&mut self, worker: usize) -> usize;
+
+    /// Whether there is certainly a task that any idle worker could take.
+    fn has_stealable(&self) -> bool;
+
+    /// After a step: what is in the injection queue has not waited too long.
+    fn check_injected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// A watcher has looked after the others' slots.
+    fn watched(&mut self, _watcher: usize) {}
+
+    /// What a worker had goes to the injection queue.
+    fn worker_dropped(&mut self, _worker: usize) {}
+}
+
 /// The model of one task.
 #[derive(Default)]
 pub(crate) struct Task {
+    /// Which scheduler it was spawned on: not the first only if it is sharded.
+    pub(crate) shard: usize,
     pub(crate) running: bool,
     /// Since when it is owed a poll, or the drop of its future.
     pub(crate) notified: Option<Micros>,
@@ -86,15 +135,19 @@ pub(crate) struct State {
     pub(crate) now: Micros,
     /// The worker that is being driven.
     pub(crate) worker: Option<usize>,
-    /// The last worker is being dropped, or has been.
-    pub(crate) ending: bool,
+    pub(crate) policy: Policy,
+    /// Of each shard, whether its last worker is being dropped, or has been.
+    pub(crate) ended: Vec<bool>,
+    /// How many tasks were spawned without a word on which shard.
+    spawned: usize,
     pub(crate) tasks: Vec<Task>,
-    pub(crate) places: Places,
+    pub(crate) places: Box<dyn Places + Send>,
     pub(crate) wakers: Vec<(TaskId, Waker)>,
     pub(crate) handles: Vec<(TaskId, JoinHandle<Output>)>,
     pub(crate) aborts: Vec<(TaskId, AbortHandle)>,
     pub(crate) outputs: usize,
-    pub(crate) driver: Pending,
+    /// One for each shard.
+    pub(crate) drivers: Vec<Pending>,
     pub(crate) failure: Option<String>,
     pub(crate) hash: u64,
     verbose: bool,
@@ -105,19 +158,28 @@ pub(crate) struct World(Arc<Mutex<State>>);
 
 impl World {
     pub(crate) fn new(rng: Rng, max_tasks: usize, config: &Config, verbose: bool) -> Self {
+        let workers = config.workers;
+        let interval = config.global_queue_interval as usize;
+        let (shards, places): (_, Box<dyn Places + Send>) = match config.policy {
+            Policy::Shared => (1, Box::new(SharedPlaces::new(workers))),
+            Policy::Sharded => (workers, Box::new(ShardedPlaces::new(workers, interval))),
+            _ => (1, Box::new(StealingPlaces::new(workers, interval))),
+        };
         Self(Arc::new(Mutex::new(State {
             rng,
             max_tasks,
             now: 0,
             worker: None,
-            ending: false,
+            policy: config.policy,
+            ended: vec![false; shards],
+            spawned: 0,
             tasks: Vec::new(),
-            places: Places::new(config.workers, config.global_queue_interval as usize),
+            places,
             wakers: Vec::new(),
             handles: Vec::new(),
             aborts: Vec::new(),
             outputs: 0,
-            driver: Pending::default(),
+            drivers: (0..shards).map(|_| Pending::default()).collect(),
             failure: None,
             hash: 0,
             verbose,
@@ -175,11 +237,35 @@ impl State {
         }
     }
 
+    /// The shard that a worker is of.
+    pub(crate) fn shard_of(&self, worker: usize) -> usize {
+        match self.policy {
+            Policy::Sharded => worker,
+            _ => 0,
+        }
+    }
+
+    /// Where a task will be that is spawned now: on the worker at hand, or on
+    /// each shard in turn.
+    pub(crate) fn next_shard(&mut self) -> usize {
+        if let Some(worker) = self.worker {
+            return self.shard_of(worker);
+        }
+        let shards = self.ended.len();
+        let turn = self.spawned;
+        self.spawned += 1;
+        let mut order = (turn..turn + shards).map(|turn| turn % shards);
+        order.find(|&shard| !self.ended[shard]).unwrap_or(0)
+    }
+
     /// A new task, which is scheduled at once.
-    pub(crate) fn add_task(&mut self) -> TaskId {
+    pub(crate) fn add_task(&mut self, shard: usize) -> TaskId {
         let task = self.tasks.len();
-        self.tasks.push(Task::default());
-        self.places.add_task();
+        self.tasks.push(Task {
+            shard,
+            ..Task::default()
+        });
+        self.places.add_task(shard);
         self.wake(Event::Spawn, task);
         task
     }
@@ -203,10 +289,15 @@ impl State {
         self.tasks[id].aborted = true;
     }
 
+    /// Whether the scheduler of a task ends, or has.
+    fn has_ended(&self, id: TaskId) -> bool {
+        self.ended[self.tasks[id].shard]
+    }
+
     /// A task is taken from its place, to be polled or dropped.
     fn run(&mut self, id: TaskId) {
         let was_due = self.tasks[id].notified.take().is_some();
-        if !self.ending {
+        if !self.has_ended(id) {
             self.check(was_due, || format!("task {id} runs though nobody woke it"));
             match self.worker {
                 Some(worker) => {
@@ -222,7 +313,7 @@ impl State {
     pub(crate) fn begin_poll(&mut self, id: TaskId) {
         self.note(Event::Poll, id);
         self.run(id);
-        let ending = self.ending;
+        let ending = self.has_ended(id);
         let task = &mut self.tasks[id];
         let (running, ended, aborted) = (task.running, task.end, task.aborted);
         task.running = true;
@@ -261,7 +352,7 @@ impl State {
         let (twice, running, aborted) = (task.end.is_some(), task.running, task.aborted);
         task.notified = None;
         task.end = Some(verdict.unwrap_or(End::Cancelled));
-        let may_go = verdict.is_some() || aborted || self.ending;
+        let may_go = verdict.is_some() || aborted || self.has_ended(id);
         self.check(!twice, || {
             format!("the future of task {id} is dropped twice")
         });
@@ -306,7 +397,8 @@ impl State {
             let place = self.places.of(id);
             self.fail(|| format!("task {id} waits behind a stuck worker, at {place:?}"));
         }
-        let due = self.driver.due.iter().chain(&self.driver.timers);
+        let driver = &self.drivers[0];
+        let due = driver.due.iter().chain(&driver.timers);
         let oldest = due.map(|event| event.0).min();
         self.check(oldest.is_none_or(|since| since + limit >= now), || {
             "an event or a timer waits behind a stuck worker".to_owned()

@@ -1,0 +1,150 @@
+//! Where the tasks that are due are under the policies that keep an order: it
+//! is known of each, and so is which one runs next.
+
+use std::collections::VecDeque;
+
+use super::world::{Place, Places, TaskId};
+
+/// Under `Shared`: one queue.
+pub(crate) struct SharedPlaces {
+    due: VecDeque<TaskId>,
+    steps: Vec<usize>,
+}
+
+impl SharedPlaces {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            due: VecDeque::new(),
+            steps: vec![0; workers],
+        }
+    }
+}
+
+impl Places for SharedPlaces {
+    fn of(&self, task: TaskId) -> Place {
+        match self.due.contains(&task) {
+            true => Place::Injection,
+            false => Place::Nowhere,
+        }
+    }
+
+    fn scheduled(&mut self, task: TaskId, _is_new: bool, _worker: Option<usize>) {
+        self.due.push_back(task);
+    }
+
+    fn again(&mut self, task: TaskId, _worker: usize) {
+        self.due.push_back(task);
+    }
+
+    fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String> {
+        ran_in_order(self.due.pop_front(), task, worker)
+    }
+
+    fn step(&mut self, worker: usize) -> usize {
+        self.steps[worker] += 1;
+        self.steps[worker]
+    }
+
+    fn has_stealable(&self) -> bool {
+        !self.due.is_empty()
+    }
+}
+
+/// Under `Sharded`: the queue of each worker, and what came from elsewhere.
+pub(crate) struct ShardedPlaces {
+    shards: Vec<ShardPlaces>,
+    /// The shard of each task.
+    tasks: Vec<usize>,
+    interval: usize,
+}
+
+#[derive(Clone, Default)]
+struct ShardPlaces {
+    queue: VecDeque<TaskId>,
+    injected: VecDeque<TaskId>,
+    steps: usize,
+}
+
+impl ShardedPlaces {
+    pub(crate) fn new(workers: usize, interval: usize) -> Self {
+        Self {
+            shards: vec![ShardPlaces::default(); workers],
+            tasks: Vec::new(),
+            interval,
+        }
+    }
+}
+
+impl Places for ShardedPlaces {
+    fn add_task(&mut self, shard: usize) {
+        self.tasks.push(shard);
+    }
+
+    fn of(&self, task: TaskId) -> Place {
+        let shard = self.tasks[task];
+        if self.shards[shard].queue.contains(&task) {
+            Place::Queue(shard)
+        } else if self.shards[shard].injected.contains(&task) {
+            Place::Injection
+        } else {
+            Place::Nowhere
+        }
+    }
+
+    fn scheduled(&mut self, task: TaskId, _is_new: bool, worker: Option<usize>) {
+        let shard = self.tasks[task];
+        let places = &mut self.shards[shard];
+        match worker == Some(shard) {
+            true => places.queue.push_back(task),
+            false => places.injected.push_back(task),
+        }
+    }
+
+    fn again(&mut self, task: TaskId, worker: usize) {
+        self.shards[worker].queue.push_back(task);
+    }
+
+    fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String> {
+        if self.tasks[task] != worker {
+            return Err(format!(
+                "task {task} of worker {} runs on worker {worker}",
+                self.tasks[task]
+            ));
+        }
+        let ShardPlaces {
+            queue,
+            injected,
+            steps,
+        } = &mut self.shards[worker];
+        let looks_outside = steps.is_multiple_of(self.interval) && !injected.is_empty();
+        let next = if looks_outside {
+            injected.pop_front()
+        } else {
+            if queue.is_empty() {
+                // It takes them all at once.
+                queue.append(injected);
+            }
+            queue.pop_front()
+        };
+        ran_in_order(next, task, worker)
+    }
+
+    fn step(&mut self, worker: usize) -> usize {
+        self.shards[worker].steps += 1;
+        self.shards[worker].steps
+    }
+
+    /// Nobody takes from another.
+    fn has_stealable(&self) -> bool {
+        false
+    }
+}
+
+fn ran_in_order(next: Option<TaskId>, task: TaskId, worker: usize) -> Result<(), String> {
+    match next == Some(task) {
+        true => Ok(()),
+        false => Err(format!(
+            "worker {worker} runs task {task}, but {next:?} is next"
+        )),
+    }
+}
