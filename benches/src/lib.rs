@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod executors;
+pub mod policies;
 pub mod queues;
 pub mod rounds;
 pub mod stats;

@@ -1,0 +1,63 @@
+//! Raddle under the policies that are not the default, as contestants.
+
+use std::future::Future;
+
+use raddle::runtime::{Builder, Policy, Runtime};
+
+use crate::executors::{Executor, RaddleSpawner};
+
+/// A multi-thread runtime of a policy, with sockets and timers.
+///
+/// # Panics
+///
+/// If a thread or a descriptor cannot be had.
+pub fn runtime(policy: Policy, workers: usize) -> Runtime {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(workers)
+        .scheduler(policy)
+        .enable_all()
+        .build();
+    runtime.expect("raddle starts")
+}
+
+/// Raddle with one queue for all workers.
+#[derive(Debug)]
+pub struct RaddleShared(Runtime);
+
+impl Executor for RaddleShared {
+    const NAME: &'static str = "raddle, shared";
+    type Spawner = RaddleSpawner;
+
+    fn new(workers: usize) -> Self {
+        Self(runtime(Policy::Shared, workers))
+    }
+
+    fn spawner(&self) -> RaddleSpawner {
+        RaddleSpawner
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.0.block_on(future)
+    }
+}
+
+/// Raddle with workers that keep their tasks.
+#[derive(Debug)]
+pub struct RaddleSharded(Runtime);
+
+impl Executor for RaddleSharded {
+    const NAME: &'static str = "raddle, sharded";
+    type Spawner = RaddleSpawner;
+
+    fn new(workers: usize) -> Self {
+        Self(runtime(Policy::Sharded, workers))
+    }
+
+    fn spawner(&self) -> RaddleSpawner {
+        RaddleSpawner
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.0.block_on(future)
+    }
+}
