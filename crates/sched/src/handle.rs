@@ -133,9 +133,10 @@ impl Handle {
         );
         let shared = &shards[worker];
         // SAFETY: until the first poll there is only the function, which is
-        // `Send`. By then a pinned worker has adopted the task, so it is run
-        // and dropped on one thread (`docs/policies.md`, claims 1 to 5). The
-        // output is `Send`. The future borrows nothing that ends.
+        // `Send`. A pinned worker does that poll, and adopts the task if it is
+        // pending, so that it is run and dropped on one thread
+        // (`docs/policies.md`, claims 1 to 5). The output is `Send`. The future
+        // borrows nothing that ends.
         let (task, handle) = unsafe { task::spawn_unchecked(shared, async { make().await }) };
         match self.worker() {
             Some(here) if here.number() == worker => here.start(task),

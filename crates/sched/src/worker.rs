@@ -4,6 +4,7 @@ mod park;
 mod pinned;
 mod queue;
 mod run;
+mod search;
 pub(crate) mod stepped;
 mod turns;
 mod watch;
@@ -278,13 +279,12 @@ impl Core {
         handle
     }
 
-    /// Adopts and schedules a task that this worker has spawned.
+    /// Schedules a task that this worker has spawned.
     #[inline]
     pub(crate) fn start(&self, task: Runnable) {
         if self.shared.is_closed() {
             let _ = self.shared.config.task_hooks.cancel(task);
         } else {
-            self.counters.spawned.add(1);
             self.schedule_new(Task(task));
         }
     }
@@ -295,6 +295,7 @@ impl Core {
     /// of their own.
     #[inline]
     fn schedule_new(&self, task: Task) {
+        self.counters.spawned.add(1);
         self.counters.local_schedules.add(1);
         let slot = &self.remote().slot;
         if self.order != Order::Slot || !slot.is_empty() {
@@ -388,43 +389,8 @@ impl Core {
         Some(taken.first)
     }
 
-    /// Looks for work in the other workers' queues.
-    fn search(&self) -> Option<Task> {
-        if !self.searching.get() {
-            if !self.shared.idle.begin_search() {
-                return None;
-            }
-            self.searching.set(true);
-        }
-        let workers = self.shared.remotes.len();
-        let start = self.next_random() as usize % workers;
-        (start..start + workers)
-            .map(|place| place % workers)
-            .filter(|&victim| victim != self.index)
-            .find_map(|victim| {
-                self.shared.remotes[victim]
-                    .stealer
-                    .steal_into(&self.queue)
-                    .map(|stolen| {
-                        self.counters.stole(1 + stolen.moved);
-                        stolen.first
-                    })
-            })
-            .or_else(|| self.take_injected(self.order.batch()))
-    }
-
     #[inline]
     pub(crate) fn remote(&self) -> &Remote {
         &self.shared.remotes[self.index]
-    }
-
-    /// A number for the choice of a victim (Marsaglia's xorshift).
-    fn next_random(&self) -> u32 {
-        let mut random = self.random.get();
-        random ^= random << 13;
-        random ^= random >> 17;
-        random ^= random << 5;
-        self.random.set(random);
-        random
     }
 }

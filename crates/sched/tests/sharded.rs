@@ -596,3 +596,28 @@ impl std::task::Wake for Setting {
         self.0.set();
     }
 }
+
+/// A local task that has not been polled keeps its worker where it is.
+#[test]
+fn a_local_task_in_the_queue_keeps_the_worker_on_its_thread() {
+    let (handle, mut workers) = stepped(1);
+    let _guard = handle.enter();
+    let census = Census::default();
+    let citizen = census.citizen();
+    drop(handle.spawn_on(0, move || async move {
+        let bound = Bound::new(citizen);
+        drop(spawn_local(async move { bound.check() }));
+    }));
+    assert_eq!(workers[0].step(), Step::Ran);
+    assert_eq!(handle.metrics().worker(0).local_queue_depth, 1);
+    let mut workers = thread::spawn(move || {
+        let message = message_of(|| _ = workers[0].step());
+        assert!(message.starts_with("a worker of a sharded scheduler was used on"));
+        workers
+    })
+    .join()
+    .unwrap();
+    assert_eq!(census.alive(), 1);
+    run(&mut workers[0]);
+    assert_eq!(census.alive(), 0);
+}

@@ -9,7 +9,7 @@ use raddle_task::JoinHandle;
 
 use super::{Core, Worker};
 use crate::policy::Policy;
-use crate::task;
+use crate::task::{self, Task};
 
 impl Core {
     /// Whether the worker stays on its thread while it has tasks.
@@ -57,11 +57,18 @@ impl Core {
     {
         assert!(self.is_pinned(), "only a pinned worker has local tasks");
         // SAFETY: the task is adopted below, before anybody can wake it, by a
-        // pinned worker that this thread runs; so it is run and dropped here
-        // (claims 1 to 5). The handle is not `Send` unless the output is. The
+        // pinned worker that this thread runs, or cancelled here; so it is run
+        // and dropped here (claims 1 to 5). The handle is not `Send` unless the output is. The
         // future borrows nothing that ends.
         let (task, handle) = unsafe { task::spawn_unchecked(&self.shared, future) };
-        self.start(task);
+        if self.shared.is_closed() {
+            self.start(task);
+        } else {
+            // Not only after its first poll, as other tasks: until then it
+            // would not keep the worker on its thread (claim 2).
+            self.live.adopt(&task);
+            self.schedule_new(Task(task));
+        }
         handle
     }
 }

@@ -1,0 +1,41 @@
+//! How a worker without work takes some from the others.
+
+use super::Core;
+use crate::task::Task;
+
+impl Core {
+    /// Looks for work in the other workers' queues.
+    pub(super) fn search(&self) -> Option<Task> {
+        if !self.searching.get() {
+            if !self.shared.idle.begin_search() {
+                return None;
+            }
+            self.searching.set(true);
+        }
+        let workers = self.shared.remotes.len();
+        let start = self.next_random() as usize % workers;
+        (start..start + workers)
+            .map(|place| place % workers)
+            .filter(|&victim| victim != self.index)
+            .find_map(|victim| {
+                self.shared.remotes[victim]
+                    .stealer
+                    .steal_into(&self.queue)
+                    .map(|stolen| {
+                        self.counters.stole(1 + stolen.moved);
+                        stolen.first
+                    })
+            })
+            .or_else(|| self.take_injected(self.order.batch()))
+    }
+
+    /// A number for the choice of a victim (Marsaglia's xorshift).
+    fn next_random(&self) -> u32 {
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        self.random.set(random);
+        random
+    }
+}
