@@ -343,3 +343,69 @@ fn threads_are_named_and_hooks_run_on_them() {
     drop(runtime);
     assert_eq!(stopped.load(SeqCst), WORKERS);
 }
+
+/// Each worker accepts from a socket of its own at one address: whoever accepts
+/// a connection serves it, and nothing goes from thread to thread.
+#[cfg(unix)]
+#[test]
+fn each_worker_accepts_for_itself() {
+    use socket2::{Domain, Socket, Type};
+
+    /// A socket that shares its address with others.
+    fn listen(address: std::net::SocketAddr) -> std::net::TcpListener {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.set_reuse_port(true).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket.bind(&address.into()).unwrap();
+        socket.listen(128).unwrap();
+        socket.into()
+    }
+
+    let first = listen(([127, 0, 0, 1], 0).into());
+    let address = first.local_addr().unwrap();
+    let mut sockets = vec![first];
+    sockets.extend((1..WORKERS).map(|_| listen(address)));
+    let runtime = sharded();
+    let served: Arc<[AtomicUsize; WORKERS]> = Arc::default();
+    for (worker, socket) in sockets.into_iter().enumerate() {
+        let served = Arc::clone(&served);
+        runtime.handle().spawn_on(worker, move || async move {
+            let listener = TcpListener::from_std(socket).unwrap();
+            let mine = Rc::new(Cell::new(0));
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let (mine, served) = (Rc::clone(&mine), Arc::clone(&served));
+                spawn_local(async move {
+                    let mut byte = [0];
+                    while stream.read_exact(&mut byte).await.is_ok() {
+                        mine.set(mine.get() + 1);
+                        served[worker].store(mine.get(), SeqCst);
+                        stream.write_all(&byte).await.unwrap();
+                    }
+                });
+            }
+        });
+    }
+    let clients: Vec<_> = (0..30)
+        .map(|_| {
+            thread::spawn(move || {
+                use std::io::{Read, Write};
+                let mut stream = std::net::TcpStream::connect(address).unwrap();
+                for _ in 0..10 {
+                    stream.write_all(b"x").unwrap();
+                    stream.read_exact(&mut [0]).unwrap();
+                }
+            })
+        })
+        .collect();
+    for client in clients {
+        client.join().unwrap();
+    }
+    let served: usize = served.iter().map(|count| count.load(SeqCst)).sum();
+    assert_eq!(served, 300);
+    assert_eq!(
+        runtime.metrics().remote_schedule_count(),
+        WORKERS as u64,
+        "the spawns from here alone"
+    );
+}
