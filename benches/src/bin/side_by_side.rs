@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
+use raddle_benches::policies::{RaddleSharded, RaddleShared};
 use raddle_benches::rounds::{Rounds, in_turn};
 use raddle_benches::stats::{median, ratios, spread};
 use raddle_benches::workloads::Workload;
@@ -49,6 +50,8 @@ fn main() {
     for &workers in &args.workers {
         let contestants = [
             contestant::<Raddle>(workers.into()),
+            contestant::<RaddleShared>(workers.into()),
+            contestant::<RaddleSharded>(workers.into()),
             contestant::<Tokio>(workers.into()),
             contestant::<AsyncExecutor>(workers.into()),
             contestant::<TokioThreadpool>(workers.into()),
