@@ -13,7 +13,8 @@ use raddle::net::{TcpListener, TcpStream};
 use raddle::runtime::{Policy, Runtime};
 use raddle::task::{JoinHandle, yield_now};
 use raddle_benches::policies::runtime;
-use raddle_benches::stats::{median, quantile, ratios};
+use raddle_benches::rounds::{Rounds, in_turn};
+use raddle_benches::stats::{median, ratios, spread};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 const POLICIES: [Policy; 3] = [Policy::WorkStealing, Policy::Shared, Policy::Sharded];
@@ -40,10 +41,8 @@ struct Args {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
     workers: u16,
 
-    /// How many rounds
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
-    rounds: u16,
+    #[command(flatten)]
+    rounds: Rounds,
 }
 
 /// A load, by the name that it has in the table.
@@ -205,7 +204,7 @@ async fn ask(computing: u64) {
 
 fn main() {
     let args = Args::parse();
-    let (workers, rounds) = (args.workers.into(), args.rounds.into());
+    let (workers, rounds) = (args.workers.into(), args.rounds.count());
     let runtimes = POLICIES.map(|policy| runtime(policy, workers));
     println!(
         "{workers} workers, {rounds} rounds: median us, and in brackets the median of the rounds' \
@@ -213,35 +212,21 @@ fn main() {
     );
     println!("| load | WorkStealing | Shared | Sharded |\n|---|---|---|---|");
     for load in &LOADS {
-        let times = measure(&runtimes, load, rounds);
+        let times = in_turn(POLICIES.len(), rounds, |index| {
+            let start = Instant::now();
+            (load.run)(&runtimes[index], POLICIES[index]);
+            start.elapsed().as_secs_f64() * 1e6
+        });
         let cells = times.iter().map(|times_of_one| {
             let ratios = ratios(times_of_one, &times[0]);
             format!(
-                "{:.0} ({:.2}, {:.2}-{:.2})",
+                "{:.0} ({:.2}; {})",
                 median(times_of_one),
                 median(&ratios),
-                quantile(&ratios, 0.1),
-                quantile(&ratios, 0.9)
+                spread(&ratios)
             )
         });
         let cells: Vec<_> = cells.collect();
         println!("| {} | {} |", load.name, cells.join(" | "));
     }
-}
-
-/// The times under each policy in microseconds, round by round. Who begins
-/// changes from round to round; a round that nobody counts comes first.
-fn measure(runtimes: &[Runtime; 3], load: &Load, rounds: usize) -> [Vec<f64>; 3] {
-    let mut times = [const { Vec::new() }; 3];
-    for round in 0..=rounds {
-        for turn in 0..POLICIES.len() {
-            let index = (round + turn) % POLICIES.len();
-            let start = Instant::now();
-            (load.run)(&runtimes[index], POLICIES[index]);
-            if round > 0 {
-                times[index].push(start.elapsed().as_secs_f64() * 1e6);
-            }
-        }
-    }
-    times
 }
