@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
-use common::{Live, current_thread, eventually, multi_thread, panic_message};
+use common::{Live, builders, current_thread, eventually, multi_thread, panic_message};
 use raddle::runtime::{Runtime, UnhandledPanic};
 use raddle::task::{JoinError, JoinHandle, LocalSet, spawn_blocking, spawn_local, yield_now};
 
@@ -24,7 +24,7 @@ const ENDED: &str = "UnhandledPanic::Ignore lets the";
 
 /// Runs a test on a runtime of each flavor that ends by a task's panic.
 fn each_flavor(test: impl Fn(Runtime)) {
-    for mut builder in [multi_thread(), current_thread()] {
+    for mut builder in builders() {
         builder.unhandled_panic(UnhandledPanic::ShutdownRuntime);
         test(builder.build().unwrap());
     }

@@ -44,16 +44,24 @@ impl Shared {
             UnhandledPanic::Ignore => return,
             UnhandledPanic::ShutdownRuntime => {}
         }
+        let worker = context::worker().filter(|worker| worker.scheduler == self.id);
+        match worker {
+            // All of it, if this is a shard.
+            Some(worker) => {
+                let handle = worker.handle();
+                handle.parts().iter().for_each(|part| part.end_by_panic());
+                worker.end_soon();
+            }
+            None => self.end_by_panic(),
+        }
+    }
+
+    fn end_by_panic(&self) {
         self.close();
         // ORDERING: Release pairs with `has_fatal_panic`: who sees it finds the
         // scheduler closed. A thread that blocks is woken after, so that it
         // looks again.
         self.panics.fatal.store(true, Ordering::Release);
-        if let Some(worker) = context::worker()
-            && worker.scheduler == self.id
-        {
-            worker.end_soon();
-        }
         let blocked = std::mem::take(&mut *self.panics.blocked.lock());
         blocked.into_iter().for_each(Waker::wake);
     }

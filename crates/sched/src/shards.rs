@@ -38,11 +38,14 @@ impl Shards {
             all.push(shared);
             workers.extend(worker);
         }
-        let shards = Self {
+        let shards = Arc::new(Self {
             all: all.into(),
             spawned: AtomicUsize::new(0),
-        };
-        (Handle::of_shards(Arc::new(shards)), workers)
+        });
+        for worker in &mut workers {
+            worker.join(&shards);
+        }
+        (Handle::of_shards(shards), workers)
     }
 
     pub(crate) fn all(&self) -> &[Arc<Shared>] {

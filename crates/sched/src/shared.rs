@@ -116,6 +116,11 @@ impl Shared {
     /// about to end does not take either.
     pub(crate) fn inject_spawned(&self, task: Task) {
         if self.is_closed() {
+            // A worker that does not know yet might run it.
+            let _ = self.config.task_hooks.cancel(task.0);
+            return;
+        }
+        if self.is_closed() {
             let _ = self.config.task_hooks.cancel(task.0);
             return;
         }

@@ -8,7 +8,6 @@ use raddle_std::thread;
 use raddle_task::Outcome;
 
 use crate::context;
-use crate::handle::Handle;
 use crate::shared::Shared;
 use crate::task::Task;
 use crate::worker::Core;
@@ -35,9 +34,7 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Core>) {
     shared.close();
     // The drops of futures find their scheduler as their polls did; all of it, if
     // this is the end of one shard.
-    let handle = context::current_handle()
-        .filter(|handle| handle.id() == shared.id)
-        .unwrap_or_else(|| Handle::new(shared.clone()));
+    let handle = cores[0].handle();
     let current = handle.enter();
     // In the order of their indices, which owners' numbers follow.
     cores.sort_by_key(|core| core.index());

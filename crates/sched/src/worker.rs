@@ -25,6 +25,7 @@ use crate::context;
 use crate::id::Id;
 use crate::metrics::Counters;
 use crate::policy::Order;
+use crate::shards::Shards;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{self, Task};
@@ -145,6 +146,8 @@ pub(crate) struct Core {
     order: Order,
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
+    /// The whole scheduler, if this is the worker of a shard.
+    shards: Option<Arc<Shards>>,
     /// Whether there is another worker to tell of new work.
     has_others: bool,
     /// How often in a row the slot went before the queue.
@@ -178,6 +181,7 @@ impl Core {
             live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
             order,
             thread: Cell::new(None),
+            shards: None,
             has_others: shared.remotes.len() > 1,
             slot_streak: Cell::new(0),
             last_woken: Cell::new(None),
@@ -208,11 +212,6 @@ impl Core {
 
     pub(crate) fn index(&self) -> usize {
         self.index
-    }
-
-    /// Which of all workers of the scheduler it is.
-    pub(crate) fn number(&self) -> usize {
-        self.shared.first_worker + self.index
     }
 
     /// Says that the calling thread drives the worker.

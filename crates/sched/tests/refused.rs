@@ -79,7 +79,7 @@ fn a_name_with_a_zero_byte() {
             0 | 1 => "named".to_owned(),
             _ => "na\0med".to_owned(),
         }),
-        around_worker: Some(Arc::new(move |run| {
+        around_worker: Some(Arc::new(move |_, run| {
             run();
             counted.fetch_add(1, Ordering::SeqCst);
         })),

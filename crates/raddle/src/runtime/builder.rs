@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::runtime::blocking::BlockingJob;
 use crate::runtime::context::{Inside, Layers};
-use crate::runtime::driver::Driver;
+use crate::runtime::driver::{self, Driver};
 use crate::runtime::handle::Inner;
 use crate::runtime::runtime::Scheduler;
 use crate::runtime::{Handle, Policy, Runtime, RuntimeFlavor, UnhandledPanic};
@@ -265,13 +265,7 @@ impl Builder {
             (RuntimeFlavor::MultiThread, Some(count)) => count,
             (RuntimeFlavor::MultiThread, None) => default_workers(),
         };
-        let drivers = match self.policy {
-            Policy::Sharded => workers,
-            _ => 1,
-        };
-        let drivers = (0..drivers)
-            .map(|_| Driver::new(self.enable_io, self.enable_time))
-            .collect::<io::Result<Vec<_>>>()?;
+        let drivers = self.drivers(workers)?;
         let mut blocking = None;
         let inner = Arc::new_cyclic(|inner| {
             let pool = self.blocking_pool(inner);
@@ -287,9 +281,7 @@ impl Builder {
         let blocking = blocking.expect("made along with the handle");
 
         let config = self.scheduler_config(workers, &inner);
-        let mut drivers = drivers
-            .into_iter()
-            .map(|driver| Box::new(driver) as Box<dyn raddle_sched::Driver>);
+        let mut drivers = drivers.into_iter().map(driver::boxed);
         let (scheduler, handle) = match self.flavor {
             RuntimeFlavor::CurrentThread => {
                 let scheduler = raddle_sched::CurrentThread::new(config, drivers.next());
@@ -297,12 +289,7 @@ impl Builder {
                 (Scheduler::CurrentThread(Box::new(scheduler)), handle)
             }
             RuntimeFlavor::MultiThread => {
-                let pool = match self.policy {
-                    Policy::Sharded => {
-                        raddle_sched::Pool::start_sharded(config, drivers.collect())?
-                    }
-                    _ => raddle_sched::Pool::start(config, drivers.next())?,
-                };
+                let pool = policy::start(config, drivers)?;
                 let handle = pool.handle().clone();
                 (Scheduler::MultiThread(pool), handle)
             }

@@ -83,6 +83,11 @@ impl Driver {
     }
 }
 
+/// A driver as the scheduler takes it.
+pub(crate) fn boxed(driver: Driver) -> Box<dyn raddle_sched::Driver> {
+    Box::new(driver)
+}
+
 /// Rounded up: the selector counts in milliseconds, and to wake up early would
 /// be to park again at once.
 fn whole_milliseconds(duration: Duration) -> Duration {

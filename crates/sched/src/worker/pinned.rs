@@ -4,11 +4,14 @@
 
 use std::future::Future;
 
+use raddle_std::sync::Arc;
 use raddle_std::thread;
 use raddle_task::JoinHandle;
 
 use super::{Core, Worker};
+use crate::handle::Handle;
 use crate::policy::Policy;
+use crate::shards::Shards;
 use crate::task::{self, Task};
 
 impl Core {
@@ -73,7 +76,29 @@ impl Core {
     }
 }
 
+impl Core {
+    /// Which of all workers of the scheduler it is.
+    pub(crate) fn number(&self) -> usize {
+        self.shared.first_worker + self.index
+    }
+
+    /// A reference to the scheduler, all of it if this is the worker of a shard.
+    pub(crate) fn handle(&self) -> Handle {
+        match &self.shards {
+            None => Handle::new(self.shared.clone()),
+            Some(shards) => Handle::of_shards(shards.clone()),
+        }
+    }
+}
+
 impl Worker {
+    /// Says which shards the worker's is one of.
+    pub(crate) fn join(&mut self, shards: &Arc<Shards>) {
+        if let Some(core) = &mut self.core {
+            core.shards = Some(shards.clone());
+        }
+    }
+
     /// Leaves a worker that is about to be dropped on another thread than its
     /// own alone, with the tasks that cannot be dropped here.
     ///

@@ -1,5 +1,10 @@
 //! How a runtime gives its tasks to its workers.
 
+use std::io;
+
+use raddle_sched::Pool;
+
+use crate::runtime::driver::Driver;
 use crate::runtime::{Builder, Policy};
 
 impl Builder {
@@ -24,5 +29,26 @@ impl Builder {
     pub fn scheduler(&mut self, policy: Policy) -> &mut Self {
         self.policy = policy;
         self
+    }
+    /// One for each worker of a sharded runtime, else one for all.
+    pub(super) fn drivers(&self, workers: usize) -> io::Result<Vec<Driver>> {
+        let count = match self.policy {
+            Policy::Sharded => workers,
+            _ => 1,
+        };
+        (0..count)
+            .map(|_| Driver::new(self.enable_io, self.enable_time))
+            .collect()
+    }
+}
+
+/// Starts the workers, which have the drivers that they are due by the policy.
+pub(super) fn start(
+    config: raddle_sched::Config,
+    mut drivers: impl Iterator<Item = Box<dyn raddle_sched::Driver>>,
+) -> io::Result<Pool> {
+    match config.policy {
+        Policy::Sharded => Pool::start_sharded(config, drivers.collect()),
+        _ => Pool::start(config, drivers.next()),
     }
 }
