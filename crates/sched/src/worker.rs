@@ -3,6 +3,7 @@
 mod park;
 mod queue;
 mod run;
+mod slot;
 pub(crate) mod stepped;
 mod turns;
 mod watch;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use raddle_queue::{Injection, Owner};
 use raddle_std::CachePadded;
 use raddle_std::sync::Arc;
-use raddle_task::{Id, JoinHandle, LiveList};
+use raddle_task::{Id as TaskId, JoinHandle, LiveList};
 
 use crate::context;
 use crate::id::Id;
@@ -24,12 +25,9 @@ use crate::metrics::Counters;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{self, Task};
+use slot::STREAK;
 use turns::Turns;
 use watch::Watch;
-
-/// How many times in a row the next-task slot goes before the queue, so that
-/// two tasks that wake each other do not starve the rest.
-const SLOT_STREAK: u32 = 3;
 
 /// What a step came to.
 #[must_use]
@@ -140,7 +138,7 @@ pub(crate) struct Core {
     slot_streak: Cell<u32>,
     /// The task that was woken last, and how often in a row it was, which says
     /// whether it goes through the slot.
-    last_woken: Cell<Option<Id>>,
+    last_woken: Cell<Option<TaskId>>,
     last_wakes: Cell<u32>,
     turns: Turns,
     /// Whether the time that steps take says how often there is a turn: not for
@@ -272,61 +270,6 @@ impl Core {
         handle
     }
 
-    /// Queues a task that was spawned on this worker: to be run next, unless
-    /// there is such a task already. To displace that one would cost a
-    /// read-modify-write, and many tasks spawned at once would run in an order
-    /// of their own.
-    #[inline]
-    fn schedule_new(&self, task: Task) {
-        self.counters.local_schedules.add(1);
-        let slot = &self.remote().slot;
-        if !self.uses_slot || !slot.is_empty() {
-            return self.push_back(task);
-        }
-        // SAFETY: only the thread that runs the worker puts tasks in its slot.
-        let displaced = unsafe { slot.put_alone(task) };
-        debug_assert!(displaced.is_none(), "others only empty the slot");
-        self.mind_slot();
-    }
-
-    /// Queues a task that was woken on this worker: to be run next, while what
-    /// it needs is in the cache.
-    #[inline]
-    pub(crate) fn schedule(&self, task: Task) {
-        self.counters.local_schedules.add(1);
-        if !self.uses_slot || self.is_woken_by_the_queue(&task) {
-            return self.push_back(task);
-        }
-        // SAFETY: only the thread that runs the worker puts tasks in its slot.
-        if let Some(displaced) = unsafe { self.remote().slot.put_alone(task) } {
-            self.push_back(displaced);
-        }
-        self.mind_slot();
-    }
-
-    /// Whether a task is woken over and over, and nobody else, while others
-    /// wait: they are likely to wake it too, as what it joins or receives from.
-    /// Behind them it is polled once for them all, instead of once for each.
-    #[inline]
-    fn is_woken_by_the_queue(&self, task: &Task) -> bool {
-        let id = Some(task.0.id());
-        let wakes = match self.last_woken.replace(id) == id {
-            true => self.last_wakes.get().saturating_add(1),
-            false => 1,
-        };
-        self.last_wakes.set(wakes);
-        wakes > SLOT_STREAK && !self.queue.is_empty()
-    }
-
-    /// Sees to it that somebody looks after the slot, if anybody is idle: a
-    /// task there is nobody else's business until the present poll returns.
-    #[inline]
-    pub(super) fn mind_slot(&self) {
-        if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_watch() {
-            self.shared.appoint_watcher();
-        }
-    }
-
     /// Queues a task behind the others.
     #[inline]
     fn push_back(&self, task: Task) {
@@ -340,7 +283,7 @@ impl Core {
 
     fn next_task(&self) -> Option<Task> {
         let streak = self.slot_streak.get();
-        if streak < SLOT_STREAK
+        if streak < STREAK
             && let Some(task) = self.take_slot()
         {
             self.slot_streak.set(streak + 1);
