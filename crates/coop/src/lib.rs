@@ -5,6 +5,6 @@ mod budget;
 mod consume;
 mod unconstrained;
 
-pub use budget::{RestoreOnPending, budget, has_budget_remaining, poll_proceed};
+pub use budget::{RestoreOnPending, budget, has_budget_remaining, poll_proceed, unlimited};
 pub use consume::consume_budget;
 pub use unconstrained::{Unconstrained, unconstrained};
