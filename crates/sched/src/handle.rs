@@ -7,7 +7,7 @@ use raddle_std::sync::Arc;
 use raddle_task::JoinHandle;
 
 use crate::block_on;
-use crate::context::{self, EnterGuard};
+use crate::context::{self, Blocking, EnterGuard};
 use crate::metrics::Metrics;
 use crate::shared::Shared;
 use crate::task::{self, Task};
@@ -80,7 +80,7 @@ impl Handle {
     /// On a thread that runs tasks or blocks on a future already.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        let _blocking = context::enter_blocking();
+        let _blocking = context::enter_blocking(Blocking::BesideWorkers);
         let _handle = self.enter();
         block_on::block_on(future)
     }
@@ -90,8 +90,10 @@ impl Handle {
         context::worker().filter(|worker| std::ptr::eq(worker.shared(), self.as_ptr()))
     }
 
+    /// Whether the calling thread runs a worker of the scheduler, or ends a
+    /// poll that a worker has left.
     pub(crate) fn is_on_worker(&self) -> bool {
-        self.worker().is_some()
+        self.worker().is_some() || context::is_at_post_of(self.as_ptr())
     }
 
     /// What the scheduler counts.

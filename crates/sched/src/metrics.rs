@@ -74,6 +74,7 @@ impl Metrics {
         // First what has completed: every completion that is seen makes the
         // spawn before it seen, so that the difference is not negative.
         let completed: u64 = counters().map(|counters| counters.completed.get()).sum();
+        let completed = completed + self.shared.completed_displaced.get();
         let spawned: u64 = counters().map(|counters| counters.spawned.get()).sum();
         (spawned + self.shared.outside.spawned.get() - completed) as usize
     }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::time::Instant;
 
 use raddle_queue::{Injection, Slot, Stealer};
-use raddle_std::CachePadded;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_std::{CachePadded, Count};
 use raddle_task::CompletedStack;
 
 use crate::config::Config;
@@ -14,7 +14,9 @@ use crate::driver::{Driver, Unpark};
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
 use crate::parker::Parker;
+use crate::shutdown::Ended;
 use crate::task::Task;
+use crate::worker::seat::Seat;
 use crate::worker::{Core, Worker};
 
 /// The state of a scheduler that every worker and handle reaches.
@@ -32,8 +34,10 @@ pub(crate) struct Shared {
     pub(crate) driver: Mutex<Option<Box<dyn Driver>>>,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
-    /// The workers that have seen the end.
-    pub(crate) ended: Mutex<Vec<Core>>,
+    pub(crate) ended: Mutex<Ended>,
+    /// How many tasks have completed on displaced threads. Written under the
+    /// lock of `ended`.
+    pub(crate) completed_displaced: Count,
     finished: Mutex<bool>,
     on_finish: Condvar,
 }
@@ -80,7 +84,8 @@ impl Shared {
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: Mutex::new(driver),
             closed: AtomicBool::new(false),
-            ended: Mutex::new(Vec::with_capacity(config.workers)),
+            ended: Mutex::new(Ended::new(config.workers)),
+            completed_displaced: Count::default(),
             finished: Mutex::new(false),
             on_finish: Condvar::new(),
             config,
@@ -88,7 +93,8 @@ impl Shared {
         let workers = owners
             .into_iter()
             .enumerate()
-            .map(|(index, queue)| Worker::new(Core::new(shared.clone(), index, queue, uses_slot)))
+            .map(|(index, queue)| Core::new(shared.clone(), index, queue, uses_slot))
+            .map(|core| Worker::new(Seat::new(core)))
             .collect();
         (shared, workers)
     }

@@ -3,6 +3,7 @@
 mod park;
 mod queue;
 mod run;
+pub(crate) mod seat;
 pub(crate) mod stepped;
 mod turns;
 mod watch;
@@ -23,6 +24,7 @@ use crate::metrics::Counters;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{self, Task};
+use seat::Seat;
 use turns::Turns;
 use watch::Watch;
 
@@ -48,15 +50,19 @@ pub enum Step {
 /// the last to be dropped drops every task of the scheduler.
 pub struct Worker {
     /// There until the drop.
-    core: Option<Core>,
+    seat: Option<Seat>,
+    /// Whether it is this thread that drives the worker. If it was displaced
+    /// from it, the seat only keeps the memory.
+    held: Cell<bool>,
     /// What it waits for, if it has parked without blocking.
     parked: Option<stepped::Parked>,
 }
 
 impl Worker {
-    pub(crate) fn new(core: Core) -> Self {
+    pub(crate) fn new(seat: Seat) -> Self {
         Self {
-            core: Some(core),
+            seat: Some(seat),
+            held: Cell::new(true),
             parked: None,
         }
     }
@@ -77,12 +83,15 @@ impl Worker {
         core.detach();
     }
 
-    /// Steps and parks until the scheduler shuts down.
-    pub fn run(&mut self) {
-        let core = self.awake();
+    /// Steps and parks until the scheduler shuts down, or until a task has
+    /// another thread drive the worker, to [block](crate::block_in_place) on
+    /// this one.
+    pub fn run(mut self) {
+        self.end_park();
+        let core = self.core();
         core.attach();
         core.keep_time();
-        let _worker = context::enter_worker(core);
+        let _post = context::enter_post(&self);
         loop {
             match core.step() {
                 Step::Ran => {}
@@ -93,18 +102,21 @@ impl Worker {
     }
 
     pub(crate) fn core(&self) -> &Core {
-        self.core
+        self.seat
             .as_ref()
-            .expect("a worker has its core until it is dropped")
+            .expect("a worker has its seat until it is dropped")
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         self.end_park();
-        if let Some(core) = self.core.take() {
-            core.detach();
-            shutdown::hand_in(core);
+        let Some(seat) = self.seat.take() else { return };
+        if self.held.get() {
+            seat.detach();
+            shutdown::hand_in(seat);
+        } else {
+            shutdown::stand_down(seat);
         }
     }
 }
@@ -217,10 +229,7 @@ impl Core {
             return step;
         }
         match self.next_task().or_else(|| self.search()) {
-            Some(task) => {
-                self.run(task);
-                Step::Ran
-            }
+            Some(task) => self.run(task),
             None if self.shared.is_closed() => Step::Shutdown,
             None => Step::Idle,
         }
@@ -240,8 +249,7 @@ impl Core {
             }
         }
         let task = due.injection.then(|| self.take_injected(1)).flatten()?;
-        self.run(task);
-        Some(Step::Ran)
+        Some(self.run(task))
     }
 
     /// Spawns a task onto this worker.
@@ -370,19 +378,6 @@ impl Core {
                     })
             })
             .or_else(|| self.take_injected(usize::MAX))
-    }
-
-    /// Leaves what the worker has to the others: a hook or the driver panicked
-    /// on it, or whoever stepped it has dropped it.
-    pub(crate) fn abandon(&self) {
-        if self.searching.replace(false) {
-            // Whether or not it was the last, somebody is woken below.
-            let _ = self.shared.idle.end_search();
-        }
-        let tasks = std::iter::from_fn(|| self.take_slot().or_else(|| self.pop()));
-        tasks.for_each(|task| self.shared.inject(task));
-        // Somebody else is to wait in the driver.
-        self.shared.notify();
     }
 
     /// Frees the tasks of this worker that others have completed.

@@ -140,7 +140,7 @@ impl LiveList {
 
     /// Says that the list is about to go to another thread, while the calling
     /// thread goes on with a task that it runs [in](Runnable::run_in) the list.
-    /// The task will not touch it: it completes as one of another thread's
+    /// The task, which is adopted if it was not yet, will not touch it: it completes as one of another thread's
     /// list, [`CompleteElsewhere`](crate::Outcome::CompleteElsewhere), now or in
     /// a later run.
     ///
@@ -152,22 +152,27 @@ impl LiveList {
     /// until that returns, though the list be in use elsewhere.
     #[must_use = "if it is false, the list must stay on this thread"]
     pub fn part_with_running(&self) -> bool {
-        current::with(|task| {
-            if self.last_run.get() != Some(task.id) || task.state.load().is_complete() {
-                return false;
+        let Some(header) = current::task() else {
+            return false;
+        };
+        // SAFETY: the task that runs is alive.
+        let task = unsafe { header.as_ref() };
+        if self.last_run.get() != Some(task.id) || task.state.load().is_complete() {
+            return false;
+        }
+        // SAFETY: this thread runs the task.
+        if let Place::Unlisted = unsafe { Place::of(header, Some(self)) } {
+            // SAFETY: as above, and the task is in no list.
+            unsafe { self.admit(header) };
+        }
+        task.owner.with_mut(|owner| {
+            // SAFETY: this thread runs the task, and it is not complete (rule 4).
+            let owner = unsafe { &mut *owner };
+            if *owner == Some(self.id) {
+                *owner = Some(self.id.parted());
             }
-            task.owner.with_mut(|owner| {
-                // SAFETY: this thread runs the task, and it is not complete
-                // (rule 4).
-                let owner = unsafe { &mut *owner };
-                *owner = owner.map(|list| match list == self.id {
-                    true => list.parted(),
-                    false => list,
-                });
-            });
-            true
-        })
-        .unwrap_or(false)
+        });
+        true
     }
 
     /// How many tasks are in the list.

@@ -63,6 +63,51 @@ fn the_task_completes_as_if_elsewhere() {
     executor.check();
 }
 
+/// A task is listed only when its first poll is pending.
+#[test]
+fn a_task_in_its_first_poll_is_adopted() {
+    let executor = Executor::new();
+    let (task, handle) = executor.task(async { assert!(part()) });
+    let outcome = with_list(|live| task.run_in(live));
+    assert_eq!(with_list(LiveList::len), 1);
+    retire(outcome);
+    join(handle).unwrap();
+
+    let (task, handle) = executor.task(async {
+        assert!(part());
+        std::future::pending::<()>().await;
+    });
+    assert!(matches!(with_list(|live| task.run_in(live)), Outcome::Idle));
+    assert_eq!(with_list(LiveList::len), 1);
+    handle.abort();
+    let task = executor.pop().unwrap();
+    retire(with_list(|live| task.run_in(live)));
+    drop(handle);
+    executor.check();
+}
+
+/// The last code of the task's that runs before it is complete.
+#[test]
+fn it_does_if_the_output_asks_that_nobody_joins() {
+    struct Parts;
+    impl Drop for Parts {
+        fn drop(&mut self) {
+            assert!(part());
+        }
+    }
+    let executor = Executor::new();
+    for is_listed in [false, true] {
+        let (task, handle) = executor.task(async { Parts });
+        drop(handle);
+        if is_listed {
+            with_list(|live| live.adopt(&task));
+        }
+        retire(with_list(|live| task.run_in(live)));
+        assert!(with_list(LiveList::is_empty));
+    }
+    executor.check();
+}
+
 #[test]
 fn so_it_does_in_a_later_run() {
     let executor = Executor::new();

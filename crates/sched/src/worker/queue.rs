@@ -58,6 +58,19 @@ impl Core {
         // scheduler take any but their own; there are none.
         unsafe { slot.take_alone() }
     }
+
+    /// Leaves what the worker has to the others: a hook or the driver panicked
+    /// on it, or whoever stepped it has dropped it.
+    pub(crate) fn abandon(&self) {
+        if self.searching.replace(false) {
+            // Whether or not it was the last, somebody is woken below.
+            let _ = self.shared.idle.end_search();
+        }
+        let tasks = std::iter::from_fn(|| self.take_slot().or_else(|| self.pop()));
+        tasks.for_each(|task| self.shared.inject(task));
+        // Somebody else is to wait in the driver.
+        self.shared.notify();
+    }
 }
 
 /// Passes tasks on to the injection queue, and counts that.
