@@ -17,7 +17,7 @@ struct Context {
     /// The scheduler of the innermost [`Handle::enter`]; kept by `HANDLE`.
     current: Cell<*const Shared>,
     /// The worker whose loop this thread runs, also after it was displaced from
-    /// it; null while a hook runs.
+    /// it; null while it is pinned to it.
     post: Cell<*const Worker>,
     blocking: Cell<Blocking>,
 }
@@ -129,10 +129,15 @@ impl Drop for WorkerGuard<'_> {
 }
 
 /// Runs code as the loop of a worker until the guard is dropped. A task may
-/// displace the thread from it.
+/// displace the thread from it; not if the loop runs inside a task itself, so
+/// that what runs in a task is known to run in a poll of the worker's.
 pub(crate) fn enter_post(worker: &Worker) -> PostGuard<'_> {
+    let post = match raddle_task::try_id() {
+        None => ptr::from_ref(worker),
+        Some(_) => ptr::null(),
+    };
     CONTEXT.with(|context| PostGuard {
-        post: context.post.replace(worker),
+        post: context.post.replace(post),
         blocking: context.blocking.get(),
         _worker: enter_worker(worker.core()),
     })
@@ -156,10 +161,13 @@ impl Drop for PostGuard<'_> {
 }
 
 /// Keeps the thread from being displaced from its worker until the guard is
-/// dropped.
+/// dropped: around what is not the worker's code, where the worker goes on with
+/// its own afterwards.
 pub(crate) fn pin_to_post() -> Pinned {
     Pinned {
-        post: CONTEXT.with(|context| context.post.replace(ptr::null())),
+        post: CONTEXT
+            .try_with(|context| context.post.replace(ptr::null()))
+            .unwrap_or(ptr::null()),
     }
 }
 
@@ -171,7 +179,7 @@ pub(crate) struct Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        CONTEXT.with(|context| context.post.set(self.post));
+        let _ = CONTEXT.try_with(|context| context.post.set(self.post));
     }
 }
 

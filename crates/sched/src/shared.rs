@@ -10,6 +10,7 @@ use raddle_std::{CachePadded, Count};
 use raddle_task::CompletedStack;
 
 use crate::config::Config;
+use crate::context;
 use crate::driver::{Driver, Unpark};
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
@@ -147,6 +148,7 @@ impl Shared {
     /// Ends a worker's park, or the next one. Whether it was in the driver.
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) -> bool {
+        let _pinned = context::pin_to_post();
         self.remotes[worker]
             .parker
             .unpark(self.driver_unparker.as_deref())

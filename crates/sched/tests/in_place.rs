@@ -12,9 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, mpsc};
 use std::task::Poll;
 use std::thread;
+use std::time::Duration;
 
 use common::{Census, Gate, Signal, config, message_of, wait_until};
-use raddle_sched::{Config, Handle, Pool, Relief, block_in_place, is_inside, spawn, yield_now};
+use raddle_sched::{
+    Config, Driver, Handle, Pool, Relief, Unpark, block_in_place, is_inside, spawn, yield_now,
+};
 use raddle_std::sync::Mutex;
 use relief::Reliefs;
 
@@ -396,6 +399,85 @@ fn hooks_and_tasks_inside_tasks_keep_the_worker() {
     drop(pool);
     assert!(calls.load(SeqCst) > 50);
     assert_eq!(reliefs.count(), 0);
+}
+
+/// A driver whose unparking blocks: in the middle of a spawn on a worker.
+struct Blocking(Arc<(Mutex<bool>, raddle_std::sync::Condvar)>);
+
+impl Driver for Blocking {
+    fn park(&mut self, timeout: Option<Duration>, _: usize) {
+        let mut unparked = self.0.0.lock();
+        if !*unparked && timeout != Some(Duration::ZERO) {
+            unparked = match timeout {
+                None => self.0.1.wait(unparked),
+                Some(timeout) => self.0.1.wait_timeout(unparked, timeout).0,
+            };
+        }
+        *unparked = false;
+    }
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::new(Self(self.0.clone()))
+    }
+
+    fn shutdown(&mut self) {}
+}
+
+impl Unpark for Blocking {
+    fn unpark(&self) {
+        block_in_place(|| *self.0.0.lock() = true);
+        self.0.1.notify_all();
+    }
+}
+
+#[test]
+fn unparking_keeps_the_worker() {
+    let reliefs = Reliefs::default();
+    let driver = Box::new(Blocking(Arc::default()));
+    let pool = Pool::start(reliefs.config(config(2)), Some(driver)).unwrap();
+    let task = pool.handle().spawn(async {
+        for _ in 0..100 {
+            // The second displaces the first from the slot, and wakes a worker.
+            let (first, second) = (spawn(async {}), spawn(async {}));
+            first.await.unwrap();
+            second.await.unwrap();
+            thread::sleep(Duration::from_micros(100));
+        }
+    });
+    pool.handle().block_on(task).unwrap();
+    drop(pool);
+    assert_eq!(reliefs.count(), 0);
+}
+
+/// The loop of the worker is inside a task here, and inside its function.
+#[test]
+fn a_worker_that_is_driven_inside_a_task_stays_there() {
+    let kept = Arc::new(Mutex::new(Vec::<Relief>::new()));
+    let (theirs, ours) = (kept.clone(), kept.clone());
+    let pool = Pool::start(
+        Config {
+            relief: Some(Arc::new(move |relief| theirs.lock().push(relief))),
+            on_thread_park: Some(Arc::new(|| block_in_place(|| ()))),
+            ..config(1)
+        },
+        None,
+    )
+    .unwrap();
+    let ran = Gate::default();
+    let open = ran.clone();
+    drop(pool.handle().spawn(async move {
+        drop(spawn(async move {
+            block_in_place(|| ());
+            open.open();
+        }));
+        block_in_place(|| {
+            let relief = ours.lock().pop().unwrap();
+            relief.run();
+        });
+    }));
+    ran.wait();
+    drop(pool);
+    assert!(kept.lock().is_empty());
 }
 
 /// Hooks on the displaced thread, and around the tasks of the other.
