@@ -45,7 +45,8 @@ pub struct WorkerMetrics {
     /// on it, or woken while it ran there.
     pub local_schedules: u64,
     /// How many tasks it has completed that another worker had been the first
-    /// to run, or had spawned. Their memory goes back to that one.
+    /// to run, or had spawned, or during a poll of which the worker went to
+    /// another thread. Their memory goes back by way of a stack.
     pub completed_elsewhere: u64,
     /// How many tasks wait in its queue and its next-task slot.
     pub local_queue_depth: usize,

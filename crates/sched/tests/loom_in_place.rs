@@ -104,24 +104,31 @@ fn a_displaced_thread_wakes_its_worker() {
 
 /// The end comes at any time: before the task is run, while it blocks, while the
 /// worker is in nobody's hands, while the displaced thread ends its poll.
+fn end_against_a_function(waits: bool) {
+    check_bounded(3, move |reliefs| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(count.clone());
+        let pool = reliefs.pool(Config::default());
+        drop(pool.handle().spawn(async move {
+            let _counted = counted;
+            block_in_place(|| ());
+            if waits {
+                pending::<()>().await;
+            }
+        }));
+        drop(pool);
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+    });
+}
+
 #[test]
-fn the_end_against_a_function() {
-    for waits in [false, true] {
-        check_bounded(3, move |reliefs| {
-            let count = Arc::new(AtomicUsize::new(0));
-            let counted = Counted(count.clone());
-            let pool = reliefs.pool(Config::default());
-            drop(pool.handle().spawn(async move {
-                let _counted = counted;
-                block_in_place(|| ());
-                if waits {
-                    pending::<()>().await;
-                }
-            }));
-            drop(pool);
-            assert_eq!(count.load(Ordering::Relaxed), 1);
-        });
-    }
+fn the_end_against_a_task_that_completes() {
+    end_against_a_function(false);
+}
+
+#[test]
+fn the_end_against_a_task_that_waits() {
+    end_against_a_function(true);
 }
 
 /// The end, when the thread is displaced for certain.

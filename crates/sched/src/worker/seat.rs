@@ -53,7 +53,8 @@ impl Worker {
         }
         // From the queue others can take it, should nobody come.
         if let Some(task) = core.remote().slot.take() {
-            core.push_back(task);
+            core.enqueue(task);
+            core.shared.notify();
         }
         self.held.set(false);
         let seat = self.seat.as_ref().map(|seat| Seat(seat.0.clone()));
