@@ -39,8 +39,8 @@ pub struct Config {
     pub around_worker: Option<AroundWorker>,
     /// Gets a thread that drives a worker while the present one is in
     /// [`block_in_place`](crate::block_in_place): it is to have
-    /// [`Relief::run`] called there. It may drop what it is given if no thread
-    /// can be had. Without this function, workers stay where they are.
+    /// [`Relief::run`] called there, soon. It is to drop what it is given if no
+    /// thread can be had. Without this function, workers stay where they are.
     pub relief: Option<RelieveWorker>,
     /// Runs before a worker blocks.
     pub on_thread_park: Option<Hook>,

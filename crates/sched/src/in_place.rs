@@ -1,7 +1,7 @@
 //! Blocking inside a task: `docs/block-in-place.md`.
 
 use crate::context::{self, Left};
-use crate::worker::seat::Vacancy;
+use crate::worker::seat::Vacated;
 
 /// Calls a function that may block, on this thread, also inside a task.
 ///
@@ -34,34 +34,34 @@ where
          tasks; use spawn_blocking"
     );
     let absence = Absence::begin();
-    if let Some(vacancy) = &absence.vacancy {
-        vacancy.advertise();
+    if let Some(worker) = &absence.worker {
+        worker.advertise();
     }
     raddle_coop::unlimited(f)
 }
 
 /// Ends in its drop, also when the function panics.
 struct Absence<'a> {
-    vacancy: Option<Vacancy<'a>>,
+    /// The worker, if others may have it meanwhile.
+    worker: Option<Vacated<'a>>,
     /// There until the drop.
     left: Option<Left>,
 }
 
 impl Absence<'_> {
     fn begin() -> Self {
+        let worker = context::post();
+        let left = context::leave();
         Self {
-            vacancy: context::post().and_then(|worker| worker.vacate()),
-            left: Some(context::leave()),
+            worker: worker.and_then(|worker| worker.vacate()),
+            left: Some(left),
         }
     }
 }
 
 impl Drop for Absence<'_> {
     fn drop(&mut self) {
-        let is_displaced = self
-            .vacancy
-            .take()
-            .is_some_and(|vacancy| !vacancy.withdraw());
+        let is_displaced = self.worker.take().is_some_and(|worker| !worker.withdraw());
         if let Some(left) = self.left.take() {
             left.come_back(is_displaced);
         }

@@ -24,7 +24,7 @@ use crate::metrics::Counters;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{self, Task};
-use seat::Seat;
+use seat::{Seat, Vacancy};
 use turns::Turns;
 use watch::Watch;
 
@@ -54,6 +54,7 @@ pub struct Worker {
     /// Whether it is this thread that drives the worker. If it was displaced
     /// from it, the seat only keeps the memory.
     held: Cell<bool>,
+    vacancy: Vacancy,
     /// What it waits for, if it has parked without blocking.
     parked: Option<stepped::Parked>,
 }
@@ -63,6 +64,7 @@ impl Worker {
         Self {
             seat: Some(seat),
             held: Cell::new(true),
+            vacancy: Vacancy::default(),
             parked: None,
         }
     }

@@ -304,6 +304,11 @@ fn without_a_thread_the_function_is_called_all_the_same() {
             }
         });
         pool.handle().block_on(task).unwrap();
+        assert_eq!(
+            kept.lock().len(),
+            usize::from(number == 1),
+            "one was enough"
+        );
         // Nothing is left to drive.
         std::mem::take(&mut *kept.lock())
             .into_iter()

@@ -67,6 +67,20 @@ fn the_worker_is_taken_or_taken_back() {
     });
 }
 
+/// The other thread, asked for by the first function, finds the worker in the
+/// second, or in neither, when it is asked for again.
+#[test]
+fn a_relief_between_two_functions() {
+    check(|reliefs| {
+        let pool = reliefs.pool(Config::default());
+        let task = pool.handle().spawn(async {
+            block_in_place(|| ());
+            block_in_place(|| 7)
+        });
+        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    });
+}
+
 /// The function waits for a task that only the other thread can run; then the
 /// displaced thread completes a task of the worker's list.
 #[test]

@@ -37,6 +37,19 @@ impl Deref for Seat {
     }
 }
 
+/// Where a thread leaves the seat of its worker, for whoever comes first:
+/// another thread, or the same.
+#[derive(Clone, Default)]
+pub(crate) struct Vacancy(Arc<Mutex<Place>>);
+
+#[derive(Default)]
+struct Place {
+    seat: Option<Seat>,
+    /// Set while there is a [`Relief`], which may come at any time. So a thread
+    /// that leaves its worker many times for a moment asks for one other.
+    is_advertised: bool,
+}
+
 impl Worker {
     /// Whether the worker's state is `core`.
     pub(crate) fn is_of(&self, core: *const Core) -> bool {
@@ -46,39 +59,44 @@ impl Worker {
     /// Offers the worker to other threads, during a poll. None if it has to
     /// stay: there are none, or this is not in a poll. Then nothing has
     /// changed.
-    pub(crate) fn vacate(&self) -> Option<Vacancy<'_>> {
+    ///
+    /// The calling thread has [left](crate::context::leave).
+    pub(crate) fn vacate(&self) -> Option<Vacated<'_>> {
         let core = self.core();
         if core.shared.config.relief.is_none() || !core.live.part_with_running() {
             return None;
         }
         // From the queue others can take it, should nobody come.
         if let Some(task) = core.remote().slot.take() {
-            core.enqueue(task);
-            core.shared.notify();
+            if core.enqueue(task) && core.has_others {
+                core.shared.notify();
+            }
         }
         self.held.set(false);
         let seat = self.seat.as_ref().map(|seat| Seat(seat.0.clone()));
-        Some(Vacancy {
-            worker: self,
-            seat: Arc::new(Mutex::new(seat)),
-        })
+        self.vacancy.0.lock().seat = seat;
+        Some(Vacated(self))
     }
 }
 
-/// A worker that its thread has left, for whoever comes first: another thread,
-/// or the same.
+/// A worker that its thread has left.
 #[must_use = "a worker that nobody drives and nobody takes back is lost"]
-pub(crate) struct Vacancy<'a> {
-    worker: &'a Worker,
-    seat: Arc<Mutex<Option<Seat>>>,
-}
+pub(crate) struct Vacated<'a>(&'a Worker);
 
-impl Vacancy<'_> {
-    /// Asks for another thread.
+impl Vacated<'_> {
+    /// Asks for another thread, unless one is about to come.
     pub(crate) fn advertise(&self) {
-        if let Some(relief) = &self.worker.core().shared.config.relief {
+        let vacancy = &self.0.vacancy;
+        {
+            let mut place = vacancy.0.lock();
+            if place.is_advertised || place.seat.is_none() {
+                return;
+            }
+            place.is_advertised = true;
+        }
+        if let Some(relief) = &self.0.core().shared.config.relief {
             relief(Relief {
-                seat: self.seat.clone(),
+                vacancy: Some(vacancy.clone()),
             });
         }
     }
@@ -86,20 +104,22 @@ impl Vacancy<'_> {
     /// Takes the worker back. False if another thread has it: the calling one
     /// is displaced.
     pub(crate) fn withdraw(self) -> bool {
-        let seat = self.seat.lock().take();
-        self.worker.held.set(seat.is_some());
+        let seat = self.0.vacancy.0.lock().seat.take();
+        self.0.held.set(seat.is_some());
         seat.is_some()
     }
 }
 
 /// A worker whose thread is in [`block_in_place`](crate::block_in_place), for
-/// another thread to drive.
+/// another thread to drive. If that thread has come back and blocks again in the
+/// meantime, no second one is made.
 ///
 /// Dropped, it leaves the worker where it is: its tasks wait until the function
 /// that blocks returns, or are stolen.
 #[must_use = "dropping it leaves the tasks of the worker waiting; call run on some thread"]
 pub struct Relief {
-    seat: Arc<Mutex<Option<Seat>>>,
+    /// There until it has been looked into.
+    vacancy: Option<Vacancy>,
 }
 
 impl Relief {
@@ -110,19 +130,30 @@ impl Relief {
     /// To be called in what tasks of the scheduler expect around them, as
     /// [`Config::around_worker`](crate::Config::around_worker) provides it; that
     /// function is not called here. The scheduler is made the current one.
-    pub fn run(self) {
+    pub fn run(mut self) {
         let Some(seat) = self.take() else { return };
         let handle = Handle::new(seat.shared.clone());
         let _current = handle.enter();
         Worker::new(seat).run();
     }
 
-    fn take(&self) -> Option<Seat> {
-        let mut place = self.seat.lock();
-        let seat = place.take()?;
+    /// Takes what is in the vacancy, which from now on needs another relief.
+    fn take(&mut self) -> Option<Seat> {
+        let vacancy = self.vacancy.take()?;
+        let mut place = vacancy.0.lock();
+        place.is_advertised = false;
+        let seat = place.seat.take()?;
         // Counted before the thread that is displaced can know that it is.
         seat.shared.ended.lock().displaced += 1;
         Some(seat)
+    }
+}
+
+impl Drop for Relief {
+    fn drop(&mut self) {
+        if let Some(vacancy) = self.vacancy.take() {
+            vacancy.0.lock().is_advertised = false;
+        }
     }
 }
 
