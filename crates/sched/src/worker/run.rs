@@ -47,16 +47,15 @@ impl Core {
     /// of the worker is looked at.
     #[cold]
     fn end_displaced(&self, outcome: Outcome) -> Step {
-        let count = || {
-            let _ended = self.shared.ended.lock();
-            self.shared.completed_displaced.add(1);
-        };
         match outcome {
             Outcome::Idle => {}
-            Outcome::Complete => count(),
+            Outcome::Complete => unreachable!("the list that went away has the task"),
             Outcome::Again(task) => self.shared.inject(Task(task)),
             Outcome::CompleteElsewhere(completed) => {
-                count();
+                {
+                    let _ended = self.shared.ended.lock();
+                    self.shared.completed_displaced.add(1);
+                }
                 let owner = completed.owner().get() as usize - 1;
                 self.shared.remotes[owner].completed.push(completed);
             }
