@@ -9,7 +9,6 @@ mod turns;
 mod watch;
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::future::Future;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -120,15 +119,6 @@ impl Drop for Worker {
         } else {
             shutdown::stand_down(seat);
         }
-    }
-}
-
-impl fmt::Debug for Worker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker")
-            .field("index", &self.core().index)
-            .field("queue", &self.core().queue)
-            .finish_non_exhaustive()
     }
 }
 

@@ -80,6 +80,15 @@ impl Worker {
     }
 }
 
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("index", &self.core().index)
+            .field("queue", &self.core().queue)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A worker that its thread has left.
 #[must_use = "a worker that nobody drives and nobody takes back is lost"]
 pub(crate) struct Vacated<'a>(&'a Worker);
