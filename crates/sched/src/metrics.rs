@@ -47,7 +47,8 @@ pub struct WorkerMetrics {
     /// on it, or woken while it ran there.
     pub local_schedules: u64,
     /// How many tasks it has completed that another worker had been the first
-    /// to run, or had spawned. Their memory goes back to that one.
+    /// to run, or had spawned, or during a poll of which the worker went to
+    /// another thread. Their memory goes back by way of a stack.
     pub completed_elsewhere: u64,
     /// How many tasks wait in its queue and its next-task slot.
     pub local_queue_depth: usize,
@@ -76,6 +77,7 @@ impl Metrics {
         // First what has completed: every completion that is seen makes the
         // spawn before it seen, so that the difference is not negative.
         let completed: u64 = counters().map(|counters| counters.completed.get()).sum();
+        let completed = completed + self.shared.completed_displaced.get();
         let spawned: u64 = counters().map(|counters| counters.spawned.get()).sum();
         (spawned + self.shared.outside.spawned.get() - completed) as usize
     }

@@ -79,7 +79,7 @@ impl Pool {
                 // worker do so in its surroundings.
                 let mut worker = Some(worker);
                 let mut run = || {
-                    if let Some(mut worker) = worker.take() {
+                    if let Some(worker) = worker.take() {
                         worker.run();
                     }
                 };

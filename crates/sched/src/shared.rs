@@ -4,19 +4,22 @@ use std::fmt;
 use std::time::Instant;
 
 use raddle_queue::{Injection, Slot, Stealer};
-use raddle_std::CachePadded;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_std::{CachePadded, Count};
 use raddle_task::CompletedStack;
 
 use crate::config::Config;
+use crate::context;
 use crate::driver::{Driver, Unpark};
 use crate::id::Id;
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
 use crate::panics::Panics;
 use crate::parker::Parker;
+use crate::shutdown::Ended;
 use crate::task::Task;
+use crate::worker::seat::Seat;
 use crate::worker::{Core, Worker};
 
 /// The state of a scheduler that every worker and handle reaches.
@@ -36,8 +39,10 @@ pub(crate) struct Shared {
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
     pub(crate) panics: Panics,
-    /// The workers that have seen the end.
-    pub(crate) ended: Mutex<Vec<Core>>,
+    pub(crate) ended: Mutex<Ended>,
+    /// How many tasks have completed on displaced threads. Written under the
+    /// lock of `ended`.
+    pub(crate) completed_displaced: Count,
     finished: Mutex<bool>,
     on_finish: Condvar,
 }
@@ -86,7 +91,8 @@ impl Shared {
             driver: Mutex::new(driver),
             closed: AtomicBool::new(false),
             panics: Panics::default(),
-            ended: Mutex::new(Vec::with_capacity(config.workers)),
+            ended: Mutex::new(Ended::new(config.workers)),
+            completed_displaced: Count::default(),
             finished: Mutex::new(false),
             on_finish: Condvar::new(),
             config,
@@ -94,7 +100,8 @@ impl Shared {
         let workers = owners
             .into_iter()
             .enumerate()
-            .map(|(index, queue)| Worker::new(Core::new(shared.clone(), index, queue, uses_slot)))
+            .map(|(index, queue)| Core::new(shared.clone(), index, queue, uses_slot))
+            .map(|core| Worker::new(Seat::new(core)))
             .collect();
         (shared, workers)
     }
@@ -152,6 +159,7 @@ impl Shared {
     /// Ends a worker's park, or the next one. Whether it was in the driver.
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) -> bool {
+        let _pinned = context::pin_to_post();
         self.remotes[worker]
             .parker
             .unpark(self.driver_unparker.as_deref())

@@ -3,13 +3,13 @@
 mod park;
 mod queue;
 mod run;
+pub(crate) mod seat;
 mod slot;
 pub(crate) mod stepped;
 mod turns;
 mod watch;
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::future::Future;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -25,6 +25,7 @@ use crate::metrics::Counters;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{self, Task};
+use seat::{Seat, Vacancy};
 use slot::STREAK;
 use turns::Turns;
 use watch::Watch;
@@ -47,15 +48,21 @@ pub enum Step {
 /// the last to be dropped drops every task of the scheduler.
 pub struct Worker {
     /// There until the drop.
-    core: Option<Core>,
+    seat: Option<Seat>,
+    /// Whether it is this thread that drives the worker. If it was displaced
+    /// from it, the seat only keeps the memory.
+    held: Cell<bool>,
+    vacancy: Vacancy,
     /// What it waits for, if it has parked without blocking.
     parked: Option<stepped::Parked>,
 }
 
 impl Worker {
-    pub(crate) fn new(core: Core) -> Self {
+    pub(crate) fn new(seat: Seat) -> Self {
         Self {
-            core: Some(core),
+            seat: Some(seat),
+            held: Cell::new(true),
+            vacancy: Vacancy::default(),
             parked: None,
         }
     }
@@ -76,12 +83,15 @@ impl Worker {
         core.detach();
     }
 
-    /// Steps and parks until the scheduler shuts down.
-    pub fn run(&mut self) {
-        let core = self.awake();
+    /// Steps and parks until the scheduler shuts down, or until a task has
+    /// another thread drive the worker, to [block](crate::block_in_place) on
+    /// this one.
+    pub fn run(mut self) {
+        self.end_park();
+        let core = self.core();
         core.attach();
         core.keep_time();
-        let _worker = context::enter_worker(core);
+        let _post = context::enter_post(&self);
         loop {
             match core.step() {
                 Step::Ran => {}
@@ -92,28 +102,22 @@ impl Worker {
     }
 
     pub(crate) fn core(&self) -> &Core {
-        self.core
+        self.seat
             .as_ref()
-            .expect("a worker has its core until it is dropped")
+            .expect("a worker has its seat until it is dropped")
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         self.end_park();
-        if let Some(core) = self.core.take() {
-            core.detach();
-            shutdown::hand_in(core);
+        let Some(seat) = self.seat.take() else { return };
+        if self.held.get() {
+            seat.detach();
+            shutdown::hand_in(seat);
+        } else {
+            shutdown::stand_down(seat);
         }
-    }
-}
-
-impl fmt::Debug for Worker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker")
-            .field("index", &self.core().index)
-            .field("queue", &self.core().queue)
-            .finish_non_exhaustive()
     }
 }
 
@@ -225,10 +229,7 @@ impl Core {
             return step;
         }
         match self.next_task().or_else(|| self.search()) {
-            Some(task) => {
-                self.run(task);
-                Step::Ran
-            }
+            Some(task) => self.run(task),
             None if self.shared.is_closed() => Step::Shutdown,
             None => Step::Idle,
         }
@@ -248,8 +249,7 @@ impl Core {
             }
         }
         let task = due.injection.then(|| self.take_injected(1)).flatten()?;
-        self.run(task);
-        Some(Step::Ran)
+        Some(self.run(task))
     }
 
     /// Spawns a task onto this worker.

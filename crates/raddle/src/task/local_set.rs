@@ -222,6 +222,11 @@ where
     local.spawn(future)
 }
 
+/// Whether a set is being polled on this thread.
+pub(super) fn is_driven() -> bool {
+    local::is_driven()
+}
+
 pin_project! {
     /// The future of [`LocalSet::run_until`].
     struct RunUntil<F> {
