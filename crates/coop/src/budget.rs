@@ -26,9 +26,10 @@ pub fn budget<R>(f: impl FnOnce() -> R) -> R {
     scoped(FULL, f)
 }
 
-/// Runs `f` with nothing counted, and restores the budget afterwards.
+/// Runs `f` with nothing counted, and restores the budget afterwards, also when
+/// `f` panics.
 #[inline]
-pub(crate) fn unlimited<R>(f: impl FnOnce() -> R) -> R {
+pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
     scoped(UNLIMITED, f)
 }
 

@@ -235,6 +235,27 @@ fn what_spawn_on_refuses() {
     }
 }
 
+#[test]
+fn block_in_place_is_refused_where_tasks_cannot_leave() {
+    let runtime = sharded();
+    let task = runtime.handle().spawn_on(1, || async {
+        panic_message(|| raddle::task::block_in_place(|| ()))
+    });
+    let message = runtime.block_on(task).unwrap();
+    assert!(
+        message.starts_with("block_in_place needs workers"),
+        "{message}"
+    );
+    // From outside it is a call like any.
+    assert_eq!(
+        runtime.block_on(async { raddle::task::block_in_place(|| 7) }),
+        7
+    );
+    let runtime = with_policy(Policy::Shared).build().unwrap();
+    let task = runtime.spawn(async { raddle::task::block_in_place(|| 7) });
+    assert_eq!(runtime.block_on(task).unwrap(), 7);
+}
+
 /// A current-thread runtime has one worker, whatever the policy.
 #[test]
 fn a_current_thread_runtime_ignores_the_policy() {

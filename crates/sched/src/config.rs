@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::hooks::TaskHooks;
 use crate::panics::UnhandledPanic;
 use crate::policy::Policy;
+use crate::worker::seat::Relief;
 
 /// A function that is called at some point of a worker's life.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -13,6 +14,9 @@ pub type Hook = Arc<dyn Fn() + Send + Sync>;
 /// A function that is called with the number of a worker and its loop, and must
 /// run that.
 pub type AroundWorker = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
+
+/// A function that has a [`Relief`] run on another thread.
+pub type RelieveWorker = Arc<dyn Fn(Relief) + Send + Sync>;
 
 /// The settings of a scheduler.
 #[derive(Clone)]
@@ -39,6 +43,11 @@ pub struct Config {
     pub keeps_watch: bool,
     /// Runs around each worker's whole loop, on the worker's thread.
     pub around_worker: Option<AroundWorker>,
+    /// Gets a thread that drives a worker while the present one is in
+    /// [`block_in_place`](crate::block_in_place): it is to have
+    /// [`Relief::run`] called there, soon. It is to drop what it is given if no
+    /// thread can be had. Without this function, workers stay where they are.
+    pub relief: Option<RelieveWorker>,
     /// Runs before a worker blocks.
     pub on_thread_park: Option<Hook>,
     /// Runs after a worker has blocked.
@@ -68,6 +77,7 @@ impl Default for Config {
             // only multiply the executions.
             keeps_watch: cfg!(not(raddle_loom)),
             around_worker: None,
+            relief: None,
             on_thread_park: None,
             on_thread_unpark: None,
             task_hooks: TaskHooks::default(),

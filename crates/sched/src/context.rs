@@ -7,7 +7,7 @@ use std::ptr;
 
 use crate::handle::Handle;
 use crate::id::Id;
-use crate::worker::Core;
+use crate::worker::{Core, Worker};
 
 /// What a spawn or a wake looks at: plain words, so that the thread-local
 /// needs no destructor and an access is one instruction or two.
@@ -17,15 +17,28 @@ struct Context {
     /// The scheduler of the innermost [`Handle::enter`], whose handle `HANDLE`
     /// is.
     current: Cell<Option<Id>>,
-    /// Whether the thread is inside `block_on`.
-    blocking: Cell<bool>,
+    /// The worker whose loop this thread runs, also after it was displaced from
+    /// it; null while it is pinned to it.
+    post: Cell<*const Worker>,
+    blocking: Cell<Blocking>,
+}
+
+/// How a thread blocks on a future.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocking {
+    No,
+    /// Workers run the tasks; or the thread ends a poll that its worker has left.
+    BesideWorkers,
+    /// The thread runs the tasks, or waits to do so.
+    AsWorker,
 }
 
 raddle_std::thread_local! {
     static CONTEXT: Context = Context {
         worker: Cell::new(ptr::null()),
         current: Cell::new(None),
-        blocking: Cell::new(false),
+        post: Cell::new(ptr::null()),
+        blocking: Cell::new(Blocking::No),
     };
     static HANDLE: RefCell<Option<Handle>> = RefCell::new(None);
 }
@@ -59,6 +72,34 @@ pub(crate) fn current_worker<'a>() -> Option<&'a Core> {
         .flatten()
 }
 
+/// Whether the calling thread is running a worker.
+#[inline]
+pub(crate) fn is_worker() -> bool {
+    CONTEXT
+        .try_with(|context| !context.worker.get().is_null())
+        .unwrap_or(true)
+}
+
+/// The worker that the calling thread is running, if it could be displaced from
+/// it. The reference is for use in the code that the worker calls.
+pub(crate) fn post<'a>() -> Option<&'a Worker> {
+    CONTEXT.with(|context| {
+        // SAFETY: the pointer is null or was set by `enter_post`, whose guard
+        // outlives everything that the worker calls, and resets it.
+        unsafe { context.post.get().as_ref() }.filter(|worker| worker.is_of(context.worker.get()))
+    })
+}
+
+/// Whether the calling thread runs the loop of a worker of `scheduler`, or ends
+/// a poll of it.
+pub(crate) fn is_at_post_of(scheduler: Id) -> bool {
+    CONTEXT.with(|context| {
+        // SAFETY: as in `post`.
+        unsafe { context.post.get().as_ref() }
+            .is_some_and(|worker| worker.core().scheduler == scheduler)
+    })
+}
+
 /// The scheduler that was entered last.
 pub(crate) fn current_handle() -> Option<Handle> {
     HANDLE
@@ -90,6 +131,91 @@ pub(crate) struct WorkerGuard<'a> {
 impl Drop for WorkerGuard<'_> {
     fn drop(&mut self) {
         CONTEXT.with(|context| context.worker.set(self.outer));
+    }
+}
+
+/// Runs code as the loop of a worker until the guard is dropped. A task may
+/// displace the thread from it; not if the loop runs inside a task itself, so
+/// that what runs in a task is known to run in a poll of the worker's.
+pub(crate) fn enter_post(worker: &Worker) -> PostGuard<'_> {
+    let post = match raddle_task::try_id() {
+        None => ptr::from_ref(worker),
+        Some(_) => ptr::null(),
+    };
+    CONTEXT.with(|context| PostGuard {
+        post: context.post.replace(post),
+        blocking: context.blocking.get(),
+        _worker: enter_worker(worker.core()),
+    })
+}
+
+/// Restores the outer worker when dropped.
+#[derive(Debug)]
+pub(crate) struct PostGuard<'a> {
+    post: *const Worker,
+    blocking: Blocking,
+    _worker: WorkerGuard<'a>,
+}
+
+impl Drop for PostGuard<'_> {
+    fn drop(&mut self) {
+        CONTEXT.with(|context| {
+            context.post.set(self.post);
+            context.blocking.set(self.blocking);
+        });
+    }
+}
+
+/// Keeps the thread from being displaced from its worker until the guard is
+/// dropped: around what is not the worker's code, where the worker goes on with
+/// its own afterwards.
+pub(crate) fn pin_to_post() -> Pinned {
+    Pinned {
+        post: CONTEXT
+            .try_with(|context| context.post.replace(ptr::null()))
+            .unwrap_or(ptr::null()),
+    }
+}
+
+/// Restores the post when dropped.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    post: *const Worker,
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        let _ = CONTEXT.try_with(|context| context.post.set(self.post));
+    }
+}
+
+/// Makes the calling thread one that runs no worker and blocks on nothing.
+pub(crate) fn leave() -> Left {
+    CONTEXT.with(|context| Left {
+        worker: context.worker.replace(ptr::null()),
+        blocking: context.blocking.replace(Blocking::No),
+    })
+}
+
+/// What the thread was before [`leave`].
+#[derive(Debug)]
+#[must_use = "the thread is to become again what it was"]
+pub(crate) struct Left {
+    worker: *const Core,
+    blocking: Blocking,
+}
+
+impl Left {
+    /// Undoes [`leave`]; if the thread was displaced from its worker meanwhile,
+    /// it stays without.
+    pub(crate) fn come_back(self, is_displaced: bool) {
+        CONTEXT.with(|context| match is_displaced {
+            true => context.blocking.set(Blocking::BesideWorkers),
+            false => {
+                context.worker.set(self.worker);
+                context.blocking.set(self.blocking);
+            }
+        });
     }
 }
 
@@ -140,22 +266,28 @@ impl fmt::Debug for EnterGuard<'_> {
 ///
 /// If the thread runs a worker, or blocks on another future.
 #[track_caller]
-pub(crate) fn enter_blocking() -> BlockingGuard {
-    let nested =
-        CONTEXT.with(|context| !context.worker.get().is_null() || context.blocking.replace(true));
+pub(crate) fn enter_blocking(how: Blocking) -> BlockingGuard {
     assert!(
-        !nested,
+        !is_inside(),
         "block_on was called inside a runtime, where it would block a thread that drives tasks; \
          use .await here, or move the call to spawn_blocking"
     );
+    CONTEXT.with(|context| context.blocking.set(how));
     BlockingGuard(PhantomData)
 }
 
 /// Whether `block_on` would panic here.
 pub(crate) fn is_inside() -> bool {
     CONTEXT
-        .try_with(|context| !context.worker.get().is_null() || context.blocking.get())
+        .try_with(|context| {
+            !context.worker.get().is_null() || context.blocking.get() != Blocking::No
+        })
         .unwrap_or(false)
+}
+
+/// Whether the thread is inside the `block_on` of a current-thread scheduler.
+pub(crate) fn drives_current_thread() -> bool {
+    CONTEXT.with(|context| context.blocking.get() == Blocking::AsWorker)
 }
 
 /// Ends the blocking when dropped.
@@ -164,6 +296,6 @@ pub(crate) struct BlockingGuard(PhantomData<*const ()>);
 
 impl Drop for BlockingGuard {
     fn drop(&mut self) {
-        CONTEXT.with(|context| context.blocking.set(false));
+        CONTEXT.with(|context| context.blocking.set(Blocking::No));
     }
 }

@@ -11,7 +11,7 @@ use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::thread::{self, Thread};
 
 use crate::config::Config;
-use crate::context;
+use crate::context::{self, Blocking};
 use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::id::Id;
@@ -133,7 +133,7 @@ impl CurrentThread {
     /// has panicked under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        let _blocking = context::enter_blocking();
+        let _blocking = context::enter_blocking(Blocking::AsWorker);
         let _handle = self.handle.enter();
         let signal = Arc::new(Signal {
             thread: thread::current(),

@@ -7,7 +7,7 @@ use raddle_std::sync::Arc;
 use raddle_task::JoinHandle;
 
 use crate::block_on;
-use crate::context::{self, EnterGuard};
+use crate::context::{self, Blocking, EnterGuard};
 use crate::id::Id;
 use crate::metrics::Metrics;
 use crate::panics;
@@ -154,7 +154,7 @@ impl Handle {
     /// has panicked under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        let _blocking = context::enter_blocking();
+        let _blocking = context::enter_blocking(Blocking::BesideWorkers);
         let _handle = self.enter();
         block_on::block_on(&self.shared, future).unwrap_or_else(|| panics::end_block_on())
     }
@@ -168,6 +168,12 @@ impl Handle {
     /// if any.
     pub fn current_worker(&self) -> Option<usize> {
         self.worker().map(Core::number)
+    }
+
+    /// Whether the calling thread runs a worker of the scheduler, or ends a
+    /// poll that a worker has left.
+    pub(crate) fn is_on_worker(&self) -> bool {
+        self.worker().is_some() || context::is_at_post_of(self.id())
     }
 
     /// What the scheduler counts.

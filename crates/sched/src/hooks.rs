@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use raddle_task::{Id, Outcome, Runnable};
 
+use crate::context;
+
 /// A function that is called at some point of each task's life.
 ///
 /// It runs on the thread at hand, outside the task: [`raddle_task::try_id`]
@@ -100,6 +102,7 @@ fn call(hook: &Option<TaskHook>, task: &Option<TaskMeta<'_>>) {
     let (Some(hook), Some(task)) = (hook, task) else {
         return;
     };
+    let _pinned = context::pin_to_post();
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(task)))
         && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
     {

@@ -46,7 +46,8 @@ pub struct WorkerMetrics {
     /// on it, or woken while it ran there.
     pub local_schedules: u64,
     /// How many tasks it has completed that another worker had been the first
-    /// to run, or had spawned. Their memory goes back to that one.
+    /// to run, or had spawned, or during a poll of which the worker went to
+    /// another thread. Their memory goes back by way of a stack.
     pub completed_elsewhere: u64,
     /// How many tasks wait in its queue and its next-task slot.
     pub local_queue_depth: usize,
@@ -75,6 +76,9 @@ impl Metrics {
         // spawn before it seen, so that the difference is not negative.
         let workers = self.handle.remotes();
         let completed: u64 = workers.map(|remote| remote.counters.completed.get()).sum();
+        let parts = self.handle.parts().iter();
+        let displaced = parts.map(|part| part.completed_displaced.get());
+        let completed = completed + displaced.sum::<u64>();
         (self.spawned_tasks() - completed) as usize
     }
 

@@ -134,7 +134,7 @@ impl Pool {
                 // worker do so in its surroundings.
                 let mut worker = Some(worker);
                 let mut run = || {
-                    if let Some(mut worker) = worker.take() {
+                    if let Some(worker) = worker.take() {
                         worker.run();
                     }
                 };
@@ -169,9 +169,9 @@ impl Pool {
         for part in self.handle.parts() {
             part.close();
         }
-        let wait = match self.handle.current_worker() {
-            Some(_) => Some(Duration::ZERO),
-            None => wait,
+        let wait = match self.handle.is_on_worker() {
+            true => Some(Duration::ZERO),
+            false => wait,
         };
         let start = Instant::now();
         let left = || wait.map(|wait| wait.saturating_sub(start.elapsed()));

@@ -42,7 +42,7 @@ impl Shards {
             all: all.into(),
             spawned: AtomicUsize::new(0),
         });
-        for worker in &mut workers {
+        for worker in &workers {
             worker.join(&shards);
         }
         (Handle::of_shards(shards), workers)

@@ -4,12 +4,13 @@ use std::fmt;
 use std::time::Instant;
 
 use raddle_queue::{Injection, Slot, Stealer};
-use raddle_std::CachePadded;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_std::{CachePadded, Count};
 use raddle_task::CompletedStack;
 
 use crate::config::Config;
+use crate::context;
 use crate::driver::{Driver, Unpark};
 use crate::id::Id;
 use crate::idle::Idle;
@@ -17,7 +18,9 @@ use crate::metrics::{Counters, Outside};
 use crate::panics::Panics;
 use crate::parker::Parker;
 use crate::policy::Order;
+use crate::shutdown::Ended;
 use crate::task::Task;
+use crate::worker::seat::Seat;
 use crate::worker::{Core, Worker};
 
 /// The state of a scheduler that every worker and handle reaches.
@@ -40,8 +43,10 @@ pub(crate) struct Shared {
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
     pub(crate) panics: Panics,
-    /// The workers that have seen the end.
-    pub(crate) ended: Mutex<Vec<Core>>,
+    pub(crate) ended: Mutex<Ended>,
+    /// How many tasks have completed on displaced threads. Written under the
+    /// lock of `ended`.
+    pub(crate) completed_displaced: Count,
     finished: Mutex<bool>,
     on_finish: Condvar,
 }
@@ -93,7 +98,8 @@ impl Shared {
             driver: Mutex::new(driver),
             closed: AtomicBool::new(false),
             panics: Panics::default(),
-            ended: Mutex::new(Vec::with_capacity(config.workers)),
+            ended: Mutex::new(Ended::new(config.workers)),
+            completed_displaced: Count::default(),
             finished: Mutex::new(false),
             on_finish: Condvar::new(),
             config,
@@ -101,7 +107,8 @@ impl Shared {
         let workers = owners
             .into_iter()
             .enumerate()
-            .map(|(index, queue)| Worker::new(Core::new(shared.clone(), index, queue, order)))
+            .map(|(index, queue)| Core::new(shared.clone(), index, queue, order))
+            .map(|core| Worker::new(Seat::new(core)))
             .collect();
         (shared, workers)
     }
@@ -171,6 +178,7 @@ impl Shared {
     /// Ends a worker's park, or the next one. Whether it was in the driver.
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) -> bool {
+        let _pinned = context::pin_to_post();
         self.remotes[worker]
             .parker
             .unpark(self.driver_unparker.as_deref())

@@ -10,26 +10,60 @@ use raddle_task::Outcome;
 use crate::context;
 use crate::shared::Shared;
 use crate::task::Task;
-use crate::worker::Core;
+use crate::worker::seat::Seat;
 
-/// Takes a worker out of service. The last one of its scheduler ends it.
-pub(crate) fn hand_in(core: Core) {
-    let shared = core.shared_arc().clone();
-    if !shared.is_closed() {
-        core.abandon();
-    }
-    let cores = {
-        let mut ended = shared.ended.lock();
-        ended.push(core);
-        if ended.len() < shared.remotes.len() {
-            return;
-        }
-        std::mem::take(&mut *ended)
-    };
-    finish(&shared, cores);
+/// Who has seen the end of a scheduler, and who has yet to.
+pub(crate) struct Ended {
+    workers: Vec<Seat>,
+    /// How many threads are in polls that their workers have left.
+    pub(crate) displaced: usize,
 }
 
-fn finish(shared: &Arc<Shared>, mut cores: Vec<Core>) {
+impl Ended {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            workers: Vec::with_capacity(workers),
+            displaced: 0,
+        }
+    }
+
+    /// All the workers, once all have been handed in and nobody is in a poll.
+    fn take(&mut self, workers: usize) -> Option<Vec<Seat>> {
+        (self.workers.len() == workers && self.displaced == 0)
+            .then(|| std::mem::take(&mut self.workers))
+    }
+}
+
+/// Takes a worker out of service. The last to go ends the scheduler.
+pub(crate) fn hand_in(seat: Seat) {
+    let shared = seat.shared_arc().clone();
+    if !shared.is_closed() {
+        seat.abandon();
+    }
+    finish_after(&shared, |ended| ended.workers.push(seat));
+}
+
+/// Says that a displaced thread is out of its poll. The last to go ends the
+/// scheduler.
+pub(crate) fn stand_down(seat: Seat) {
+    let shared = seat.shared_arc().clone();
+    // The memory of the worker, which is another thread's.
+    drop(seat);
+    finish_after(&shared, |ended| ended.displaced -= 1);
+}
+
+fn finish_after(shared: &Arc<Shared>, change: impl FnOnce(&mut Ended)) {
+    let all = {
+        let mut ended = shared.ended.lock();
+        change(&mut ended);
+        ended.take(shared.remotes.len())
+    };
+    if let Some(seats) = all {
+        finish(shared, seats);
+    }
+}
+
+fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     let announce = Announce(shared);
     shared.close();
     // The drops of futures find their scheduler as their polls did; all of it, if
@@ -80,7 +114,7 @@ impl Drop for Announce<'_> {
     }
 }
 
-fn next_task(shared: &Shared, cores: &[Core]) -> Option<Task> {
+fn next_task(shared: &Shared, cores: &[Seat]) -> Option<Task> {
     cores
         .iter()
         .find_map(|core| core.take_slot().or_else(|| core.pop()))
@@ -88,7 +122,7 @@ fn next_task(shared: &Shared, cores: &[Core]) -> Option<Task> {
 }
 
 /// The first worker counts: this thread has them all.
-fn cancel(task: Task, cores: &[Core]) {
+fn cancel(task: Task, cores: &[Seat]) {
     let counters = &cores[0].counters;
     match cores[0].shared().config.task_hooks.cancel(task.0) {
         Outcome::Idle => {}

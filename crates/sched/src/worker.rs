@@ -5,12 +5,13 @@ mod pinned;
 mod queue;
 mod run;
 mod search;
+pub(crate) mod seat;
+mod slot;
 pub(crate) mod stepped;
 mod turns;
 mod watch;
 
-use std::cell::{Cell, RefCell};
-use std::fmt;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -29,12 +30,10 @@ use crate::shards::Shards;
 use crate::shared::{Remote, Shared};
 use crate::shutdown;
 use crate::task::{self, Task};
+use seat::{Seat, Vacancy};
+use slot::STREAK;
 use turns::Turns;
 use watch::Watch;
-
-/// How many times in a row the next-task slot goes before the queue, so that
-/// two tasks that wake each other do not starve the rest.
-const SLOT_STREAK: u32 = 3;
 
 /// What a step came to.
 #[must_use]
@@ -54,15 +53,21 @@ pub enum Step {
 /// the last to be dropped drops every task of the scheduler.
 pub struct Worker {
     /// There until the drop.
-    core: Option<Core>,
+    seat: Option<Seat>,
+    /// Whether it is this thread that drives the worker. If it was displaced
+    /// from it, the seat only keeps the memory.
+    held: Cell<bool>,
+    vacancy: Vacancy,
     /// What it waits for, if it has parked without blocking.
     parked: Option<stepped::Parked>,
 }
 
 impl Worker {
-    pub(crate) fn new(core: Core) -> Self {
+    pub(crate) fn new(seat: Seat) -> Self {
         Self {
-            core: Some(core),
+            seat: Some(seat),
+            held: Cell::new(true),
+            vacancy: Vacancy::default(),
             parked: None,
         }
     }
@@ -83,12 +88,15 @@ impl Worker {
         core.detach();
     }
 
-    /// Steps and parks until the scheduler shuts down.
-    pub fn run(&mut self) {
-        let core = self.awake();
+    /// Steps and parks until the scheduler shuts down, or until a task has
+    /// another thread drive the worker, to [block](crate::block_in_place) on
+    /// this one.
+    pub fn run(mut self) {
+        self.end_park();
+        let core = self.core();
         core.attach();
         core.keep_time();
-        let _worker = context::enter_worker(core);
+        let _post = context::enter_post(&self);
         if core.shared.is_closed() {
             // Its surroundings may be gone already: it comes up too late.
             return;
@@ -103,9 +111,9 @@ impl Worker {
     }
 
     pub(crate) fn core(&self) -> &Core {
-        self.core
+        self.seat
             .as_ref()
-            .expect("a worker has its core until it is dropped")
+            .expect("a worker has its seat until it is dropped")
     }
 }
 
@@ -113,19 +121,13 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.leak_if_bound_elsewhere();
         self.end_park();
-        if let Some(core) = self.core.take() {
-            core.detach();
-            shutdown::hand_in(core);
+        let Some(seat) = self.seat.take() else { return };
+        if self.held.get() {
+            seat.detach();
+            shutdown::hand_in(seat);
+        } else {
+            shutdown::stand_down(seat);
         }
-    }
-}
-
-impl fmt::Debug for Worker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker")
-            .field("number", &self.core().number())
-            .field("queue", &self.core().queue)
-            .finish_non_exhaustive()
     }
 }
 
@@ -147,7 +149,7 @@ pub(crate) struct Core {
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
     /// The whole scheduler, if this is the worker of a shard.
-    shards: Option<Arc<Shards>>,
+    shards: OnceCell<Arc<Shards>>,
     /// Whether there is another worker to tell of new work.
     has_others: bool,
     /// How often in a row the slot went before the queue.
@@ -181,7 +183,7 @@ impl Core {
             live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
             order,
             thread: Cell::new(None),
-            shards: None,
+            shards: OnceCell::new(),
             has_others: shared.remotes.len() > 1,
             slot_streak: Cell::new(0),
             last_woken: Cell::new(None),
@@ -238,10 +240,7 @@ impl Core {
             return step;
         }
         match self.next_task().or_else(|| self.search()) {
-            Some(task) => {
-                self.run(task);
-                Step::Ran
-            }
+            Some(task) => self.run(task),
             None if self.shared.is_closed() => Step::Shutdown,
             None => Step::Idle,
         }
@@ -261,8 +260,7 @@ impl Core {
             }
         }
         let task = due.injection.then(|| self.take_injected(1)).flatten()?;
-        self.run(task);
-        Some(Step::Ran)
+        Some(self.run(task))
     }
 
     /// Spawns a task onto this worker.
@@ -288,62 +286,6 @@ impl Core {
         }
     }
 
-    /// Queues a task that was spawned on this worker: to be run next, unless
-    /// there is such a task already. To displace that one would cost a
-    /// read-modify-write, and many tasks spawned at once would run in an order
-    /// of their own.
-    #[inline]
-    fn schedule_new(&self, task: Task) {
-        self.counters.spawned.add(1);
-        self.counters.local_schedules.add(1);
-        let slot = &self.remote().slot;
-        if self.order != Order::Slot || !slot.is_empty() {
-            return self.push_back(task);
-        }
-        // SAFETY: only the thread that runs the worker puts tasks in its slot.
-        let displaced = unsafe { slot.put_alone(task) };
-        debug_assert!(displaced.is_none(), "others only empty the slot");
-        self.mind_slot();
-    }
-
-    /// Queues a task that was woken on this worker: to be run next, while what
-    /// it needs is in the cache.
-    #[inline]
-    pub(crate) fn schedule(&self, task: Task) {
-        self.counters.local_schedules.add(1);
-        if self.order != Order::Slot || self.is_woken_by_the_queue(&task) {
-            return self.push_back(task);
-        }
-        // SAFETY: only the thread that runs the worker puts tasks in its slot.
-        if let Some(displaced) = unsafe { self.remote().slot.put_alone(task) } {
-            self.push_back(displaced);
-        }
-        self.mind_slot();
-    }
-
-    /// Whether a task is woken over and over, and nobody else, while others
-    /// wait: they are likely to wake it too, as what it joins or receives from.
-    /// Behind them it is polled once for them all, instead of once for each.
-    #[inline]
-    fn is_woken_by_the_queue(&self, task: &Task) -> bool {
-        let id = Some(task.0.id());
-        let wakes = match self.last_woken.replace(id) == id {
-            true => self.last_wakes.get().saturating_add(1),
-            false => 1,
-        };
-        self.last_wakes.set(wakes);
-        wakes > SLOT_STREAK && !self.queue.is_empty()
-    }
-
-    /// Sees to it that somebody looks after the slot, if anybody is idle: a
-    /// task there is nobody else's business until the present poll returns.
-    #[inline]
-    pub(super) fn mind_slot(&self) {
-        if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_watch() {
-            self.shared.appoint_watcher();
-        }
-    }
-
     /// Queues a task behind the others.
     #[inline]
     fn push_back(&self, task: Task) {
@@ -357,7 +299,7 @@ impl Core {
 
     fn next_task(&self) -> Option<Task> {
         let streak = self.slot_streak.get();
-        if streak < SLOT_STREAK
+        if streak < STREAK
             && let Some(task) = self.take_slot()
         {
             self.slot_streak.set(streak + 1);

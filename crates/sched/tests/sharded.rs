@@ -443,7 +443,6 @@ fn a_worker_with_tasks_stays_on_its_thread() {
                 for use_it in [
                     (|worker| assert_eq!(worker.step(), Step::Idle)) as fn(&mut Worker),
                     |worker| worker.park(Some(Duration::ZERO)),
-                    |worker| worker.run(),
                     |worker| assert!(worker.begin_park().is_none()),
                 ] {
                     let message = message_of(|| use_it(&mut worker));

@@ -13,7 +13,8 @@ use crate::live::ListId;
 use crate::waker;
 
 /// A task that completed on another thread than the one whose live list it is
-/// in. [`LiveList::retire`](crate::LiveList::retire) frees it; if the token is dropped instead, the
+/// in, or after that list [went](crate::LiveList::part_with_running) to another
+/// thread during a poll of the task. [`LiveList::retire`](crate::LiveList::retire) frees it; if the token is dropped instead, the
 /// task's memory is kept until that list is dropped.
 #[derive(Debug)]
 pub struct Completed(NonNull<Header>);
@@ -43,6 +44,7 @@ impl Completed {
             // SAFETY: nobody writes it after completion (rule 4).
             .with(|owner| unsafe { *owner })
             .expect("a task that is completed elsewhere was adopted")
+            .of_list()
     }
 
     pub(crate) fn into_header(self) -> NonNull<Header> {

@@ -32,13 +32,17 @@ pub fn id() -> Id {
 
 /// The id of the task that runs on this thread, if one does.
 pub fn try_id() -> Option<Id> {
+    // SAFETY: the task is alive.
+    task().map(|task| unsafe { task.as_ref() }.id)
+}
+
+/// The innermost task that runs on this thread, if one does. It is alive:
+/// `enter` keeps the pointer null or the task that is being run, whose liveness
+/// reference its runner holds until the guard is dropped or the pointer is not
+/// looked at again.
+pub(crate) fn task() -> Option<NonNull<Header>> {
     CURRENT
-        .try_with(|current| {
-            // SAFETY: `enter` keeps it null or the task that is being run, whose
-            // liveness reference its runner holds until the guard is dropped or
-            // the pointer is not looked at again.
-            unsafe { current.task.get().as_ref() }.map(|header| header.id)
-        })
+        .try_with(|current| NonNull::new(current.task.get().cast_mut()))
         .ok()
         .flatten()
 }

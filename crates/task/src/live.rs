@@ -9,6 +9,8 @@ use raddle_std::sync::atomic::Ordering;
 
 use crate::cell::Header;
 use crate::completed::Completed;
+use crate::current;
+use crate::id::Id;
 use crate::runnable::Runnable;
 use crate::state::{Release, Wake};
 use crate::waker;
@@ -18,8 +20,11 @@ use crate::waker;
 static LISTS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// How many bits of a [`ListId`] are the number that its maker gave it. The
-/// others suffice for a list each microsecond for half a year.
+/// others but one suffice for a list each microsecond for a quarter of a year.
 const OWNER_BITS: u32 = 20;
+/// Set in a task's owner once the list went to another thread during a poll of
+/// the task; never cleared. Never set in the list's own id.
+const PARTED: u64 = 1 << 63;
 
 /// Names a list: the number that its maker gave it, and above that one that no
 /// other list of the process has.
@@ -35,8 +40,8 @@ impl ListId {
         // ORDERING: only uniqueness matters.
         let serial = LISTS.fetch_add(1, Ordering::Relaxed);
         assert!(
-            serial >> (u64::BITS - OWNER_BITS) == 0,
-            "a process can make 17592186044416 live lists; reuse them"
+            serial >> (PARTED.trailing_zeros() - OWNER_BITS) == 0,
+            "a process can make 8796093022208 live lists; reuse them"
         );
         Self(NonZeroU64::from(owner) | (serial << OWNER_BITS))
     }
@@ -44,6 +49,16 @@ impl ListId {
     pub(crate) fn owner(self) -> NonZeroU32 {
         let owner = self.0.get() & ((1 << OWNER_BITS) - 1);
         NonZeroU32::new(owner as u32).expect("it was made of one")
+    }
+
+    /// The id for the owner of a task that completes as if on another thread.
+    fn parted(self) -> Self {
+        Self(self.0 | PARTED)
+    }
+
+    /// The id of the list itself.
+    pub(crate) fn of_list(self) -> Self {
+        Self(NonZeroU64::new(self.0.get() & !PARTED).expect("its owner is not zero"))
     }
 }
 
@@ -56,6 +71,8 @@ pub struct LiveList {
     id: ListId,
     first: Cell<Option<NonNull<Header>>>,
     len: Cell<usize>,
+    /// The task that was run in this list last.
+    last_run: Cell<Option<Id>>,
 }
 
 // SAFETY: the list may move to another thread as a whole. It is not `Sync`, so
@@ -74,6 +91,7 @@ impl LiveList {
             id: ListId::new(owner),
             first: Cell::new(None),
             len: Cell::new(0),
+            last_run: Cell::new(None),
         }
     }
 
@@ -111,7 +129,50 @@ impl LiveList {
         unsafe { task.header().as_ref() }
             .owner
             // SAFETY: `task` is the runnable (rule 4).
-            .with(|owner| unsafe { *owner } == Some(self.id))
+            .with(|owner| unsafe { *owner }.map(ListId::of_list) == Some(self.id))
+    }
+
+    /// Notes that a task is about to be run in this list.
+    #[inline]
+    pub(crate) fn begin_run(&self, task: Id) {
+        self.last_run.set(Some(task));
+    }
+
+    /// Says that the list is about to go to another thread, while the calling
+    /// thread goes on with a task that it runs [in](Runnable::run_in) the list.
+    /// The task, which is adopted if it was not yet, will not touch it: it completes as one of another thread's
+    /// list, [`CompleteElsewhere`](crate::Outcome::CompleteElsewhere), now or in
+    /// a later run.
+    ///
+    /// False, and nothing has changed, unless the innermost task that runs on
+    /// this thread is the one that was run in the list last, and it has not
+    /// completed.
+    ///
+    /// The reference that [`run_in`](Runnable::run_in) was given must stay valid
+    /// until that returns, though the list be in use elsewhere.
+    #[must_use = "if it is false, the list must stay on this thread"]
+    pub fn part_with_running(&self) -> bool {
+        let Some(header) = current::task() else {
+            return false;
+        };
+        // SAFETY: the task that runs is alive.
+        let task = unsafe { header.as_ref() };
+        if self.last_run.get() != Some(task.id) || task.state.load().is_complete() {
+            return false;
+        }
+        // SAFETY: this thread runs the task.
+        if let Place::Unlisted = unsafe { Place::of(header, Some(self)) } {
+            // SAFETY: as above, and the task is in no list.
+            unsafe { self.admit(header) };
+        }
+        task.owner.with_mut(|owner| {
+            // SAFETY: this thread runs the task, and it is not complete (rule 4).
+            let owner = unsafe { &mut *owner };
+            if *owner == Some(self.id) {
+                *owner = Some(self.id.parted());
+            }
+        });
+        true
     }
 
     /// How many tasks are in the list.

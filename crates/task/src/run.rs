@@ -36,8 +36,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
 ) -> Outcome {
     // SAFETY: the liveness reference is there until this function gives it up.
     let cell = unsafe { cell::<F, S>(header) };
-    // SAFETY: the caller holds the runnable. The place stays the same: only the
-    // runnable's holder can have the task adopted.
+    // SAFETY: the caller holds the runnable.
     let place = unsafe { Place::of(header, live) };
     let current = current::enter(header);
     let output = match cell
@@ -49,6 +48,10 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
             // SAFETY: this is the runner, and the task is not complete.
             match unsafe { poll::<F, S>(header) } {
                 Poll::Pending => {
+                    // Looked up anew: the list may have gone to another thread
+                    // during the poll, and has the task then.
+                    // SAFETY: as above.
+                    let place = unsafe { Place::of(header, live) };
                     if let (Place::Unlisted, Some(live)) = (place, live) {
                         // SAFETY: the runner still has the runnable.
                         unsafe { live.admit(header) };
@@ -73,7 +76,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
         },
     };
     // SAFETY: this is the runner; the stage is empty.
-    unsafe { complete::<F, S>(header, output, place) }
+    unsafe { complete::<F, S>(header, output, live) }
 }
 
 /// Polls the future once. When it is ready, or has panicked, it is dropped and
@@ -136,7 +139,7 @@ unsafe fn clear<F: Future, S: Schedule>(cell: &Cell<F, S>) -> Result<(), Box<dyn
 unsafe fn complete<F: Future, S: Schedule>(
     header: NonNull<Header>,
     output: Result<F::Output, JoinError>,
-    place: Place<'_>,
+    live: Option<&LiveList>,
 ) -> Outcome {
     // Not a parameter: a reference that is one must outlive the call, and the
     // cell may not.
@@ -145,6 +148,9 @@ unsafe fn complete<F: Future, S: Schedule>(
     let state = &cell.header.state;
     if state.is_detached() {
         swallow(|| drop(output));
+        // Not before the drop, during which the list may go to another thread.
+        // SAFETY: the caller holds the runnable (rule 4).
+        let place = unsafe { Place::of(header, live) };
         if place.is_elsewhere() {
             // Nobody joins, so there is no duty but the reference's, which
             // goes with the token.
@@ -161,6 +167,8 @@ unsafe fn complete<F: Future, S: Schedule>(
     }
     // SAFETY: the caller is the runner; the stage is empty.
     unsafe { cell.store_output(output) };
+    // SAFETY: the caller holds the runnable (rule 4).
+    let place = unsafe { Place::of(header, live) };
     if place.is_elsewhere() {
         let completion = state.transition_to_complete_and_retain();
         // SAFETY: it has just completed.

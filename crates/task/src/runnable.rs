@@ -66,6 +66,7 @@ impl Runnable {
     /// that list is taken out when it completes.
     #[inline]
     pub fn run_in(self, live: &LiveList) -> Outcome {
+        live.begin_run(self.id());
         self.run_with(Some(live))
     }
 

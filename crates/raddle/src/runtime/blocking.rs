@@ -1,5 +1,6 @@
 //! Blocking work as tasks: a cell whose future calls the closure at its only
-//! poll, and whose runnable is the blocking pool's job.
+//! poll, and whose runnable is the blocking pool's job. And workers whose
+//! threads block, as jobs of a pool of their own.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -26,6 +27,16 @@ impl Job for BlockingJob {
         // A blocking task completes at its first poll, so it is never due
         // again.
         drop(self.0.run());
+    }
+}
+
+/// A worker that needs a thread, since its own is in `block_in_place`. It may
+/// stay there for good, so the threads are not those for blocking tasks.
+pub(crate) struct ReliefJob(pub(crate) raddle_sched::Relief);
+
+impl Job for ReliefJob {
+    fn run(self) {
+        self.0.run();
     }
 }
 

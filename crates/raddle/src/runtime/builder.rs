@@ -3,13 +3,13 @@
 mod observe;
 mod panics;
 mod policy;
+mod pools;
 
 use std::fmt;
 use std::io;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use crate::runtime::blocking::BlockingJob;
 use crate::runtime::context::{Inside, Layers};
 use crate::runtime::driver::{self, Driver};
 use crate::runtime::handle::Inner;
@@ -164,6 +164,8 @@ impl Builder {
     /// Sets how many threads for blocking work there may be at a time; work
     /// beyond that waits. Default: 512.
     ///
+    /// [`block_in_place`](crate::task::block_in_place) has as many of its own.
+    ///
     /// # Panics
     ///
     /// If `count` is zero.
@@ -289,29 +291,18 @@ impl Builder {
                 (Scheduler::CurrentThread(Box::new(scheduler)), handle)
             }
             RuntimeFlavor::MultiThread => {
+                let reliefs = self.reliefs(&Arc::downgrade(&inner), workers);
+                let config = raddle_sched::Config {
+                    relief: Some(pools::relief(&reliefs)),
+                    ..config
+                };
                 let pool = policy::start(config, drivers)?;
                 let handle = pool.handle().clone();
-                (Scheduler::MultiThread(pool), handle)
+                (Scheduler::MultiThread { pool, reliefs }, handle)
             }
         };
         inner.scheduler.get_or_init(|| handle);
         Ok(Runtime::from_parts(Handle { inner }, scheduler, blocking))
-    }
-
-    fn blocking_pool(&self, inner: &Weak<Inner>) -> raddle_blocking::Pool<BlockingJob> {
-        raddle_blocking::Pool::new(raddle_blocking::Config {
-            max_threads: self.max_blocking_threads,
-            keep_alive: Some(self.thread_keep_alive),
-            thread_name: Arc::clone(&self.thread_name),
-            stack_size: self.thread_stack_size,
-            around_thread: Some({
-                let around = self.around(inner, |handle, _, run| {
-                    let _guard = handle.enter();
-                    run();
-                });
-                Arc::new(move |run| around(0, run))
-            }),
-        })
     }
 
     fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use raddle_std::sync::Mutex;
 use raddle_std::thread;
 
-use crate::runtime::blocking::BlockingJob;
+use crate::runtime::blocking::{BlockingJob, ReliefJob};
 use crate::runtime::context::{self, EnterGuard, Inside, Layers};
 use crate::runtime::{Builder, Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
@@ -33,7 +33,11 @@ struct Parts {
 
 pub(crate) enum Scheduler {
     CurrentThread(Box<raddle_sched::CurrentThread>),
-    MultiThread(raddle_sched::Pool),
+    MultiThread {
+        pool: raddle_sched::Pool,
+        /// The threads that take over workers whose own block.
+        reliefs: raddle_blocking::Pool<ReliefJob>,
+    },
 }
 
 impl Runtime {
@@ -103,7 +107,7 @@ impl Runtime {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         match &self.parts().scheduler {
-            Scheduler::MultiThread(_) => self.handle.block_on(future),
+            Scheduler::MultiThread { .. } => self.handle.block_on(future),
             Scheduler::CurrentThread(scheduler) => {
                 let _inside = Inside::enter();
                 let _guard = self.enter();
@@ -159,18 +163,19 @@ impl Parts {
     fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) {
         // A time too long for the clock is for ever.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
+        let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         match &mut self.scheduler {
             Scheduler::CurrentThread(scheduler) => {
                 // The futures are dropped here, and find what their polls found.
                 let _layers = Layers::enter(handle);
                 scheduler.shutdown();
             }
-            Scheduler::MultiThread(pool) => {
+            Scheduler::MultiThread { pool, reliefs } => {
                 pool.shutdown(wait);
+                reliefs.shutdown(left());
             }
         }
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        self.blocking.shutdown(left);
+        self.blocking.shutdown(left());
     }
 
     /// Lets a thread of its own wait for the end; without such a thread,

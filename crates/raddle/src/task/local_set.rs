@@ -229,6 +229,11 @@ where
     }
 }
 
+/// Whether a set is being polled on this thread.
+pub(super) fn is_driven() -> bool {
+    local::is_driven()
+}
+
 pin_project! {
     /// The future of [`LocalSet::run_until`].
     struct RunUntil<F> {

@@ -2,10 +2,12 @@
 //!
 //! [`spawn`] makes a task of a future and returns its [`JoinHandle`], a future
 //! of the output. [`JoinSet`] waits for many tasks in the order in which they
-//! end. [`spawn_blocking`] is for functions that would block a worker.
+//! end. [`spawn_blocking`] is for functions that would block a worker;
+//! [`block_in_place`] calls one inside the task.
 //! [`LocalSet`] runs tasks that stay on one thread, and [`task_local!`](crate::task_local)
 //! declares variables that each task has for itself.
 
+mod in_place;
 mod join_set;
 mod local_set;
 mod ready_list;
@@ -17,6 +19,7 @@ pub use raddle_coop::{Unconstrained, unconstrained};
 pub use raddle_sched::yield_now;
 pub use raddle_task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id};
 
+pub use self::in_place::block_in_place;
 pub use self::join_set::JoinSet;
 pub use self::local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub use self::task_local::{AccessError, LocalKey};

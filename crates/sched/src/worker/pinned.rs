@@ -84,7 +84,7 @@ impl Core {
 
     /// A reference to the scheduler, all of it if this is the worker of a shard.
     pub(crate) fn handle(&self) -> Handle {
-        match &self.shards {
+        match self.shards.get() {
             None => Handle::new(self.shared.clone()),
             Some(shards) => Handle::of_shards(shards.clone()),
         }
@@ -93,10 +93,9 @@ impl Core {
 
 impl Worker {
     /// Says which shards the worker's is one of.
-    pub(crate) fn join(&mut self, shards: &Arc<Shards>) {
-        if let Some(core) = &mut self.core {
-            core.shards = Some(shards.clone());
-        }
+    pub(crate) fn join(&self, shards: &Arc<Shards>) {
+        let joined = self.core().shards.set(shards.clone());
+        debug_assert!(joined.is_ok(), "a worker is of one scheduler");
     }
 
     /// Leaves a worker that is about to be dropped on another thread than its
@@ -106,10 +105,10 @@ impl Worker {
     ///
     /// If it is one; not while another panic unwinds, which would abort.
     pub(super) fn leak_if_bound_elsewhere(&mut self) {
-        let Some(core) = self.core.take_if(|core| !core.may_run_here()) else {
+        let Some(seat) = self.seat.take_if(|seat| !seat.may_run_here()) else {
             return;
         };
-        std::mem::forget((core, self.parked.take()));
+        std::mem::forget((seat, self.parked.take()));
         assert!(
             std::thread::panicking(),
             "a worker of a sharded scheduler was dropped on another thread while it has tasks, \

@@ -62,18 +62,6 @@ impl Core {
         taken.map(|taken| taken.first)
     }
 
-    /// Takes the task to run next out of the slot.
-    #[inline]
-    pub(crate) fn take_slot(&self) -> Option<Task> {
-        let slot = &self.remote().slot;
-        if self.has_others {
-            return slot.take();
-        }
-        // SAFETY: only this worker puts tasks in, and only other workers of the
-        // scheduler take any but their own; there are none.
-        unsafe { slot.take_alone() }
-    }
-
     /// Leaves what the worker has to the others: a hook or the driver panicked
     /// on it, or whoever stepped it has dropped it.
     pub(crate) fn abandon(&self) {

@@ -4,13 +4,16 @@ use std::time::Instant;
 
 use raddle_task::Outcome;
 
-use super::Core;
+use super::{Core, Step};
+use crate::context;
 use crate::hooks::TaskMeta;
 use crate::task::Task;
 
 impl Core {
+    /// Runs a task. Afterwards the worker may be another thread's: that is
+    /// `Step::Shutdown`, as far as this thread goes.
     #[inline]
-    pub(super) fn run(&self, task: Task) {
+    pub(super) fn run(&self, task: Task) -> Step {
         if self.searching.replace(false) {
             self.end_search();
         }
@@ -20,6 +23,9 @@ impl Core {
             false => self.poll(task),
             true => self.poll_observed(task),
         };
+        if !context::is_worker() {
+            return self.end_displaced(outcome);
+        }
         match outcome {
             Outcome::Idle => {}
             Outcome::Complete => counters.completed.add(1),
@@ -34,6 +40,27 @@ impl Core {
                 self.shared.remotes[owner].completed.push(completed);
             }
         }
+        Step::Ran
+    }
+
+    /// Ends a run on a thread that was displaced during it: nothing that changes
+    /// of the worker is looked at.
+    #[cold]
+    fn end_displaced(&self, outcome: Outcome) -> Step {
+        match outcome {
+            Outcome::Idle => {}
+            Outcome::Complete => unreachable!("the list that went away has the task"),
+            Outcome::Again(task) => self.shared.inject(Task(task)),
+            Outcome::CompleteElsewhere(completed) => {
+                {
+                    let _ended = self.shared.ended.lock();
+                    self.shared.completed_displaced.add(1);
+                }
+                let owner = completed.owner().get() as usize - 1;
+                self.shared.remotes[owner].completed.push(completed);
+            }
+        }
+        Step::Shutdown
     }
 
     /// Leaves the search to another worker if there is anything more to find.
@@ -72,7 +99,9 @@ impl Core {
             Some(histogram) => {
                 let start = Instant::now();
                 let outcome = self.poll(task);
-                histogram.record(start.elapsed());
+                if context::is_worker() {
+                    histogram.record(start.elapsed());
+                }
                 outcome
             }
         };

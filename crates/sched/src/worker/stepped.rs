@@ -63,9 +63,9 @@ impl Worker {
     /// stepped. Otherwise it waits anew.
     pub fn resume_park(&mut self) -> Option<Waiting> {
         let core = self
-            .core
-            .as_ref()
-            .expect("a worker has its core until it is dropped");
+            .seat
+            .as_deref()
+            .expect("a worker has its seat until it is dropped");
         let worker = context::enter_worker(core);
         // Kept until the driver is through: it goes back also if it panics.
         let parked = self.parked.as_mut()?;

@@ -258,6 +258,11 @@ pub(super) fn current() -> Option<Rc<Local>> {
         .flatten()
 }
 
+/// Whether the current set is being polled on this thread.
+pub(super) fn is_driven() -> bool {
+    current().is_some_and(|local| local.driven.get())
+}
+
 /// What became of a task that was to be pushed.
 #[must_use]
 pub(super) enum Pushed {

@@ -1,0 +1,53 @@
+//! The pools of threads beside the scheduler's own.
+
+use std::sync::{Arc, Weak};
+
+use super::Builder;
+use crate::runtime::blocking::{BlockingJob, ReliefJob};
+use crate::runtime::handle::Inner;
+
+impl Builder {
+    /// The threads for blocking work.
+    pub(super) fn blocking_pool(&self, inner: &Weak<Inner>) -> raddle_blocking::Pool<BlockingJob> {
+        self.thread_pool(inner, self.max_blocking_threads)
+    }
+
+    /// The threads that take workers over. Each worker may stay on one.
+    pub(super) fn reliefs(
+        &self,
+        inner: &Weak<Inner>,
+        workers: usize,
+    ) -> raddle_blocking::Pool<ReliefJob> {
+        self.thread_pool(inner, self.max_blocking_threads.saturating_add(workers))
+    }
+
+    /// Threads for work that blocks, inside the runtime.
+    fn thread_pool<J: raddle_blocking::Job>(
+        &self,
+        inner: &Weak<Inner>,
+        max_threads: usize,
+    ) -> raddle_blocking::Pool<J> {
+        let around = self.around(inner, |handle, _, run| {
+            let _guard = handle.enter();
+            run();
+        });
+        // The thread is no worker's.
+        let around = Arc::new(move |run: &mut dyn FnMut()| around(0, run));
+        raddle_blocking::Pool::new(raddle_blocking::Config {
+            max_threads,
+            keep_alive: Some(self.thread_keep_alive),
+            thread_name: Arc::clone(&self.thread_name),
+            stack_size: self.thread_stack_size,
+            around_thread: Some(around),
+        })
+    }
+}
+
+/// What the scheduler asks for a thread.
+pub(super) fn relief(reliefs: &raddle_blocking::Pool<ReliefJob>) -> raddle_sched::RelieveWorker {
+    let jobs = reliefs.handle().clone();
+    Arc::new(move |relief| {
+        // Without a thread the worker waits for its own.
+        drop(jobs.submit(ReliefJob(relief)));
+    })
+}

@@ -1,0 +1,343 @@
+//! Blocking inside a task, while its worker's other tasks, timers and sockets go
+//! on.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::future::pending;
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Live, current_thread, each_flavor, eventually, multi_thread, panic_message};
+use raddle::io::{AsyncReadExt, AsyncWriteExt};
+use raddle::net::TcpListener;
+use raddle::runtime::{Builder, Handle, Runtime};
+use raddle::task::{
+    JoinSet, LocalSet, block_in_place, spawn, spawn_blocking, spawn_local, yield_now,
+};
+use raddle::time::sleep;
+
+const SOON: Duration = Duration::from_millis(1);
+
+/// One worker, so that it must be another thread that does what is done while
+/// the task blocks.
+fn one_worker() -> Runtime {
+    multi_thread().worker_threads(1).build().unwrap()
+}
+
+/// Has the worker taken over by another thread, for certain.
+fn be_displaced() {
+    block_in_place(|| Handle::current().block_on(spawn(async {})).unwrap());
+}
+
+#[test]
+fn tasks_run_meanwhile() {
+    let runtime = one_worker();
+    let task = runtime.spawn(async {
+        let (sender, receiver) = channel();
+        let before = sender.clone();
+        spawn(async move { before.send(1).unwrap() });
+        block_in_place(move || {
+            spawn(async move { sender.send(2).unwrap() });
+            receiver.iter().sum::<usize>()
+        })
+    });
+    assert_eq!(runtime.block_on(task).unwrap(), 3);
+}
+
+#[test]
+fn timers_fire_meanwhile() {
+    let runtime = one_worker();
+    let task = runtime.spawn(async {
+        let (sender, receiver) = channel();
+        for _ in 0..10 {
+            let sender = sender.clone();
+            spawn(async move {
+                sleep(SOON).await;
+                sender.send(()).unwrap();
+            });
+        }
+        drop(sender);
+        let fired = block_in_place(|| {
+            Handle::current().block_on(sleep(SOON));
+            receiver.iter().count()
+        });
+        sleep(SOON).await;
+        fired
+    });
+    assert_eq!(runtime.block_on(task).unwrap(), 10);
+}
+
+#[test]
+fn sockets_are_served_meanwhile() {
+    let runtime = one_worker();
+    let task = runtime.spawn(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                spawn(async move {
+                    let mut byte = [0];
+                    while stream.read_exact(&mut byte).await.is_ok() {
+                        stream.write_all(&byte).await.unwrap();
+                    }
+                });
+            }
+        });
+        block_in_place(|| {
+            for number in 0..10 {
+                let mut stream = std::net::TcpStream::connect(address).unwrap();
+                let mut byte = [number];
+                stream.write_all(&byte).unwrap();
+                stream.read_exact(&mut byte).unwrap();
+                assert_eq!(byte, [number]);
+            }
+        });
+    });
+    runtime.block_on(task).unwrap();
+}
+
+#[test]
+fn the_runtime_is_current_inside_and_afterwards() {
+    let runtime = one_worker();
+    let task = runtime.spawn(async {
+        for _ in 0..3 {
+            be_displaced();
+            block_in_place(|| {
+                let handle = Handle::current();
+                assert_eq!(handle.block_on(spawn_blocking(|| 7)).unwrap(), 7);
+                assert_eq!(handle.block_on(async { block_in_place(|| 7) }), 7);
+                handle.block_on(sleep(SOON));
+            });
+            let message = panic_message(|| Handle::current().block_on(async {}));
+            assert!(message.contains("block_on was called inside a runtime"));
+            sleep(SOON).await;
+            yield_now().await;
+        }
+    });
+    runtime.block_on(task).unwrap();
+}
+
+/// All are in their functions at the same time.
+#[test]
+fn a_hundred_tasks_at_a_time() {
+    let runtime = multi_thread().build().unwrap();
+    runtime.block_on(async {
+        let barrier = Arc::new(Barrier::new(100));
+        let mut tasks = JoinSet::new();
+        for _ in 0..100 {
+            let barrier = Arc::clone(&barrier);
+            tasks.spawn(async move {
+                for _ in 0..3 {
+                    block_in_place(|| barrier.wait());
+                    sleep(SOON).await;
+                }
+            });
+        }
+        while let Some(result) = tasks.join_next().await {
+            result.unwrap();
+        }
+    });
+}
+
+#[test]
+fn panics_and_aborts_end_the_task_alone() {
+    let runtime = one_worker();
+    let task = runtime.spawn(async {
+        block_in_place(|| {
+            be_displaced();
+            panic!("planted");
+        })
+    });
+    assert!(runtime.block_on(task).unwrap_err().is_panic());
+    let (begun, has_begun) = channel();
+    let (open, gate) = channel::<()>();
+    let task = runtime.spawn(async move {
+        block_in_place(|| {
+            begun.send(()).unwrap();
+            let _ = gate.recv();
+        });
+        pending::<()>().await;
+    });
+    has_begun.recv().unwrap();
+    task.abort();
+    assert_eq!(runtime.block_on(runtime.spawn(async { 7 })).unwrap(), 7);
+    assert!(!task.is_finished());
+    drop(open);
+    assert!(runtime.block_on(task).unwrap_err().is_cancelled());
+}
+
+#[test]
+fn blocking_work_and_outside_code_just_call_it() {
+    assert_eq!(block_in_place(|| 7), 7);
+    each_flavor(|runtime| {
+        let work = || block_in_place(|| Handle::current().block_on(async { 7 }));
+        let task = runtime.spawn_blocking(work);
+        assert_eq!(runtime.block_on(task).unwrap(), 7);
+        let _guard = runtime.enter();
+        assert_eq!(block_in_place(|| 7), 7);
+    });
+    let runtime = one_worker();
+    let waits = || Handle::current().block_on(sleep(SOON));
+    runtime.block_on(async { block_in_place(waits) });
+}
+
+#[test]
+fn a_current_thread_runtime_has_no_other_thread() {
+    let runtime = current_thread().build().unwrap();
+    let blocks = || panic_message(|| block_in_place(|| ()));
+    const MESSAGE: &str = "block_in_place needs the multi-thread runtime";
+    runtime.block_on(async move {
+        assert!(blocks().starts_with(MESSAGE));
+        let message = spawn(async move { blocks() }).await.unwrap();
+        assert!(message.starts_with(MESSAGE));
+    });
+}
+
+#[test]
+fn a_local_set_cannot_go_to_another_thread() {
+    const MESSAGE: &str = "block_in_place would block every task of the LocalSet";
+    let runtime = one_worker();
+    let local = LocalSet::new();
+    let blocks = || panic_message(|| block_in_place(|| ()));
+    local.block_on(&runtime, async move {
+        assert!(blocks().starts_with(MESSAGE));
+        let message = spawn_local(async move { blocks() }).await.unwrap();
+        assert!(message.starts_with(MESSAGE));
+        // A task beside the set may.
+        spawn(async { be_displaced() }).await.unwrap();
+    });
+    // A set that is merely entered does not run.
+    let _guard = local.enter();
+    assert_eq!(block_in_place(|| 7), 7);
+}
+
+/// Neither do workers take threads from blocking work, nor the reverse.
+#[test]
+fn one_blocking_thread_suffices() {
+    let runtime = multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
+    let task = runtime.spawn(async {
+        for _ in 0..5 {
+            be_displaced();
+            spawn_blocking(|| ()).await.unwrap();
+            block_in_place(|| Handle::current().block_on(spawn_blocking(|| ())).unwrap());
+            yield_now().await;
+        }
+    });
+    runtime.block_on(task).unwrap();
+}
+
+#[test]
+fn threads_are_used_again_and_have_their_hooks() {
+    let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (starts, stops) = (Arc::clone(&started), Arc::clone(&stopped));
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_keep_alive(Duration::from_secs(3600))
+        .on_thread_start(move || {
+            starts.fetch_add(1, SeqCst);
+        })
+        .on_thread_stop(move || {
+            stops.fetch_add(1, SeqCst);
+        })
+        .build()
+        .unwrap();
+    let task = runtime.spawn(async {
+        for _ in 0..200 {
+            be_displaced();
+            yield_now().await;
+        }
+    });
+    runtime.block_on(task).unwrap();
+    // A thread that was displaced may not be back yet when the next is asked for.
+    assert!(started.load(SeqCst) < 50);
+    drop(runtime);
+    assert_eq!(started.load(SeqCst), stopped.load(SeqCst));
+}
+
+/// A task in a function that ends when the sender is dropped; another that
+/// waits for ever.
+fn blocked(runtime: &Runtime, count: &Arc<AtomicUsize>) -> std::sync::mpsc::Sender<()> {
+    let (begun, has_begun) = channel();
+    let (open, gate) = channel::<()>();
+    let (live, other) = (Live::new(count), Live::new(count));
+    runtime.spawn(async move {
+        let _live = live;
+        block_in_place(|| {
+            spawn(async move {
+                let _other = other;
+                begun.send(()).unwrap();
+                pending::<()>().await;
+            });
+            let _ = gate.recv();
+        });
+        pending::<()>().await;
+    });
+    has_begun.recv().unwrap();
+    open
+}
+
+#[test]
+fn a_drop_waits_for_the_function() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let runtime = one_worker();
+    let open = blocked(&runtime, &count);
+    let opener = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(5));
+        drop(open);
+    });
+    drop(runtime);
+    assert_eq!(count.load(SeqCst), 0);
+    opener.join().unwrap();
+}
+
+#[test]
+fn shutdown_timeout_and_background_do_not() {
+    for wait in [Some(Duration::from_millis(5)), None] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let runtime = one_worker();
+        let open = blocked(&runtime, &count);
+        let start = Instant::now();
+        match wait {
+            Some(wait) => runtime.shutdown_timeout(wait),
+            None => runtime.shutdown_background(),
+        }
+        assert!(start.elapsed() < Duration::from_secs(30));
+        assert_eq!(count.load(SeqCst), 2);
+        drop(open);
+        eventually("both tasks are dropped", || count.load(SeqCst) == 0);
+    }
+}
+
+#[test]
+fn a_runtime_may_be_dropped_inside() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let live = Live::new(&count);
+    let runtime = one_worker();
+    let handle = runtime.handle().clone();
+    let (sender, receiver) = channel::<Runtime>();
+    handle.spawn(async move {
+        let _live = live;
+        let (here, is_here) = channel();
+        spawn(async move { here.send(()).unwrap() });
+        block_in_place(|| {
+            is_here.recv().unwrap();
+            drop(receiver.recv().unwrap());
+        });
+        // The end has come; what still runs goes on as it would elsewhere.
+        block_in_place(|| ());
+        pending::<()>().await;
+    });
+    sender.send(runtime).unwrap();
+    eventually("the task is dropped", || count.load(SeqCst) == 0);
+}

@@ -1,0 +1,46 @@
+//! Threads that take workers over, and are joined at the end.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+
+use raddle_sched::{Config, Pool, Relief};
+use raddle_std::sync::Mutex;
+use raddle_std::thread::{self, JoinHandle};
+
+#[derive(Clone, Default)]
+pub(crate) struct Reliefs {
+    threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
+}
+
+impl Reliefs {
+    /// A pool whose workers change threads.
+    pub(crate) fn pool(&self, config: Config) -> Pool {
+        Pool::start(self.config(config), None).unwrap()
+    }
+
+    pub(crate) fn config(&self, config: Config) -> Config {
+        let theirs = self.clone();
+        Config {
+            relief: Some(Arc::new(move |relief| theirs.start(relief))),
+            ..config
+        }
+    }
+
+    fn start(&self, relief: Relief) {
+        let thread = thread::spawn(move || relief.run());
+        self.threads.lock().push(thread);
+    }
+
+    /// How many there were.
+    pub(crate) fn count(&self) -> usize {
+        self.threads.lock().len()
+    }
+
+    /// Waits for all of them: after the end of the pool.
+    pub(crate) fn join(&self) {
+        let threads = std::mem::take(&mut *self.threads.lock());
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+}

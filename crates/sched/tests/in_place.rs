@@ -1,0 +1,535 @@
+//! A task that blocks in place keeps its thread and nothing else.
+#![cfg(not(raddle_loom))]
+
+mod common;
+#[path = "common/relief.rs"]
+mod relief;
+
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Barrier, mpsc};
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+
+use common::{Census, Gate, Signal, config, message_of, wait_until};
+use raddle_sched::{
+    Config, Driver, Handle, Pool, Relief, Unpark, block_in_place, is_inside, spawn, yield_now,
+};
+use raddle_std::sync::Mutex;
+use relief::Reliefs;
+
+/// Runs `body` as a task of a pool, and returns what it returns.
+fn run<F>(workers: usize, body: F) -> F::Output
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let reliefs = Reliefs::default();
+    let pool = reliefs.pool(config(workers));
+    let task = pool.handle().spawn(body);
+    let output = pool.handle().block_on(task).unwrap();
+    wait_until(|| pool.handle().metrics().alive_tasks() == 0);
+    drop(pool);
+    reliefs.join();
+    output
+}
+
+/// Has the worker taken over by another thread, for certain.
+fn be_displaced() {
+    block_in_place(|| {
+        let handle = Handle::current();
+        handle.block_on(handle.spawn(async {})).unwrap();
+    });
+}
+
+#[test]
+fn the_task_in_the_slot_runs() {
+    run(1, async {
+        let gate = Gate::default();
+        let theirs = gate.clone();
+        drop(spawn(async move { theirs.open() }));
+        block_in_place(|| gate.wait());
+    });
+}
+
+#[test]
+fn queued_and_injected_tasks_run() {
+    run(1, async {
+        let here: Vec<_> = (0..100).map(|n| spawn(async move { n })).collect();
+        let sum: usize = block_in_place(|| {
+            let handle = Handle::current();
+            let there: Vec<_> = (0..100).map(|n| handle.spawn(async move { n })).collect();
+            let join = async |tasks| {
+                let mut sum = 0;
+                for task in tasks {
+                    let task: raddle_task::JoinHandle<usize> = task;
+                    sum += task.await.unwrap();
+                }
+                sum
+            };
+            handle.block_on(join(here)) + handle.block_on(join(there))
+        });
+        assert_eq!(sum, 9900);
+    });
+}
+
+#[test]
+fn a_function_and_a_task_talk_to_each_other() {
+    run(1, async {
+        let (question, asked) = mpsc::channel::<usize>();
+        let signal = Signal::default();
+        let (theirs, answers) = (signal.clone(), Arc::new(AtomicUsize::new(0)));
+        let answer = answers.clone();
+        drop(spawn(async move {
+            loop {
+                theirs.clone().await;
+                let Ok(number) = asked.try_recv() else { return };
+                answer.store(number + 1, SeqCst);
+            }
+        }));
+        block_in_place(|| {
+            for round in 1..=100 {
+                question.send(round).unwrap();
+                signal.set();
+                wait_until(|| answers.load(SeqCst) == round + 1);
+            }
+            drop(question);
+            signal.set();
+        });
+    });
+}
+
+/// The first task gives the lock up after the function, in the same poll, while
+/// the thread that drives the worker waits for it.
+#[test]
+fn a_lock_that_is_held_over_the_function_does_not_block_its_own_release() {
+    run(1, async {
+        let lock = Arc::new(Mutex::new(0));
+        let (theirs, waits) = (lock.clone(), Gate::default());
+        let about_to_wait = waits.clone();
+        let other = spawn(async move {
+            about_to_wait.open();
+            *theirs.lock() += 1;
+        });
+        {
+            let mut guard = lock.lock();
+            block_in_place(|| waits.wait());
+            *guard += 1;
+        }
+        other.await.unwrap();
+        assert_eq!(*lock.lock(), 2);
+    });
+}
+
+#[test]
+fn a_displaced_task_may_wait_and_yield_and_spawn() {
+    run(1, async {
+        for _ in 0..100 {
+            be_displaced();
+            yield_now().await;
+            be_displaced();
+            let signal = Signal::default();
+            let theirs = signal.clone();
+            let waiting = spawn(async move {
+                be_displaced();
+                theirs.await;
+            });
+            wait_until_polled(&signal).await;
+            signal.set();
+            be_displaced();
+            waiting.await.unwrap();
+            drop(spawn(async { be_displaced() }));
+        }
+    });
+}
+
+async fn wait_until_polled(signal: &Signal) {
+    while signal.polls() == 0 {
+        yield_now().await;
+    }
+}
+
+#[test]
+fn it_is_a_worker_no_more_and_stays_inside() {
+    run(1, async {
+        assert!(is_inside());
+        let before = thread::current().id();
+        block_in_place(|| assert!(!is_inside()));
+        be_displaced();
+        assert_eq!(thread::current().id(), before, "in the same poll");
+        assert!(is_inside());
+        let message = message_of(|| Handle::current().block_on(async {}));
+        assert!(message.starts_with("block_on was called inside a runtime"));
+        yield_now().await;
+        assert_ne!(thread::current().id(), before);
+        // Again in the first poll of a new thread, and again in that one.
+        for _ in 0..3 {
+            be_displaced();
+            assert!(is_inside());
+        }
+    });
+}
+
+#[test]
+fn functions_inside_functions_are_called() {
+    let number = run(1, async {
+        block_in_place(|| block_in_place(|| block_in_place(|| 7)))
+            + block_in_place(|| {
+                be_displaced();
+                block_in_place(|| Handle::current().block_on(async { block_in_place(|| 7) }))
+            })
+    });
+    assert_eq!(number, 14);
+}
+
+#[test]
+fn a_panic_goes_to_the_task() {
+    run(1, async {
+        for displaces in [false, true] {
+            let fails = move || -> () {
+                if displaces {
+                    be_displaced();
+                }
+                panic!("planted");
+            };
+            let message = message_of(|| block_in_place(fails));
+            assert_eq!(message, "planted");
+            assert!(is_inside());
+            spawn(async {}).await.unwrap();
+            let error = spawn(async move { block_in_place(fails) }).await;
+            assert!(error.unwrap_err().is_panic());
+        }
+    });
+}
+
+#[test]
+fn the_budget_is_not_counted() {
+    run(1, async {
+        let spend = |cx: &mut std::task::Context<'_>| {
+            raddle_coop::poll_proceed(cx).map(|unit| unit.made_progress())
+        };
+        poll_fn(|cx| {
+            // Not the first poll's, which may have spent some already.
+            while spend(cx).is_ready() {}
+            block_in_place(|| {
+                for _ in 0..1000 {
+                    assert!(spend(cx).is_ready());
+                }
+            });
+            assert!(spend(cx).is_pending(), "the budget is what it was");
+            Poll::Ready(())
+        })
+        .await;
+    });
+}
+
+#[test]
+fn an_aborted_task_ends_after_its_function() {
+    let census = Census::default();
+    let citizen = census.citizen();
+    run(1, async {
+        let (entered, gate) = (Gate::default(), Gate::default());
+        let (inside, theirs) = (entered.clone(), gate.clone());
+        let task = spawn(async move {
+            let _citizen = citizen;
+            block_in_place(|| {
+                inside.open();
+                theirs.wait();
+            });
+            pending::<()>().await;
+        });
+        block_in_place(|| entered.wait());
+        task.abort();
+        gate.open();
+        assert!(task.await.unwrap_err().is_cancelled());
+    });
+    assert_eq!(census.dropped(), 1);
+}
+
+/// All are in their functions at the same time, with two workers.
+#[test]
+fn a_hundred_at_a_time() {
+    let reliefs = Reliefs::default();
+    let pool = reliefs.pool(config(2));
+    let barrier = Arc::new(Barrier::new(100));
+    let tasks: Vec<_> = (0..100)
+        .map(|_| {
+            let barrier = barrier.clone();
+            pool.handle().spawn(async move {
+                for _ in 0..3 {
+                    block_in_place(|| barrier.wait());
+                    yield_now().await;
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        pool.handle().block_on(task).unwrap();
+    }
+    wait_until(|| pool.handle().metrics().alive_tasks() == 0);
+    drop(pool);
+    reliefs.join();
+}
+
+/// A relief that comes too late, or never.
+#[test]
+fn without_a_thread_the_function_is_called_all_the_same() {
+    let kept = Arc::new(Mutex::new(Vec::<Relief>::new()));
+    let theirs = kept.clone();
+    let reliefs: [raddle_sched::RelieveWorker; 3] = [
+        Arc::new(drop),
+        Arc::new(move |relief| theirs.lock().push(relief)),
+        Arc::new(|_| panic!("planted")),
+    ];
+    for (number, relief) in reliefs.into_iter().enumerate() {
+        let config = Config {
+            relief: Some(relief),
+            ..config(1)
+        };
+        let pool = Pool::start(config, None).unwrap();
+        let task = pool.handle().spawn(async move {
+            let before = thread::current().id();
+            for _ in 0..10 {
+                drop(spawn(async {}));
+                match number {
+                    2 => assert_eq!(message_of(|| block_in_place(|| ())), "planted"),
+                    _ => assert_eq!(block_in_place(|| 7), 7),
+                }
+                assert!(is_inside());
+                yield_now().await;
+                assert_eq!(thread::current().id(), before);
+            }
+        });
+        pool.handle().block_on(task).unwrap();
+        assert_eq!(
+            kept.lock().len(),
+            usize::from(number == 1),
+            "one was enough"
+        );
+        // Nothing is left to drive.
+        std::mem::take(&mut *kept.lock())
+            .into_iter()
+            .for_each(Relief::run);
+        let metrics = pool.handle().metrics();
+        wait_until(|| metrics.alive_tasks() == 0);
+        assert_eq!(metrics.remote_schedules(), 1);
+    }
+}
+
+#[test]
+fn where_no_worker_is_left_the_function_is_just_called() {
+    assert_eq!(block_in_place(|| 7), 7);
+    let reliefs = Reliefs::default();
+    let pool = reliefs.pool(config(1));
+    let number = pool.handle().block_on(async {
+        let inner = block_in_place(|| Handle::current().block_on(async { 7 }));
+        assert!(is_inside());
+        inner + block_in_place(|| 7)
+    });
+    assert_eq!(number, 14);
+    drop(pool);
+
+    // Workers that are stepped stay where they are.
+    let (handle, mut workers) = Pool::stepped(reliefs.config(config(1)), None);
+    let task = handle.spawn(async { block_in_place(|| Handle::current().block_on(async { 7 })) });
+    let _current = handle.enter();
+    while !task.is_finished() {
+        let _ = workers[0].step();
+    }
+    assert_eq!(reliefs.count(), 0);
+}
+
+#[test]
+fn the_current_thread_scheduler_has_nobody_else() {
+    let scheduler = common::current_thread();
+    const MESSAGE: &str = "block_in_place needs the multi-thread runtime";
+    scheduler.block_on(async {
+        assert!(message_of(|| block_in_place(|| ())).starts_with(MESSAGE));
+        let task = spawn(async { message_of(|| block_in_place(|| ())) });
+        assert!(task.await.unwrap().starts_with(MESSAGE));
+    });
+    // Nor is there one in the function of a pool's task.
+    run(1, async move {
+        block_in_place(|| {
+            scheduler.block_on(async {
+                assert!(message_of(|| block_in_place(|| ())).starts_with(MESSAGE));
+            });
+        });
+        be_displaced();
+    });
+}
+
+/// The worker's own code goes on after a hook and after a task in a task, so
+/// the worker must be there.
+#[test]
+fn hooks_and_tasks_inside_tasks_keep_the_worker() {
+    let reliefs = Reliefs::default();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    let blocks = move || block_in_place(|| counted.fetch_add(1, SeqCst));
+    let hook = |blocks: &Arc<dyn Fn() -> usize + Send + Sync>| -> raddle_sched::TaskHook {
+        let blocks = blocks.clone();
+        Arc::new(move |_| {
+            blocks();
+        })
+    };
+    let blocks: Arc<dyn Fn() -> usize + Send + Sync> = Arc::new(blocks);
+    let on_park = blocks.clone();
+    let pool = reliefs.pool(Config {
+        task_hooks: raddle_sched::TaskHooks {
+            on_spawn: Some(hook(&blocks)),
+            on_terminate: Some(hook(&blocks)),
+            before_poll: Some(hook(&blocks)),
+            after_poll: Some(hook(&blocks)),
+        },
+        on_thread_park: Some(Arc::new(move || {
+            on_park();
+        })),
+        ..config(1)
+    });
+    let inside = blocks.clone();
+    let task = pool.handle().spawn(async move {
+        for _ in 0..10 {
+            drop(spawn(async {}));
+            let blocks = inside.clone();
+            let (task, _handle) = raddle_task::spawn(async move { blocks() }, drop);
+            drop(task.run());
+            yield_now().await;
+        }
+    });
+    pool.handle().block_on(task).unwrap();
+    drop(pool);
+    assert!(calls.load(SeqCst) > 50);
+    assert_eq!(reliefs.count(), 0);
+}
+
+/// A driver whose unparking blocks: in the middle of a spawn on a worker.
+struct Blocking(Arc<(Mutex<bool>, raddle_std::sync::Condvar)>);
+
+impl Driver for Blocking {
+    fn park(&mut self, timeout: Option<Duration>, _: usize) {
+        let mut unparked = self.0.0.lock();
+        if !*unparked && timeout != Some(Duration::ZERO) {
+            unparked = match timeout {
+                None => self.0.1.wait(unparked),
+                Some(timeout) => self.0.1.wait_timeout(unparked, timeout).0,
+            };
+        }
+        *unparked = false;
+    }
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::new(Self(self.0.clone()))
+    }
+
+    fn shutdown(&mut self) {}
+}
+
+impl Unpark for Blocking {
+    fn unpark(&self) {
+        block_in_place(|| *self.0.0.lock() = true);
+        self.0.1.notify_all();
+    }
+}
+
+#[test]
+fn unparking_keeps_the_worker() {
+    let reliefs = Reliefs::default();
+    let driver = Box::new(Blocking(Arc::default()));
+    let pool = Pool::start(reliefs.config(config(2)), Some(driver)).unwrap();
+    let task = pool.handle().spawn(async {
+        for _ in 0..100 {
+            // The second displaces the first from the slot, and wakes a worker.
+            let (first, second) = (spawn(async {}), spawn(async {}));
+            first.await.unwrap();
+            second.await.unwrap();
+            thread::sleep(Duration::from_micros(100));
+        }
+    });
+    pool.handle().block_on(task).unwrap();
+    drop(pool);
+    assert_eq!(reliefs.count(), 0);
+}
+
+/// The loop of the worker is inside a task here, and inside its function.
+#[test]
+fn a_worker_that_is_driven_inside_a_task_stays_there() {
+    let kept = Arc::new(Mutex::new(Vec::<Relief>::new()));
+    let (theirs, ours) = (kept.clone(), kept.clone());
+    let pool = Pool::start(
+        Config {
+            relief: Some(Arc::new(move |relief| theirs.lock().push(relief))),
+            on_thread_park: Some(Arc::new(|| block_in_place(|| ()))),
+            ..config(1)
+        },
+        None,
+    )
+    .unwrap();
+    let ran = Gate::default();
+    let open = ran.clone();
+    drop(pool.handle().spawn(async move {
+        drop(spawn(async move {
+            block_in_place(|| ());
+            open.open();
+        }));
+        block_in_place(|| {
+            let relief = ours.lock().pop().unwrap();
+            relief.run();
+        });
+    }));
+    ran.wait();
+    drop(pool);
+    assert!(kept.lock().is_empty());
+}
+
+/// Hooks on the displaced thread, and around the tasks of the other.
+#[test]
+fn hooks_go_on() {
+    let reliefs = Reliefs::default();
+    let ended = Arc::new(AtomicUsize::new(0));
+    let counted = ended.clone();
+    let pool = reliefs.pool(Config {
+        task_hooks: raddle_sched::TaskHooks {
+            on_terminate: Some(Arc::new(move |_| {
+                counted.fetch_add(1, SeqCst);
+            })),
+            ..Default::default()
+        },
+        poll_time_histogram: true,
+        ..config(1)
+    });
+    for _ in 0..10 {
+        drop(pool.handle().spawn(async { be_displaced() }));
+    }
+    wait_until(|| ended.load(SeqCst) == 20);
+    drop(pool);
+    reliefs.join();
+}
+
+/// The future of an aborted task blocks where it is dropped.
+#[test]
+fn a_drop_may_block() {
+    struct Blocks(Gate);
+    impl Drop for Blocks {
+        fn drop(&mut self) {
+            block_in_place(|| self.0.wait());
+        }
+    }
+    run(1, async {
+        let gate = Gate::default();
+        let blocks = Blocks(gate.clone());
+        let task = spawn(async move {
+            let _blocks = blocks;
+            pending::<()>().await;
+        });
+        yield_now().await;
+        task.abort();
+        drop(spawn(async move { gate.open() }));
+        assert!(task.await.unwrap_err().is_cancelled());
+        let outcome = catch_unwind(AssertUnwindSafe(be_displaced));
+        assert!(outcome.is_ok());
+    });
+}

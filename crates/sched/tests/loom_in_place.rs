@@ -1,0 +1,196 @@
+//! Models of a worker that changes threads during a poll. A worker that two
+//! threads drive races for its live list; one that nobody drives is a deadlock.
+#![cfg(raddle_loom)]
+
+#[path = "common/relief.rs"]
+mod relief;
+
+use std::future::pending;
+
+use raddle_sched::{Config, block_in_place, spawn, yield_now};
+use raddle_std::model::Model;
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_std::sync::{Arc, Condvar, Mutex};
+use relief::Reliefs;
+
+fn check(body: impl Fn(&Reliefs) + Send + Sync + 'static) {
+    check_bounded(2, body);
+}
+
+fn check_bounded(preemptions: usize, body: impl Fn(&Reliefs) + Send + Sync + 'static) {
+    let model = Model::new().preemptions(preemptions).branches(20_000);
+    model.check(move || {
+        let reliefs = Reliefs::default();
+        body(&reliefs);
+        reliefs.join();
+    });
+}
+
+/// A gate that is opened once and that threads wait at.
+#[derive(Clone, Default)]
+struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    fn open(&self) {
+        *self.0.0.lock() = true;
+        self.0.1.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut open = self.0.0.lock();
+        while !*open {
+            open = self.0.1.wait(open);
+        }
+    }
+}
+
+/// Counts its drops.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The other thread comes before or after the function has returned, or while
+/// it returns; either of them runs what is left, and ends the pool.
+#[test]
+fn the_worker_is_taken_or_taken_back() {
+    check(|reliefs| {
+        let pool = reliefs.pool(Config::default());
+        let task = pool.handle().spawn(async {
+            let other = spawn(async { 3 });
+            block_in_place(|| 4) + other.await.unwrap()
+        });
+        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    });
+}
+
+/// The other thread, asked for by the first function, finds the worker in the
+/// second, or in neither, when it is asked for again.
+#[test]
+fn a_relief_between_two_functions() {
+    check(|reliefs| {
+        let pool = reliefs.pool(Config::default());
+        let task = pool.handle().spawn(async {
+            block_in_place(|| ());
+            block_in_place(|| 7)
+        });
+        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+    });
+}
+
+/// The function waits for a task that only the other thread can run; then the
+/// displaced thread completes a task of the worker's list.
+#[test]
+fn a_function_waits_for_a_task_of_its_worker() {
+    check(|reliefs| {
+        let pool = reliefs.pool(Config::default());
+        let task = pool.handle().spawn(async {
+            let gate = Gate::default();
+            let theirs = gate.clone();
+            drop(spawn(async move { theirs.open() }));
+            block_in_place(|| gate.wait());
+        });
+        pool.handle().block_on(task).unwrap();
+    });
+}
+
+/// A task that is due again on a displaced thread, whose worker goes to sleep.
+#[test]
+fn a_displaced_thread_wakes_its_worker() {
+    check(|reliefs| {
+        let pool = reliefs.pool(Config::default());
+        let done = Gate::default();
+        let inside = done.clone();
+        drop(pool.handle().spawn(async move {
+            let gate = Gate::default();
+            let theirs = gate.clone();
+            drop(spawn(async move { theirs.open() }));
+            block_in_place(|| gate.wait());
+            yield_now().await;
+            inside.open();
+        }));
+        done.wait();
+    });
+}
+
+/// The end comes at any time: before the task is run, while it blocks, while the
+/// worker is in nobody's hands, while the displaced thread ends its poll.
+fn end_against_a_function(waits: bool) {
+    check_bounded(3, move |reliefs| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(count.clone());
+        let pool = reliefs.pool(Config::default());
+        drop(pool.handle().spawn(async move {
+            let _counted = counted;
+            block_in_place(|| ());
+            if waits {
+                pending::<()>().await;
+            }
+        }));
+        drop(pool);
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn the_end_against_a_task_that_completes() {
+    end_against_a_function(false);
+}
+
+#[test]
+fn the_end_against_a_task_that_waits() {
+    end_against_a_function(true);
+}
+
+/// The end, when the thread is displaced for certain.
+#[test]
+fn the_end_against_a_displaced_thread() {
+    check(|reliefs| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(count.clone());
+        let pool = reliefs.pool(Config::default());
+        let begun = Gate::default();
+        let inside = begun.clone();
+        drop(pool.handle().spawn(async move {
+            let _counted = counted;
+            let gate = Gate::default();
+            let theirs = gate.clone();
+            drop(spawn(async move { theirs.open() }));
+            block_in_place(|| {
+                gate.wait();
+                inside.open();
+            });
+            pending::<()>().await;
+        }));
+        begun.wait();
+        drop(pool);
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The models are on: a race between what follows a function and the spawner of
+/// its task is caught.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_race_beside_the_function_is_caught() {
+    struct Shared(raddle_std::cell::UnsafeCell<u32>);
+    // SAFETY: shared on purpose; the model finds the race.
+    unsafe impl Sync for Shared {}
+    // SAFETY: as above.
+    unsafe impl Send for Shared {}
+    check(|reliefs| {
+        let pool = reliefs.pool(Config::default());
+        let shared = Arc::new(Shared(raddle_std::cell::UnsafeCell::new(0)));
+        let theirs = shared.clone();
+        drop(pool.handle().spawn(async move {
+            block_in_place(|| ());
+            // SAFETY: none; this is the race.
+            theirs.0.with_mut(|value| unsafe { *value = 1 });
+        }));
+        // SAFETY: none; this is the race.
+        shared.0.with(|value| unsafe { *value });
+    });
+}

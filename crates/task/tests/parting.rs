@@ -1,0 +1,208 @@
+//! A live list that goes to another thread while a task is in its poll.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use raddle_std::sync::Mutex;
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::num::NonZeroU32;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
+
+use common::{Executor, join};
+use raddle_task::{LiveList, Outcome, Runnable};
+
+std::thread_local! {
+    /// The list of the test's thread, which futures reach while they are polled.
+    static LIST: RefCell<Option<LiveList>> = RefCell::new(Some(list()));
+}
+
+fn list() -> LiveList {
+    LiveList::new(NonZeroU32::MIN)
+}
+
+fn with_list<R>(f: impl FnOnce(&LiveList) -> R) -> R {
+    LIST.with(|list| f(list.borrow().as_ref().unwrap()))
+}
+
+fn part() -> bool {
+    with_list(LiveList::part_with_running)
+}
+
+fn adopt_and_run(task: Runnable) -> Outcome {
+    with_list(|live| {
+        live.adopt(&task);
+        task.run_in(live)
+    })
+}
+
+fn retire(outcome: Outcome) {
+    let Outcome::CompleteElsewhere(completed) = outcome else {
+        panic!("{outcome:?} in place of a task whose list went away");
+    };
+    assert_eq!(completed.owner(), NonZeroU32::MIN);
+    with_list(|live| live.retire(completed));
+}
+
+#[test]
+fn the_task_completes_as_if_elsewhere() {
+    let executor = Executor::new();
+    for joins in [true, false] {
+        let (task, handle) = executor.task(async { assert!(part()) });
+        let handle = joins.then_some(handle);
+        let outcome = adopt_and_run(task);
+        assert_eq!(with_list(LiveList::len), 1);
+        retire(outcome);
+        assert!(with_list(LiveList::is_empty));
+        if let Some(handle) = handle {
+            join(handle).unwrap();
+        }
+    }
+    executor.check();
+}
+
+/// A task is listed only when its first poll is pending.
+#[test]
+fn a_task_in_its_first_poll_is_adopted() {
+    let executor = Executor::new();
+    let (task, handle) = executor.task(async { assert!(part()) });
+    let outcome = with_list(|live| task.run_in(live));
+    assert_eq!(with_list(LiveList::len), 1);
+    retire(outcome);
+    join(handle).unwrap();
+
+    let (task, handle) = executor.task(async {
+        assert!(part());
+        std::future::pending::<()>().await;
+    });
+    assert!(matches!(with_list(|live| task.run_in(live)), Outcome::Idle));
+    assert_eq!(with_list(LiveList::len), 1);
+    handle.abort();
+    let task = executor.pop().unwrap();
+    retire(with_list(|live| task.run_in(live)));
+    drop(handle);
+    executor.check();
+}
+
+/// The last code of the task's that runs before it is complete.
+#[test]
+fn it_does_if_the_output_asks_that_nobody_joins() {
+    struct Parts;
+    impl Drop for Parts {
+        fn drop(&mut self) {
+            assert!(part());
+        }
+    }
+    let executor = Executor::new();
+    for is_listed in [false, true] {
+        let (task, handle) = executor.task(async { Parts });
+        drop(handle);
+        if is_listed {
+            with_list(|live| live.adopt(&task));
+        }
+        retire(with_list(|live| task.run_in(live)));
+        assert!(with_list(LiveList::is_empty));
+    }
+    executor.check();
+}
+
+#[test]
+fn so_it_does_in_a_later_run() {
+    let executor = Executor::new();
+    let mut polls = 0;
+    let (task, handle) = executor.task(poll_fn(move |cx| {
+        polls += 1;
+        // The mark stays, and may be made anew.
+        assert!(polls == 2 || part());
+        cx.waker().wake_by_ref();
+        match polls {
+            4 => Poll::Ready(()),
+            _ => Poll::Pending,
+        }
+    }));
+    let mut outcome = adopt_and_run(task);
+    while let Outcome::Again(task) = outcome {
+        outcome = adopt_and_run(task);
+    }
+    retire(outcome);
+    join(handle).unwrap();
+    executor.check();
+}
+
+#[test]
+fn a_task_of_another_list_comes_back_to_that_one() {
+    let executor = Executor::new();
+    let other = list();
+    let (task, handle) = executor.task(async { assert!(part()) });
+    other.adopt(&task);
+    drop(handle);
+    let Outcome::CompleteElsewhere(completed) = adopt_and_run(task) else {
+        panic!("it is in another list");
+    };
+    other.retire(completed);
+    assert!(other.is_empty());
+    executor.check();
+}
+
+#[test]
+fn it_stays_outside_a_run_in_the_list() {
+    let executor = Executor::new();
+    assert!(!part(), "no task runs");
+    let (task, handle) = executor.task(async { assert!(!part()) });
+    drop(handle);
+    assert!(matches!(task.run(), Outcome::Complete));
+    let (task, handle) = executor.task(std::future::pending::<()>());
+    assert!(matches!(adopt_and_run(task), Outcome::Idle));
+    assert!(!part(), "its run has ended");
+    handle.abort();
+    while let Some(task) = executor.pop() {
+        assert!(matches!(adopt_and_run(task), Outcome::Complete));
+    }
+    drop(handle);
+    executor.check();
+}
+
+/// The outer task's completion would touch the list.
+#[test]
+fn it_stays_if_a_task_inside_another_asks() {
+    let executor = Executor::new();
+    let (inner, inner_handle) = executor.task(async { assert!(!part()) });
+    let (outer, outer_handle) = executor.task(async move {
+        assert!(matches!(inner.run(), Outcome::Complete));
+        join(inner_handle).unwrap();
+    });
+    assert!(matches!(adopt_and_run(outer), Outcome::Complete));
+    join(outer_handle).unwrap();
+    let (inner, inner_handle) = executor.task(async {});
+    let (outer, outer_handle) = executor.task(async move {
+        assert!(matches!(adopt_and_run(inner), Outcome::Complete));
+        join(inner_handle).unwrap();
+        assert!(!part(), "another was run in the list since");
+    });
+    assert!(matches!(adopt_and_run(outer), Outcome::Complete));
+    join(outer_handle).unwrap();
+    executor.check();
+}
+
+/// Whether the task is still in the list is settled by then.
+#[test]
+fn it_stays_when_the_task_is_complete() {
+    struct Asks(Arc<Mutex<Option<bool>>>);
+    impl Wake for Asks {
+        fn wake(self: Arc<Self>) {
+            *self.0.lock() = Some(part());
+        }
+    }
+    let executor = Executor::new();
+    let answer = Arc::default();
+    let waker = Arc::new(Asks(Arc::clone(&answer))).into();
+    let (task, mut handle) = executor.task(async {});
+    let mut cx = Context::from_waker(&waker);
+    assert!(Pin::new(&mut handle).poll(&mut cx).is_pending());
+    assert!(matches!(adopt_and_run(task), Outcome::Complete));
+    assert_eq!(*answer.lock(), Some(false));
+    join(handle).unwrap();
+    executor.check();
+}
