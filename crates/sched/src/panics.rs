@@ -49,15 +49,20 @@ impl Shared {
             // All of it, if this is a shard.
             Some(worker) => {
                 let handle = worker.handle();
-                handle.parts().iter().for_each(|part| part.end_by_panic());
+                // Closed before anybody hears of it, and spawns again.
+                handle.parts().iter().for_each(|part| part.close());
+                handle.parts().iter().for_each(|part| part.tell_of_panic());
                 worker.end_soon();
             }
-            None => self.end_by_panic(),
+            None => {
+                self.close();
+                self.tell_of_panic();
+            }
         }
     }
 
-    fn end_by_panic(&self) {
-        self.close();
+    /// Wakes those that block on futures.
+    fn tell_of_panic(&self) {
         // ORDERING: Release pairs with `has_fatal_panic`: who sees it finds the
         // scheduler closed. A thread that blocks is woken after, so that it
         // looks again.
