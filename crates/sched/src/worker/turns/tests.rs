@@ -40,7 +40,7 @@ fn both_may_be_due_at_once() {
 #[test]
 fn slow_polls_bring_the_turns_closer() {
     let turns = Turns::new(31, 61);
-    let poll = Duration::from_micros(50);
+    let poll = Duration::from_micros(250);
     let _ = due(&turns, 61, poll);
     let due = due(&turns, 100, poll);
     for kind in [|due: &Due| due.events, |due: &Due| due.injection] {
