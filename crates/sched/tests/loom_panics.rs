@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind, set_h
 use std::sync::Once;
 
 use raddle_sched::{Config, CurrentThread, Pool, UnhandledPanic};
+use raddle_std::cell::UnsafeCell;
 use raddle_std::model::Model;
 use raddle_std::sync::Arc;
 use raddle_std::thread;
@@ -97,5 +98,34 @@ fn a_panic_against_a_spawn_from_outside() {
         let late = pool.handle().spawn(pending::<()>());
         drop(pool);
         assert!(late.is_finished());
+    });
+}
+
+/// The model is on: a thread that changes something and does not say so is
+/// caught.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_race_beside_a_panic_is_caught() {
+    struct Shared(UnsafeCell<u32>);
+    // SAFETY: shared on purpose; the model finds the race.
+    unsafe impl Sync for Shared {}
+    // SAFETY: as above.
+    unsafe impl Send for Shared {}
+    check(2, || {
+        let shared = Arc::new(Shared(UnsafeCell::new(0)));
+        let theirs = shared.clone();
+        // SAFETY: none; this is the race.
+        let writer = thread::spawn(move || theirs.0.with_mut(|value| unsafe { *value = 1 }));
+        // On a thread of its own: the variables of one that has parked cannot
+        // be dropped by a model that fails.
+        let driving = thread::spawn(|| {
+            let scheduler = CurrentThread::new(config(), None);
+            drop(scheduler.handle().spawn(panics()));
+            ends(|| scheduler.block_on(pending()));
+        });
+        driving.join().unwrap();
+        // SAFETY: none; this is the race.
+        shared.0.with(|value| unsafe { *value });
+        writer.join().unwrap();
     });
 }
