@@ -108,6 +108,16 @@ pub(crate) fn current_handle() -> Option<Handle> {
         .flatten()
 }
 
+/// Lends the scheduler that was entered last, if there is one, to a function
+/// that enters none.
+#[inline]
+pub(crate) fn with_handle<R>(f: impl FnOnce(&Handle) -> Option<R>) -> Option<R> {
+    HANDLE
+        .try_with(|handle| handle.borrow().as_ref().and_then(f))
+        .ok()
+        .flatten()
+}
+
 /// Runs code as a worker until the guard is dropped.
 ///
 /// # Panics

@@ -95,14 +95,20 @@ impl Handle {
         match self.worker() {
             Some(worker) => worker.spawn(future),
             None => {
-                let shared = match &self.shards {
-                    None => &self.shared,
-                    Some(shards) => shards.next(),
-                };
+                let shared = self.part_for_spawn();
                 let (task, handle) = task::spawn(shared, future);
                 shared.inject_spawned(Task(task));
                 handle
             }
+        }
+    }
+
+    /// Where a task from outside goes.
+    #[inline]
+    fn part_for_spawn(&self) -> &Arc<Shared> {
+        match &self.shards {
+            None => &self.shared,
+            Some(shards) => shards.next(),
         }
     }
 
@@ -207,8 +213,57 @@ where
 {
     match context::current_worker() {
         Some(worker) => worker.spawn(future),
-        None => Handle::current().spawn(future),
+        None => spawn_from_outside(future),
     }
+}
+
+/// Spawns a task onto the current scheduler, whose reference count it does not
+/// change: the handle is lent, and nothing that is called meanwhile is code of
+/// somebody who might enter another scheduler.
+#[track_caller]
+#[inline]
+fn spawn_from_outside<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let mut future = Some(future);
+    let spawned = context::with_handle(|handle| {
+        let shared = handle.part_for_spawn();
+        if shared.has_task_hooks || shared.is_closed() {
+            return None;
+        }
+        let (task, join) = task::spawn(shared, future.take()?);
+        let rest = match shared.push_spawned(Task(task)) {
+            Ok(()) => shared
+                .worker_to_wake()
+                .map(|worker| Rest::Wake(shared.clone(), worker)),
+            Err(task) => Some(Rest::Cancel(shared.clone(), task)),
+        };
+        Some((join, rest))
+    });
+    match spawned {
+        Some((join, None)) => join,
+        Some((join, Some(Rest::Wake(shared, worker)))) => {
+            shared.wake(worker);
+            join
+        }
+        Some((join, Some(Rest::Cancel(shared, task)))) => {
+            let _ = shared.config.task_hooks.cancel(task.0);
+            join
+        }
+        None => {
+            let future = future.expect("a task without hooks is spawned above");
+            Handle::current().spawn(future)
+        }
+    }
+}
+
+/// What remains to be done of a spawn, by calling others.
+enum Rest {
+    Wake(Arc<Shared>, usize),
+    /// The scheduler has ended.
+    Cancel(Arc<Shared>, Task),
 }
 
 /// Spawns a task onto the worker that calls this, where it stays, so that the

@@ -116,7 +116,15 @@ impl Shared {
     /// Queues a task from outside the workers, and wakes one for it. When the
     /// scheduler has ended, the task is cancelled on the spot.
     pub(crate) fn inject(&self, task: Task) {
-        self.inject_with(task, || self.outside.schedules.add(1));
+        match self
+            .injection
+            .push_with(task, || self.outside.schedules.add(1))
+        {
+            Ok(()) => self.notify(),
+            Err(task) => {
+                let _ = self.config.task_hooks.cancel(task.0);
+            }
+        }
     }
 
     /// As [`inject`](Self::inject), for a new task, which a scheduler that is
@@ -127,25 +135,22 @@ impl Shared {
             let _ = self.config.task_hooks.cancel(task.0);
             return;
         }
-        if self.is_closed() {
-            let _ = self.config.task_hooks.cancel(task.0);
-            return;
-        }
-        self.inject_with(task, || {
-            self.outside.schedules.add(1);
-            self.outside.spawned.add(1);
-        });
-    }
-
-    /// Queues a task, which `count` counts under the queue's lock.
-    #[inline]
-    fn inject_with(&self, task: Task, count: impl FnOnce()) {
-        match self.injection.push_with(task, count) {
+        match self.push_spawned(task) {
             Ok(()) => self.notify(),
             Err(task) => {
                 let _ = self.config.task_hooks.cancel(task.0);
             }
         }
+    }
+
+    /// Queues a new task from outside, and tells nobody. Gives it back if the
+    /// queue is closed.
+    #[inline]
+    pub(crate) fn push_spawned(&self, task: Task) -> Result<(), Task> {
+        self.injection.push_with(task, || {
+            self.outside.schedules.add(1);
+            self.outside.spawned.add(1);
+        })
     }
 
     /// Queues a task of a worker that keeps none to itself, and tells nobody.
@@ -158,10 +163,23 @@ impl Shared {
     /// Wakes a worker, if one is asleep and none is searching.
     #[inline]
     pub(crate) fn notify(&self) {
-        let is_in_driver = |worker: usize| self.remotes[worker].parker.is_in_driver();
-        if let Some(worker) = self.idle.worker_to_wake(is_in_driver)
-            && self.unpark(worker)
-        {
+        if let Some(worker) = self.worker_to_wake() {
+            self.wake(worker);
+        }
+    }
+
+    /// The worker to [wake](Self::wake) because there is new work, if there is
+    /// reason to.
+    #[inline]
+    pub(crate) fn worker_to_wake(&self) -> Option<usize> {
+        self.idle
+            .worker_to_wake(|worker| self.remotes[worker].parker.is_in_driver())
+    }
+
+    /// Wakes a worker that was taken off the list of the parked.
+    #[cold]
+    pub(crate) fn wake(&self, worker: usize) {
+        if self.unpark(worker) {
             // It leaves the driver to nobody.
             self.appoint_watcher();
         }
