@@ -37,6 +37,17 @@ impl Order {
             Self::Common => 1,
         }
     }
+
+    /// How many tasks a worker with some takes from the injection queue at most,
+    /// each time that it has taken `interval` steps: as many as there were steps,
+    /// so that what comes from outside in numbers has its half of the polls. A
+    /// queue in order takes one: in its backlog others may be before them.
+    pub(crate) fn batch_of_turn(self, interval: u32) -> usize {
+        match self {
+            Self::Slot => interval as usize,
+            Self::Queue | Self::Common => 1,
+        }
+    }
 }
 
 impl From<Policy> for Order {

@@ -259,7 +259,9 @@ impl Core {
                 return Some(Step::Shutdown);
             }
         }
-        let task = due.injection.then(|| self.take_injected(1)).flatten()?;
+        let interval = self.shared.config.global_queue_interval;
+        let limit = self.order.batch_of_turn(interval);
+        let task = due.injection.then(|| self.take_injected(limit)).flatten()?;
         Some(self.run(task))
     }
 

@@ -413,3 +413,19 @@ fn a_shared_queue_takes_events_in_batches() {
     });
     assert_eq!(events.with(|state| state.largest_batch), 256);
 }
+
+/// They have their half of the polls, not one in `global_queue_interval`.
+#[test]
+fn many_spawns_from_outside_do_not_trickle_in() {
+    let (handle, mut worker) = stepped(config(1));
+    let _guard = handle.enter();
+    for _ in 0..3 {
+        drop(handle.spawn(SelfWaking(Arc::default())));
+    }
+    for _ in 0..100 {
+        assert_eq!(worker.step(), Step::Ran);
+    }
+    let tasks: Vec<_> = (0..310).map(|_| handle.spawn(async {})).collect();
+    let all = || tasks.iter().all(raddle_task::JoinHandle::is_finished);
+    steps_until(&mut worker, 1000, all);
+}

@@ -33,6 +33,9 @@ pub(crate) struct StealingPlaces {
     workers: Vec<WorkerPlaces>,
     injected: Vec<Injected>,
     interval: usize,
+    /// Whether the last step was a turn to the injection queue that may have
+    /// taken more than was seen to run: what was first may have been aborted.
+    unseen_turn: bool,
 }
 
 impl WorkerPlaces {
@@ -55,6 +58,7 @@ impl StealingPlaces {
             workers: vec![WorkerPlaces::default(); workers],
             injected: Vec::new(),
             interval,
+            unseen_turn: false,
         }
     }
 
@@ -78,6 +82,7 @@ impl StealingPlaces {
         for injected in batch {
             self.again(injected.task, worker);
         }
+        self.unseen_turn = false;
         true
     }
 
@@ -195,8 +200,13 @@ impl Places for StealingPlaces {
 
     /// A worker is about to be stepped. How often it was, with this one.
     fn step(&mut self, worker: usize) -> usize {
+        if self.unseen_turn {
+            self.injected.clear();
+        }
         self.workers[worker].steps += 1;
-        self.workers[worker].steps
+        let steps = self.workers[worker].steps;
+        self.unseen_turn = steps.is_multiple_of(self.interval);
+        steps
     }
 
     /// Whether there is certainly a task that any idle worker could take.
