@@ -189,13 +189,17 @@ impl Idle {
     }
 
     /// Takes a worker that has found work off the list; it is searching then,
-    /// also if another took it off before.
-    pub(crate) fn unpark_to_search(&self, worker: usize) {
+    /// also if another took it off before. Whether it was to keep watch: somebody
+    /// counts on that, and another has to be appointed.
+    #[must_use]
+    pub(crate) fn unpark_to_search(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers.lock();
+        let was_watcher = sleepers.watcher == Some(worker);
         if sleepers.remove(worker) {
             self.note_watch(&sleepers);
             self.change(SEARCHING_ONE.wrapping_sub(PARKED_ONE));
         }
+        was_watcher
     }
 
     /// Takes a worker that has woken off the list. Whether another had done so

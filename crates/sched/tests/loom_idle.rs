@@ -99,7 +99,7 @@ impl Workers {
             if self.idle.park(worker, searching) == Parking::LookAgain
                 && (self.queued.load(Ordering::Acquire) > 0 || self.is_done())
             {
-                self.idle.unpark_to_search(worker);
+                let _ = self.idle.unpark_to_search(worker);
                 searching = true;
                 thread::yield_now();
                 continue;

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use crate::cell::{Cell, Header, borrowed_waker, runnable_of};
 use crate::completed::Completed;
+use crate::current::Entered;
 use crate::error::JoinError;
 use crate::live::Place;
 use crate::runnable::Outcome;
@@ -76,7 +77,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
         },
     };
     // SAFETY: this is the runner; the stage is empty.
-    unsafe { complete::<F, S>(header, output, live) }
+    unsafe { complete::<F, S>(header, output, live, current) }
 }
 
 /// Polls the future once. When it is ready, or has panicked, it is dropped and
@@ -140,6 +141,7 @@ unsafe fn complete<F: Future, S: Schedule>(
     header: NonNull<Header>,
     output: Result<F::Output, JoinError>,
     live: Option<&LiveList>,
+    current: Entered,
 ) -> Outcome {
     // Not a parameter: a reference that is one must outlive the call, and the
     // cell may not.
@@ -159,6 +161,9 @@ unsafe fn complete<F: Future, S: Schedule>(
             return Outcome::CompleteElsewhere(unsafe { Completed::new(header) });
         }
         place.unlink(header);
+        // The scheduler's drop may be user code, which must not find a task here
+        // that is neither complete nor listed.
+        drop(current);
         if state.transition_to_complete_and_release() == Release::Dealloc {
             // SAFETY: the last reference is given up.
             unsafe { Header::dealloc(header) };
@@ -181,6 +186,8 @@ unsafe fn complete<F: Future, S: Schedule>(
         let completion = state.transition_to_complete();
         // SAFETY: it has just completed.
         unsafe { hand_over::<F, S>(header, completion) };
+        // As above.
+        drop(current);
         // SAFETY: the liveness reference, given up once.
         unsafe { crate::waker::release(header) };
     }

@@ -206,3 +206,33 @@ fn it_stays_when_the_task_is_complete() {
     join(handle).unwrap();
     executor.check();
 }
+
+/// What is called when the cell is freed: the task has left the list by then,
+/// and to adopt it anew would be to list freed memory.
+#[test]
+fn it_stays_when_the_task_is_being_freed() {
+    #[derive(Clone)]
+    struct Asks(Arc<Mutex<Vec<(bool, Option<raddle_task::Id>)>>>);
+    impl raddle_task::Schedule for Asks {
+        fn schedule(&self, _: Runnable) {
+            unreachable!("nobody wakes the task");
+        }
+    }
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            self.0.lock().push((part(), raddle_task::try_id()));
+        }
+    }
+    let answers: Arc<Mutex<Vec<_>>> = Arc::default();
+    for is_listed in [false, true] {
+        let (task, handle) = raddle_task::spawn(async {}, Asks(answers.clone()));
+        drop(handle);
+        if is_listed {
+            with_list(|live| live.adopt(&task));
+        }
+        let outcome = with_list(|live| task.run_in(live));
+        assert!(matches!(outcome, Outcome::Complete));
+        assert!(with_list(LiveList::is_empty));
+    }
+    assert_eq!(*answers.lock(), [(false, None); 2]);
+}

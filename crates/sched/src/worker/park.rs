@@ -64,8 +64,11 @@ impl Core {
             .idle
             .park(self.index, self.searching.replace(false));
         if parking == Parking::LookAgain && (self.shared.has_work() || self.shared.is_closed()) {
-            self.shared.idle.unpark_to_search(self.index);
+            let was_watcher = self.shared.idle.unpark_to_search(self.index);
             self.searching.set(true);
+            if was_watcher {
+                self.shared.appoint_watcher();
+            }
             return false;
         }
         self.counters.park();
