@@ -185,6 +185,30 @@ fn a_worker_is_taken_off_the_list_once() {
     });
 }
 
+/// A worker that is appointed to keep watch while it is about to park, and leaves
+/// the list because there is work, says so: the one that parked before it is
+/// appointed instead, whichever comes first.
+#[test]
+fn the_watch_is_handed_on_by_a_worker_that_does_not_park() {
+    Model::new().check(|| {
+        let idle = Arc::new(Idle::new(4, true));
+        let _ = idle.park(0, false);
+        let minder = {
+            let idle = idle.clone();
+            thread::spawn(move || idle.lacks_watch().then(|| idle.appoint_watcher()).flatten())
+        };
+        let _ = idle.park(1, false);
+        let appointed = match idle.unpark_to_search(1) {
+            true => idle.appoint_watcher(),
+            false => None,
+        };
+        match minder.join().unwrap() {
+            Some(1) => assert_eq!(appointed, Some(0)),
+            minded => assert_eq!((minded, appointed), (Some(0), None)),
+        }
+    });
+}
+
 /// One worker that says it sleeps and then looks, one producer that pushes and
 /// then looks: the heart of the protocol.
 fn sleep_against_push(fenced: bool) {

@@ -25,8 +25,8 @@ impl Core {
             raddle_std::thread::yield_now();
             return;
         }
-        self.block(timeout);
-        self.after_park();
+        let left_driver = self.block(timeout);
+        self.after_park(left_driver);
     }
 
     /// What precedes parking. False if it made work.
@@ -41,11 +41,12 @@ impl Core {
     }
 
     /// What follows parking, off the list.
-    pub(super) fn after_park(&self) {
+    pub(super) fn after_park(&self, left_driver: bool) {
         self.counters.clock.start();
         self.counters.unparks.add(1);
-        if !self.searching.get() {
-            // Nobody woke this worker, so nobody has seen to the watch.
+        // Unless somebody woke this worker, nobody has seen to the watch; nor if
+        // that was between the worker's leaving the driver and the list.
+        if !self.searching.get() || (left_driver && self.shared.idle.lacks_watch()) {
             self.shared.appoint_watcher();
         }
         if self.made_more_ready() {
@@ -76,18 +77,21 @@ impl Core {
     }
 
     /// Blocks, listed as parked, and takes the worker off the list again.
-    fn block(&self, timeout: Option<Duration>) {
+    /// Whether it was in the driver last.
+    fn block(&self, timeout: Option<Duration>) -> bool {
         let _unpark = OnDrop(|| self.unlist());
         self.watch.borrow_mut().begin();
+        let mut was_in_driver = false;
         // A worker that comes from running waits in the driver if it is free.
         let mut takes_driver = true;
         while let Some(wait) = self.next_wait(timeout) {
-            takes_driver = self.wait(wait.timeout, takes_driver);
+            was_in_driver = self.wait(wait.timeout, takes_driver);
             if timeout.is_some() || !self.stays_parked(wait.watches) {
-                return;
+                break;
             }
-            takes_driver |= self.watches_over_stuck();
+            takes_driver = was_in_driver || self.watches_over_stuck();
         }
+        was_in_driver
     }
 
     /// Takes the worker off the list of the parked.

@@ -78,7 +78,7 @@ impl Worker {
         let parked = if core.stays_parked(watches) {
             core.go_on_parking(was_in_driver || core.watches_over_stuck())
         } else {
-            core.finish_park();
+            core.finish_park(was_in_driver);
             None
         };
         drop(worker);
@@ -90,8 +90,9 @@ impl Worker {
         if let Some(parked) = self.parked.take() {
             let core = self.core();
             let _worker = context::enter_worker(core);
+            let was_in_driver = parked.driver.is_some();
             core.leave(Some(parked));
-            core.finish_park();
+            core.finish_park(was_in_driver);
         }
     }
 
@@ -114,6 +115,7 @@ impl Worker {
 impl Core {
     /// Waits, listed as parked, unless there is a reason not to.
     fn go_on_parking(&self, mut takes_driver: bool) -> Option<Parked> {
+        let mut was_in_driver = false;
         while let Some(Wait { watches, timeout }) = self.next_wait(None) {
             let driver = takes_driver.then(|| self.take_driver()).flatten();
             let place = match driver {
@@ -129,12 +131,13 @@ impl Core {
                 return Some(parked);
             }
             self.return_driver(parked);
+            was_in_driver = place == ON_DRIVER;
             if !self.stays_parked(watches) {
                 break;
             }
-            takes_driver = place == ON_DRIVER || self.watches_over_stuck();
+            takes_driver = was_in_driver || self.watches_over_stuck();
         }
-        self.finish_park();
+        self.finish_park(was_in_driver);
         None
     }
 
@@ -146,9 +149,9 @@ impl Core {
         }
     }
 
-    fn finish_park(&self) {
+    fn finish_park(&self, left_driver: bool) {
         self.unlist();
-        self.after_park();
+        self.after_park(left_driver);
     }
 
     fn take_driver(&self) -> Option<Box<dyn Driver>> {
