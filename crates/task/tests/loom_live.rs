@@ -4,12 +4,13 @@
 
 mod models;
 
+use std::future::{Future, poll_fn};
 use std::num::NonZeroU32;
 use std::task::Poll;
 
-use models::{Place, Task, Woken, join, poll};
+use models::{Memory, Place, Scheduler, Tally, Task, Woken, join, poll};
 use raddle_std::model::{self, Model};
-use raddle_std::sync::Arc;
+use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
 use raddle_task::{Completed, CompletedStack, LiveList, Outcome, Runnable};
 
@@ -202,6 +203,137 @@ fn abort_all_against_a_run() {
         drop(running.handle);
         running.tally.check();
         assert!(live.is_empty());
+    });
+}
+
+/// Wakes itself in its first poll and waits for ever in the second. The model
+/// sees whether its polls are ordered.
+fn yields() -> impl Future<Output = ()> + Send + 'static {
+    let (memory, mut polls) = (Memory::new(), 0);
+    poll_fn(move |cx| {
+        memory.write();
+        polls += 1;
+        if polls == 1 {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    })
+}
+
+/// Runs a task, of another thread's list, until it is idle or has completed.
+fn run_on_elsewhere(mut outcome: Outcome) -> Option<Completed> {
+    loop {
+        match outcome {
+            Outcome::Again(task) => outcome = task.run(),
+            Outcome::CompleteElsewhere(completed) => return Some(completed),
+            Outcome::Idle => return None,
+            Outcome::Complete => panic!("it is in the list of another thread"),
+        }
+    }
+}
+
+/// Ends the one task of a list that was aborted while it was run elsewhere.
+fn end(live: &LiveList, due: Option<Runnable>, completed: Option<Completed>) {
+    match (due, completed) {
+        (Some(task), None) => match task.run_in(live) {
+            Outcome::Complete => {}
+            Outcome::CompleteElsewhere(completed) => live.retire(completed),
+            outcome => panic!("{outcome:?} of a task that was aborted"),
+        },
+        (None, Some(completed)) => live.retire(completed),
+        (None, None) => panic!("the abort was lost"),
+        (Some(_), Some(_)) => panic!("a task that is complete is due"),
+    }
+    assert!(live.is_empty());
+}
+
+fn abort_one(live: &LiveList) -> Option<Runnable> {
+    let mut due = None;
+    live.abort_all(|task| due = Some(task));
+    due
+}
+
+/// A task that has woken itself is queued as running, and not as notified, and
+/// only its list can reach it: the count is one. It is run on by another thread
+/// while the list's aborts it. Complete.
+#[test]
+fn abort_all_against_a_task_that_woke_itself() {
+    model::check(|| {
+        let tally = Tally::default();
+        let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, Place::Inline));
+        drop(handle);
+        let live = list();
+        let again = first.run_in(&live);
+        assert!(matches!(again, Outcome::Again(_)) && live.len() == 1);
+        let aborting = thread::spawn(move || {
+            let due = abort_one(&live);
+            (live, due)
+        });
+        let completed = run_on_elsewhere(again);
+        let (live, due) = aborting.join().unwrap();
+        end(&live, due, completed);
+        tally.check();
+    });
+}
+
+/// As above, from the first poll on. Complete.
+#[test]
+fn abort_all_against_a_wake_of_itself() {
+    model::check(|| {
+        let tally = Tally::default();
+        let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, Place::Inline));
+        let live = list();
+        live.adopt(&first);
+        let aborting = thread::spawn(move || {
+            let due = abort_one(&live);
+            (live, due)
+        });
+        let completed = run_on_elsewhere(first.run());
+        let (live, due) = aborting.join().unwrap();
+        end(&live, due, completed);
+        drop(handle);
+        tally.check();
+    });
+}
+
+/// A list that one thread uses at a time, but for what never changes.
+struct Away(LiveList);
+
+// SAFETY: the model's first thread leaves the list alone from the moment that it
+// goes to the second until that has ended (`docs/block-in-place.md`, rule 2).
+unsafe impl Sync for Away {}
+
+/// A list goes to another thread in the first poll of a task, which wakes itself
+/// after that: the word is not the poll's alone any more, though the count is
+/// one. Complete.
+#[test]
+fn abort_all_against_a_poll_that_the_list_has_left() {
+    model::check(|| {
+        let tally = Tally::default();
+        let live = Arc::new(Away(list()));
+        let aborting = Arc::new(Mutex::new(None));
+        let (moving, mover) = (live.clone(), aborting.clone());
+        let mut yields = Box::pin(yields());
+        let future = poll_fn(move |cx| {
+            let mut mover = mover.lock();
+            if mover.is_none() {
+                let live = moving.clone();
+                assert!(live.0.part_with_running());
+                *mover = Some(thread::spawn(move || {
+                    let live = live;
+                    abort_one(&live.0)
+                }));
+            }
+            drop(mover);
+            yields.as_mut().poll(cx)
+        });
+        let (first, handle) = raddle_task::spawn(future, Scheduler::new(&tally, Place::Inline));
+        drop(handle);
+        let completed = run_on_elsewhere(first.run_in(&live.0));
+        let aborting = aborting.lock().take();
+        let due = aborting.unwrap().join().unwrap();
+        end(&live.0, due, completed);
+        tally.check();
     });
 }
 
