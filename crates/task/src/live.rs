@@ -150,6 +150,8 @@ impl LiveList {
     ///
     /// The reference that [`run_in`](Runnable::run_in) was given must stay valid
     /// until that returns, though the list be in use elsewhere.
+    /// No other run in the list may be under way on the calling thread, around
+    /// that of the task: it would still take its own task out of the list.
     #[must_use = "if it is false, the list must stay on this thread"]
     pub fn part_with_running(&self) -> bool {
         let Some(header) = current::task() else {

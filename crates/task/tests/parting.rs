@@ -211,8 +211,9 @@ fn it_stays_when_the_task_is_complete() {
 /// and to adopt it anew would be to list freed memory.
 #[test]
 fn it_stays_when_the_task_is_being_freed() {
+    type Answers = Arc<Mutex<Vec<(bool, Option<raddle_task::Id>)>>>;
     #[derive(Clone)]
-    struct Asks(Arc<Mutex<Vec<(bool, Option<raddle_task::Id>)>>>);
+    struct Asks(Answers);
     impl raddle_task::Schedule for Asks {
         fn schedule(&self, _: Runnable) {
             unreachable!("nobody wakes the task");
@@ -223,7 +224,7 @@ fn it_stays_when_the_task_is_being_freed() {
             self.0.lock().push((part(), raddle_task::try_id()));
         }
     }
-    let answers: Arc<Mutex<Vec<_>>> = Arc::default();
+    let answers = Answers::default();
     for is_listed in [false, true] {
         let (task, handle) = raddle_task::spawn(async {}, Asks(answers.clone()));
         drop(handle);
