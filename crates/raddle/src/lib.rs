@@ -3,6 +3,7 @@
 
 pub mod runtime;
 pub mod task;
+pub mod time;
 #[cfg(feature = "tracing")]
 mod trace;
 #[cfg(not(feature = "tracing"))]
@@ -22,16 +23,6 @@ pub mod io {
 /// [`enable_io`](crate::runtime::Builder::enable_io).
 pub mod net {
     pub use raddle_net::*;
-}
-
-/// Sleeping, time limits and intervals: those of `raddle-timer`. They need a
-/// runtime built with [`enable_time`](crate::runtime::Builder::enable_time).
-pub mod time {
-    pub use raddle_timer::{
-        Instant, Interval, MissedTickBehavior, Sleep, Timeout, error, interval, interval_at, sleep,
-        sleep_until, timeout, timeout_at,
-    };
-    pub use std::time::Duration;
 }
 
 /// # Example

@@ -32,6 +32,23 @@ pub struct EnterGuard<'a> {
     _not_send: PhantomData<(&'a Handle, *const ())>,
 }
 
+/// Keeps a stopped clock where it is, but for
+/// [`advance`](Handle::advance), until it is dropped.
+#[derive(Debug)]
+#[must_use = "the clock is held only as long as the guard lives"]
+pub struct ClockHold(Handle);
+
+impl Drop for ClockHold {
+    fn drop(&mut self) {
+        let shared = self.0.shared();
+        shared.clock.release();
+        // The owner may have parked for want of anything else to do.
+        if shared.clock.is_paused() {
+            shared.unpark();
+        }
+    }
+}
+
 impl Handle {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self(shared)
@@ -124,10 +141,29 @@ impl Handle {
         self.0.unpark();
     }
 
+    /// Fires what is due, as [`Timers::fire_due`](crate::Timers::fire_due) does,
+    /// for who has moved the clock and does not want to wait for the owner.
+    ///
+    /// # Panics
+    ///
+    /// As [`Timers::fire_due`](crate::Timers::fire_due).
+    pub fn fire_due(&self) -> usize {
+        self.0.fire_due()
+    }
+
     /// Whether the clock is stopped. An owner that has nothing else to do may
-    /// then advance to the next deadline in place of parking.
+    /// then [move it on](crate::Timers::auto_advance) in place of parking.
     pub fn is_paused(&self) -> bool {
         self.0.clock.is_paused()
+    }
+
+    /// Keeps a stopped clock from being moved on by
+    /// [`Timers::auto_advance`](crate::Timers::auto_advance) until the guard is
+    /// dropped: for work that goes on where the owner of the timers does not see
+    /// it.
+    pub fn hold_clock(&self) -> ClockHold {
+        self.0.clock.hold();
+        ClockHold(self.clone())
     }
 }
 

@@ -23,7 +23,7 @@ mod timers;
 )]
 mod wheel;
 
-pub use handle::{EnterGuard, Handle};
+pub use handle::{ClockHold, EnterGuard, Handle};
 pub use instant::Instant;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use sleep::{Sleep, sleep, sleep_until};

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use raddle_std::sync::{Mutex, MutexGuard};
 
+use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::instant::Instant;
 use crate::state::MAX_TICK;
-use crate::wheel::Wheel;
+use crate::wheel::{Progress, Wheel};
 
 /// The tick a driver waits for that is not parked: no timer is earlier.
 const AWAKE: u64 = 0;
@@ -56,6 +57,24 @@ impl Shared {
     /// Calls the unpark function. Never with the lock held.
     pub(crate) fn unpark(&self) {
         (self.unpark)();
+    }
+
+    /// Fires what is due, and says how many timers that were.
+    pub(crate) fn fire_due(&self) -> usize {
+        let now = self.present_tick();
+        if self.core().wheel.skip_to(now) {
+            return 0;
+        }
+        let mut fired = 0;
+        loop {
+            let mut batch = Batch::new();
+            let progress = self.core().wheel.fire(now, &mut batch);
+            fired += batch.len();
+            batch.wake_all();
+            if progress == Progress::Done {
+                return fired;
+            }
+        }
     }
 
     /// The first tick that is not before `deadline`.

@@ -60,24 +60,37 @@ impl Timers {
     /// If a waker panics, after those that fired along with it were woken. What
     /// else is due is left for the next call.
     pub fn fire_due(&mut self) -> usize {
-        let now = self.shared.present_tick();
+        self.shared.core().set_awake();
+        self.shared.fire_due()
+    }
+
+    /// Whether the clock is stopped and nothing [holds](Handle::hold_clock) it.
+    pub fn may_auto_advance(&self) -> bool {
+        self.shared.clock.is_paused() && !self.shared.clock.is_held()
+    }
+
+    /// Moves a stopped clock to the earliest deadline and fires what is due
+    /// then; says how many those were. None are if the clock runs, if it is
+    /// [held](Handle::hold_clock), or if no timer is set.
+    ///
+    /// It is what makes time pass for who waits on a stopped clock: to be called
+    /// in place of parking, when there is nothing else to do.
+    ///
+    /// # Panics
+    ///
+    /// As [`fire_due`](Self::fire_due).
+    pub fn auto_advance(&mut self) -> usize {
+        while self.may_auto_advance()
+            && let Some(deadline) = self.next_deadline()
         {
-            let mut core = self.shared.core();
-            core.set_awake();
-            if core.wheel.skip_to(now) {
-                return 0;
-            }
-        }
-        let mut fired = 0;
-        loop {
-            let mut batch = Batch::new();
-            let progress = self.shared.core().wheel.fire(now, &mut batch);
-            fired += batch.len();
-            batch.wake_all();
-            if progress == Progress::Done {
+            self.shared.clock.advance_to(deadline);
+            // None are due where timers only change their level.
+            let fired = self.fire_due();
+            if fired > 0 {
                 return fired;
             }
         }
+        0
     }
 
     /// Ends every timer that has not fired and wakes who waits for it. To poll

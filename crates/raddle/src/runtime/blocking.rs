@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 
 use raddle_blocking::Job;
 use raddle_task::Runnable;
+use raddle_timer::ClockHold;
 
 use crate::task::JoinHandle;
 use crate::trace;
@@ -20,13 +21,18 @@ raddle_std::thread_local! {
 }
 
 /// A blocking task that is due to run. Dropped, it cancels the task.
-pub(crate) struct BlockingJob(Runnable);
+pub(crate) struct BlockingJob {
+    task: Runnable,
+    /// Dropped after the task: who waits for that has been woken when a paused
+    /// clock may be moved on again.
+    _hold: Option<ClockHold>,
+}
 
 impl Job for BlockingJob {
     fn run(self) {
         // A blocking task completes at its first poll, so it is never due
         // again.
-        drop(self.0.run());
+        drop(self.task.run());
     }
 }
 
@@ -63,9 +69,14 @@ impl<F: FnOnce() -> R, R> Future for BlockingTask<F> {
 /// Makes a task of `work` and gives it to the pool.
 ///
 /// Where the system has no thread to run it, the handle says so: it ends as if
-/// the task had panicked, with the reason for the message.
+/// the task had panicked, with the reason for the message. `hold` is dropped
+/// when the work is over.
 #[track_caller]
-pub(crate) fn spawn<F, R>(pool: &raddle_blocking::Handle<BlockingJob>, work: F) -> JoinHandle<R>
+pub(crate) fn spawn<F, R>(
+    pool: &raddle_blocking::Handle<BlockingJob>,
+    work: F,
+    hold: Option<ClockHold>,
+) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
@@ -74,7 +85,7 @@ where
     // an abort, ever has to schedule it.
     let task = trace::blocking(BlockingTask(Some(work)));
     let (task, handle) = raddle_task::spawn(task, drop::<Runnable>);
-    if let Err(refused) = pool.submit(BlockingJob(task)) {
+    if let Err(refused) = pool.submit(BlockingJob { task, _hold: hold }) {
         // A pool that has been shut down cancels the task: it is just dropped.
         if refused.is_no_thread() {
             REFUSED.with(|reason| reason.set(Some(refused.to_string())));

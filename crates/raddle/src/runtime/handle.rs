@@ -140,7 +140,15 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        blocking::spawn(&self.inner.blocking, f)
+        let hold = match self.inner.flavor {
+            // The others' clocks are never paused.
+            RuntimeFlavor::MultiThread => None,
+            RuntimeFlavor::CurrentThread => {
+                let timers = self.driver(0).timers.as_ref();
+                timers.map(raddle_timer::Handle::hold_clock)
+            }
+        };
+        blocking::spawn(&self.inner.blocking, f, hold)
     }
 
     /// Runs `future` to its end on this thread, which waits meanwhile.
