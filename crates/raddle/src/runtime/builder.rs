@@ -272,7 +272,7 @@ impl Builder {
             let pool = blocking.insert(pool);
             Inner {
                 scheduler: OnceLock::new(),
-                drivers: drivers.iter().map(Driver::handles).collect(),
+                drivers: drivers.iter().flat_map(Driver::handles).collect(),
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
                 name: self.name.clone(),

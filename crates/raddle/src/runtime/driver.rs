@@ -27,7 +27,8 @@ pub(crate) struct DriverHandles {
 #[derive(Clone, Copy)]
 pub(crate) struct Enabled {
     pub(crate) io: bool,
-    pub(crate) time: bool,
+    /// In how many shards there are timers; none without any.
+    pub(crate) timer_shards: usize,
     /// Whether the clock can be paused.
     pub(crate) pausable: bool,
 }
@@ -76,9 +77,10 @@ impl Driver {
             timers: None,
             unparked: enabled.pausable.then(Arc::default),
         };
-        if enabled.time {
+        if enabled.timer_shards > 0 {
             let unparker = driver.make_unparker();
-            driver.timers = Some(Timers::new(Arc::new(move || unparker.unpark())));
+            let unpark = Arc::new(move || unparker.unpark());
+            driver.timers = Some(Timers::sharded(enabled.timer_shards, unpark));
         }
         Ok(driver)
     }
@@ -90,13 +92,23 @@ impl Driver {
         }
     }
 
-    pub(crate) fn handles(&self) -> DriverHandles {
-        DriverHandles {
-            reactor: match &self.place {
-                Place::Reactor(reactor) => Some(reactor.handle()),
-                Place::Token(_) => None,
-            },
-            timers: self.timers.as_ref().map(Timers::handle),
+    /// For each worker that has a shard of the timers to itself; else for all of
+    /// them.
+    pub(crate) fn handles(&self) -> Vec<DriverHandles> {
+        let reactor = match &self.place {
+            Place::Reactor(reactor) => Some(reactor.handle()),
+            Place::Token(_) => None,
+        };
+        let handles = |timers| DriverHandles {
+            reactor: reactor.clone(),
+            timers,
+        };
+        match &self.timers {
+            Some(timers) => timers
+                .handles()
+                .map(|timers| handles(Some(timers)))
+                .collect(),
+            None => vec![handles(None)],
         }
     }
 
@@ -144,9 +156,8 @@ impl Driver {
         let Some(deadline) = timers.next_deadline() else {
             return timeout;
         };
-        let handle = timers.handle();
-        let left = deadline.saturating_duration_since(handle.now());
-        if !left.is_zero() && self.unparked.is_some() && handle.is_paused() {
+        let left = deadline.saturating_duration_since(timers.now());
+        if !left.is_zero() && self.unparked.is_some() && timers.handle().is_paused() {
             // Whoever lets time pass unparks.
             return timeout;
         }

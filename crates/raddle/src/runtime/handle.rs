@@ -28,7 +28,8 @@ pub(crate) struct Inner {
     /// Set by the builder or by a worker that is up earlier, before anything
     /// can ask for it.
     pub(crate) scheduler: OnceLock<raddle_sched::Handle>,
-    /// One for each worker of a sharded runtime, else one for all.
+    /// One for each worker, whose reactor or shard of the timers it is; or one for
+    /// all.
     pub(crate) drivers: Box<[DriverHandles]>,
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,

@@ -37,7 +37,7 @@ impl Builder {
             Policy::Sharded => workers,
             _ => 1,
         };
-        let enabled = self.enabled();
+        let enabled = self.enabled(workers / count);
         let drivers: io::Result<Vec<_>> = (0..count).map(|_| Driver::new(enabled)).collect();
         if let Ok(drivers) = &drivers
             && self.start_paused

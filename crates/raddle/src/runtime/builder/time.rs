@@ -35,9 +35,9 @@ impl Builder {
         self
     }
 
-    /// What a driver of the runtime waits for.
+    /// What a driver of the runtime waits for, which serves that many workers.
     #[track_caller]
-    pub(super) fn enabled(&self) -> Enabled {
+    pub(super) fn enabled(&self, workers: usize) -> Enabled {
         let pausable = self.flavor == RuntimeFlavor::CurrentThread;
         if self.start_paused {
             assert!(
@@ -51,7 +51,7 @@ impl Builder {
         }
         Enabled {
             io: self.enable_io,
-            time: self.enable_time,
+            timer_shards: if self.enable_time { workers } else { 0 },
             pausable,
         }
     }
