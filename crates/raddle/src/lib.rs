@@ -1,7 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
+pub mod process;
 pub mod runtime;
+#[cfg(unix)]
+pub mod signal;
 pub mod task;
 pub mod time;
 #[cfg(feature = "tracing")]
@@ -9,6 +13,8 @@ mod trace;
 #[cfg(not(feature = "tracing"))]
 #[path = "trace_off.rs"]
 mod trace;
+#[cfg(unix)]
+mod watched;
 
 pub use crate::task::spawn;
 
