@@ -6,4 +6,5 @@ pub mod policies;
 pub mod queues;
 pub mod rounds;
 pub mod stats;
+pub mod timing;
 pub mod workloads;

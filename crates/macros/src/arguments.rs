@@ -16,6 +16,7 @@ pub(crate) enum Flavor {
 pub(crate) struct Arguments {
     pub(crate) flavor: Flavor,
     pub(crate) worker_threads: Option<usize>,
+    pub(crate) start_paused: bool,
     pub(crate) raddle: Path,
 }
 
@@ -25,6 +26,7 @@ impl Arguments {
         Self {
             flavor,
             worker_threads: None,
+            start_paused: false,
             raddle: syn::parse_quote!(::raddle),
         }
     }
@@ -35,6 +37,7 @@ impl Arguments {
         let mut arguments = Self::new(default);
         let mut seen = Vec::new();
         let mut workers_span = Span::call_site();
+        let mut paused_span = Span::call_site();
         for pair in pairs {
             // The path is kept as text, for `crate` is no ordinary name.
             let name = match pair.path.get_ident() {
@@ -53,8 +56,8 @@ impl Arguments {
                 }
                 "crate" => arguments.raddle = path(&pair.value)?,
                 "start_paused" => {
-                    let message = "`start_paused` is not offered yet; leave it out";
-                    return Err(Error::new(pair.span(), message));
+                    paused_span = pair.span();
+                    arguments.start_paused = boolean(&pair.value)?;
                 }
                 _ => return Err(unknown(&pair.path)),
             }
@@ -65,12 +68,18 @@ impl Arguments {
                            add `flavor = \"multi_thread\"` or leave `worker_threads` out";
             return Err(Error::new(workers_span, message));
         }
+        if arguments.start_paused && arguments.flavor == Flavor::MultiThread {
+            let message = "only the clock of a current-thread runtime can be paused; \
+                           add `flavor = \"current_thread\"` or leave `start_paused` out";
+            return Err(Error::new(paused_span, message));
+        }
         Ok(arguments)
     }
 }
 
 fn unknown(path: &Path) -> Error {
-    let message = "unknown argument; there are `flavor`, `worker_threads` and `crate`";
+    let message = "unknown argument; there are `flavor`, `worker_threads`, \
+                   `start_paused` and `crate`";
     Error::new(path.span(), message)
 }
 
@@ -98,6 +107,19 @@ fn worker_threads(value: &Expr) -> Result<usize> {
         return Err(Error::new(value.span(), message));
     }
     Ok(count)
+}
+
+fn boolean(value: &Expr) -> Result<bool> {
+    match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Bool(boolean),
+            ..
+        }) => Ok(boolean.value),
+        _ => {
+            let message = "`start_paused` must be `true` or `false`";
+            Err(Error::new(value.span(), message))
+        }
+    }
 }
 
 fn path(value: &Expr) -> Result<Path> {

@@ -90,6 +90,9 @@ fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
     let workers = arguments
         .worker_threads
         .map(|count| quote_spanned!(span=> .worker_threads(#count)));
+    let paused = arguments
+        .start_paused
+        .then(|| quote_spanned!(span=> .start_paused(true)));
     *function.block = parse_quote_spanned! {span=>
         {
             let body = async #body;
@@ -102,6 +105,7 @@ fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
             {
                 return #raddle::runtime::Builder::#flavor()
                     #workers
+                    #paused
                     .enable_all()
                     .build()
                     .expect("the runtime could not be built")

@@ -25,6 +25,9 @@ use proc_macro::TokenStream;
 /// - `flavor = "multi_thread"` (the default) or `"current_thread"`;
 /// - `worker_threads = N`: how many workers a multi-thread runtime has; left
 ///   out, one for each core;
+/// - `start_paused = true`: has the clock of a current-thread runtime stand still
+///   but for `advance`, and for the automatic advance when there is nothing to do
+///   but wait;
 /// - `crate = "path"`: where the code that the macro writes finds Raddle, for
 ///   a program that has renamed it.
 ///
@@ -45,6 +48,9 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// - `flavor = "current_thread"` (the default) or `"multi_thread"`;
 /// - `worker_threads = N`: how many workers a multi-thread runtime has; left
 ///   out, one for each core;
+/// - `start_paused = true`: has the clock of a current-thread runtime stand still
+///   but for `advance`, and for the automatic advance when there is nothing to do
+///   but wait;
 /// - `crate = "path"`: where the code that the macro writes finds Raddle, for
 ///   a program that has renamed it.
 ///

@@ -73,6 +73,16 @@ fn arguments_are_used() {
         ),
     ));
     assert!(output.contains("new_current_thread"), "{output}");
+    let output = text(test(
+        quote!(start_paused = true),
+        quote!(
+            async fn it() {}
+        ),
+    ));
+    assert!(
+        output.contains("new_current_thread().start_paused(true)"),
+        "{output}"
+    );
 }
 
 #[test]
@@ -96,7 +106,8 @@ fn bad_arguments_are_refused() {
         (quote!(worker_threads = 0), "from 1 up"),
         (quote!(worker_threads = "2"), "from 1 up"),
         (quote!(crate = "not a path"), "must be a path"),
-        (quote!(start_paused = true), "not offered yet"),
+        (quote!(start_paused = true), "of a current-thread runtime"),
+        (quote!(start_paused = 1), "`true` or `false`"),
         (
             quote!(flavor = "multi_thread", flavor = "multi_thread"),
             "given twice",

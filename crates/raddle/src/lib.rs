@@ -5,13 +5,20 @@ pub mod fs;
 pub mod io;
 #[doc(hidden)]
 pub mod macros;
+#[cfg(unix)]
+pub mod process;
 pub mod runtime;
+#[cfg(unix)]
+pub mod signal;
 pub mod task;
+pub mod time;
 #[cfg(feature = "tracing")]
 mod trace;
 #[cfg(not(feature = "tracing"))]
 #[path = "trace_off.rs"]
 mod trace;
+#[cfg(unix)]
+mod watched;
 
 pub use crate::task::spawn;
 
@@ -19,16 +26,6 @@ pub use crate::task::spawn;
 /// [`enable_io`](crate::runtime::Builder::enable_io).
 pub mod net {
     pub use raddle_net::*;
-}
-
-/// Sleeping, time limits and intervals: those of `raddle-timer`. They need a
-/// runtime built with [`enable_time`](crate::runtime::Builder::enable_time).
-pub mod time {
-    pub use raddle_timer::{
-        Instant, Interval, MissedTickBehavior, Sleep, Timeout, error, interval, interval_at, sleep,
-        sleep_until, timeout, timeout_at,
-    };
-    pub use std::time::Duration;
 }
 
 /// # Example

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use raddle_std::sync::Mutex;
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::instant::Instant;
 
@@ -18,6 +18,8 @@ pub(crate) struct Clock {
     /// Set for good by the first `pause`: from then on time is what `course`
     /// says.
     diverted: AtomicBool,
+    /// How many reasons there are not to move a stopped clock unasked.
+    holds: AtomicUsize,
     course: Mutex<Course>,
 }
 
@@ -45,6 +47,7 @@ impl Clock {
         Self {
             start: now,
             diverted: AtomicBool::new(false),
+            holds: AtomicUsize::new(0),
             course: Mutex::new(Course {
                 base: now,
                 running_since: Some(now),
@@ -76,6 +79,22 @@ impl Clock {
     pub(crate) fn is_paused(&self) -> bool {
         // ORDERING: as in `now`.
         self.diverted.load(Ordering::Relaxed) && self.course.lock().running_since.is_none()
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        // ORDERING: pairs with `release`: who sees the last hold gone sees what
+        // was woken before.
+        self.holds.load(Ordering::Acquire) > 0
+    }
+
+    pub(crate) fn hold(&self) {
+        // ORDERING: only `release` publishes anything.
+        self.holds.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn release(&self) {
+        // ORDERING: pairs with `is_held`.
+        self.holds.fetch_sub(1, Ordering::Release);
     }
 
     #[track_caller]
@@ -120,6 +139,14 @@ impl Clock {
                 drop(course);
                 panic!("the clock cannot be advanced that far; advance by less");
             }
+        }
+    }
+
+    /// Moves a clock that is stopped to `instant`, unless it is past that.
+    pub(crate) fn advance_to(&self, instant: Instant) {
+        let mut course = self.course.lock();
+        if course.running_since.is_none() {
+            course.base = course.base.max(instant);
         }
     }
 }

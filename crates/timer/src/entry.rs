@@ -14,9 +14,9 @@ use raddle_std::cell::UnsafeCell;
 
 use crate::handle::Handle;
 use crate::instant::Instant;
-use crate::shared::Core;
+use crate::shard::Core;
 use crate::state::{Postpone, State};
-use crate::wheel::Insert;
+use crate::wheel::{Insert, Left};
 
 /// The part of an entry that the wheel and the firer see.
 pub(crate) struct Node {
@@ -48,7 +48,8 @@ pub(crate) struct Parked {
 /// A timer, as its owner holds it.
 pub(crate) struct Entry {
     node: Node,
-    handle: Handle,
+    /// Given back when the entry is dropped.
+    handle: ManuallyDrop<Handle>,
     _pinned: PhantomPinned,
 }
 
@@ -62,8 +63,8 @@ unsafe impl Sync for Entry {}
 #[must_use]
 enum Arm {
     Armed,
-    /// As `Armed`; once the lock is released, the driver must be unparked.
-    ArmedEarlier,
+    /// As `Armed`; once the lock is released, the driver must be told of it.
+    ArmedFirst,
     /// The tick has passed. The node is not linked.
     Elapsed,
     /// The timers have shut down. The node is not linked.
@@ -148,7 +149,7 @@ impl Entry {
     fn with_state(handle: Handle, state: State) -> Self {
         Self {
             node: Node::new(state),
-            handle,
+            handle: ManuallyDrop::new(handle),
             _pinned: PhantomPinned,
         }
     }
@@ -191,15 +192,15 @@ impl Entry {
 
     /// Arms an idle entry. Called by the owner; so are the functions below.
     fn arm(&self, deadline: Instant, waker: Waker) -> Poll<Result<(), ShutDown>> {
-        let shared = self.handle.shared();
-        let tick = shared.tick_of_deadline(deadline);
+        let shard = self.handle.shard();
+        let tick = shard.shared.tick_of_deadline(deadline);
         // SAFETY: the caller is the owner, and the entry is idle.
         unsafe { self.node.set_waker(waker) };
         // SAFETY: an idle node is not linked; its waker is set.
-        let result = match unsafe { self.insert(&mut shared.core(), tick) } {
+        let result = match unsafe { self.insert(&mut shard.core(), tick) } {
             Arm::Armed => return Poll::Pending,
-            Arm::ArmedEarlier => {
-                shared.unpark();
+            Arm::ArmedFirst => {
+                shard.shared.announce(tick);
                 return Poll::Pending;
             }
             Arm::Elapsed => {
@@ -223,18 +224,22 @@ impl Entry {
         if core.is_shut_down() {
             return Arm::ShutDown;
         }
+        let shard = self.handle.shard();
+        // A timer is placed as seen from the present, lest it be moved from level
+        // to level for a past that the wheel has not heard of.
+        core.wheel.skip_to(shard.shared.last_turn());
         // SAFETY: as the caller says; the entry is pinned, and `Drop` keeps
         // rule 4.
         match unsafe { core.wheel.insert(NonNull::from(&self.node), tick) } {
             Insert::Elapsed => Arm::Elapsed,
-            Insert::Armed if core.is_earlier_than_park(tick) => Arm::ArmedEarlier,
+            Insert::Armed if shard.earliest.lower(tick) => Arm::ArmedFirst,
             Insert::Armed => Arm::Armed,
         }
     }
 
     #[cold]
     fn replace_waker(&self, waker: Waker) -> Poll<Result<(), ShutDown>> {
-        let core = self.handle.shared().core();
+        let core = self.handle.shard().core();
         let state = self.node.state.load();
         if !state.is_armed() {
             drop(core);
@@ -260,7 +265,7 @@ impl Entry {
     /// becomes idle.
     pub(crate) fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.into_ref().get_ref();
-        let tick = this.handle.shared().tick_of_deadline(deadline);
+        let tick = this.handle.shard().shared.tick_of_deadline(deadline);
         if this.node.state.transition_to_later(tick) == Postpone::Sooner {
             this.reset_sooner(tick);
         }
@@ -268,8 +273,8 @@ impl Entry {
 
     fn reset_sooner(&self, tick: u64) {
         let node = &self.node;
-        let shared = self.handle.shared();
-        let mut core = shared.core();
+        let shard = self.handle.shard();
+        let mut core = shard.core();
         if !node.state.load().is_armed() {
             node.state.transition_to_idle();
             return;
@@ -278,14 +283,15 @@ impl Entry {
         // armed. Unlinked, it keeps its waker. That its phase still says armed
         // until the end of this block is seen by nobody without the lock.
         let arm = unsafe {
-            core.wheel.remove(NonNull::from(node));
+            // What the shard is looked at for is lowered by the insertion.
+            let _ = core.wheel.remove(NonNull::from(node));
             self.insert(&mut core, tick)
         };
         match arm {
             Arm::Armed => return,
-            Arm::ArmedEarlier => {
+            Arm::ArmedFirst => {
                 drop(core);
-                shared.unpark();
+                shard.shared.announce(tick);
                 return;
             }
             Arm::Elapsed => node.state.transition_to_fired_by_owner(),
@@ -300,13 +306,16 @@ impl Entry {
     /// Out of line, so that dropping a timer that was never armed is one load.
     #[inline(never)]
     fn cancel(&self) {
-        let mut core = self.handle.shared().core();
+        let shard = self.handle.shard();
+        let mut core = shard.core();
         if !self.node.state.load().is_armed() {
             return;
         }
         // SAFETY: the caller is the owner and holds the lock, and the entry is
         // armed.
-        unsafe { core.wheel.remove(NonNull::from(&self.node)) };
+        if unsafe { core.wheel.remove(NonNull::from(&self.node)) } == Left::Empty {
+            shard.note_removal(&core);
+        }
         self.node.state.transition_to_idle();
         drop(core);
         // SAFETY: as in `reset_sooner`.
@@ -320,6 +329,8 @@ impl Drop for Entry {
         if self.node.state.load().is_armed() {
             self.cancel();
         }
+        // SAFETY: nothing looks at it after this.
+        unsafe { ManuallyDrop::take(&mut self.handle) }.give_back();
     }
 }
 

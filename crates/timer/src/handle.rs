@@ -7,38 +7,100 @@ use std::time::Duration;
 use raddle_std::sync::Arc;
 
 use crate::instant::Instant;
-use crate::shared::Shared;
+use crate::shard::Shard;
 
 raddle_std::thread_local! {
-    static CURRENT: RefCell<Option<Handle>> = RefCell::new(None);
+    static CURRENT: RefCell<Option<Current>> = RefCell::new(None);
+}
+
+/// What is current on a thread.
+#[derive(Debug)]
+struct Current {
+    handle: Handle,
+    /// A clone that a timer of this thread has left behind for the next, so that
+    /// one that comes and goes does not touch the reference count.
+    spare: Option<Handle>,
 }
 
 /// Reaches the [`Timers`](crate::Timers) it was taken from.
 ///
 /// Futures such as [`Sleep`](crate::Sleep) use the handle that is current where
 /// they are made: a thread that makes them must have [entered](Self::enter) one.
-/// A handle outlives its timers without harm.
+/// It belongs to one [shard](crate::Timers::sharded) of them; a clone is one of the
+/// same shard. A handle outlives its timers without harm.
 #[derive(Clone, Debug)]
-pub struct Handle(Arc<Shared>);
+pub struct Handle(Arc<Shard>);
 
 /// Keeps a [`Handle`] current on this thread until it is dropped, and then
 /// restores the one that was current before.
 #[derive(Debug)]
 #[must_use = "the handle stays current only as long as the guard lives"]
 pub struct EnterGuard<'a> {
-    former: Option<Handle>,
+    former: Option<Current>,
     /// The guard belongs to its thread, and borrows the handle as in the other
     /// layers.
     _not_send: PhantomData<(&'a Handle, *const ())>,
 }
 
+/// Keeps a stopped clock where it is, but for
+/// [`advance`](Handle::advance), until it is dropped.
+#[derive(Debug)]
+#[must_use = "the clock is held only as long as the guard lives"]
+pub struct ClockHold(Handle);
+
+impl Drop for ClockHold {
+    fn drop(&mut self) {
+        let shared = &self.0.shard().shared;
+        shared.clock.release();
+        // The owner may have parked for want of anything else to do.
+        if shared.clock.is_paused() {
+            shared.unpark();
+        }
+    }
+}
+
 impl Handle {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self(shared)
+    pub(crate) fn new(shard: Arc<Shard>) -> Self {
+        Self(shard)
+    }
+
+    /// The current handle, for a timer, which [gives it back](Self::give_back).
+    #[track_caller]
+    #[inline]
+    pub(crate) fn lend() -> Self {
+        let handle = CURRENT.try_with(|current| {
+            let mut current = current.borrow_mut();
+            let current = current.as_mut()?;
+            let spare = current.spare.take();
+            Some(spare.unwrap_or_else(|| current.handle.clone()))
+        });
+        match handle.ok().flatten() {
+            Some(handle) => handle,
+            None => no_timers(),
+        }
+    }
+
+    /// Drops the handle, or keeps it for the next timer of this thread.
+    #[inline]
+    pub(crate) fn give_back(self) {
+        let mut handle = Some(self);
+        let _ = CURRENT.try_with(|current| {
+            if let Some(current) = current.borrow_mut().as_mut()
+                && current.spare.is_none()
+                && let Some(kept) = handle.take_if(|handle| current.handle.is(handle))
+            {
+                current.spare = Some(kept);
+            }
+        });
+        // Otherwise it is dropped here, after the borrow has ended.
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     #[inline]
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shard(&self) -> &Shard {
         &self.0
     }
 
@@ -46,7 +108,10 @@ impl Handle {
     /// ending it may do nothing.
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard {
-            former: replace_current(Some(self.clone())),
+            former: replace_current(Some(Current {
+                handle: self.clone(),
+                spare: None,
+            })),
             _not_send: PhantomData,
         }
     }
@@ -83,7 +148,7 @@ impl Handle {
     /// The present, by the clock of these timers.
     #[inline]
     pub fn now(&self) -> Instant {
-        self.0.clock.now()
+        self.0.shared.clock.now()
     }
 
     /// Stops the clock of these timers: from now on time passes only by
@@ -94,10 +159,15 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If it is stopped already.
+    /// If it is stopped already, and if the timers have more than one shard: only
+    /// where one thread runs everything is it known when time may pass.
     #[track_caller]
     pub fn pause(&self) {
-        self.0.clock.pause();
+        assert!(
+            !self.0.shared.is_sharded,
+            "the clock of timers in several shards cannot be paused; make them by Timers::new"
+        );
+        self.0.shared.clock.pause();
     }
 
     /// Lets the clock run again, from the time it shows.
@@ -107,8 +177,8 @@ impl Handle {
     /// If it is not stopped.
     #[track_caller]
     pub fn resume(&self) {
-        self.0.clock.resume();
-        self.0.unpark();
+        self.0.shared.clock.resume();
+        self.0.shared.unpark();
     }
 
     /// Moves a stopped clock forward by `duration`. What is due then fires when
@@ -120,14 +190,33 @@ impl Handle {
     /// If the clock is not stopped, or if the platform cannot count that far.
     #[track_caller]
     pub fn advance(&self, duration: Duration) {
-        self.0.clock.advance(duration);
-        self.0.unpark();
+        self.0.shared.clock.advance(duration);
+        self.0.shared.unpark();
+    }
+
+    /// Fires what is due in the handle's shard, as
+    /// [`Timers::fire_due`](crate::Timers::fire_due) does in all, for who has moved the clock and does not want to wait for the owner.
+    ///
+    /// # Panics
+    ///
+    /// As [`Timers::fire_due`](crate::Timers::fire_due).
+    pub fn fire_due(&self) -> usize {
+        self.0.fire(self.0.shared.present_tick())
     }
 
     /// Whether the clock is stopped. An owner that has nothing else to do may
-    /// then advance to the next deadline in place of parking.
+    /// then [move it on](crate::Timers::auto_advance) in place of parking.
     pub fn is_paused(&self) -> bool {
-        self.0.clock.is_paused()
+        self.0.shared.clock.is_paused()
+    }
+
+    /// Keeps a stopped clock from being moved on by
+    /// [`Timers::auto_advance`](crate::Timers::auto_advance) until the guard is
+    /// dropped: for work that goes on where the owner of the timers does not see
+    /// it.
+    pub fn hold_clock(&self) -> ClockHold {
+        self.0.shared.clock.hold();
+        ClockHold(self.clone())
     }
 }
 
@@ -140,9 +229,9 @@ impl Drop for EnterGuard<'_> {
 
 /// Exchanges the current handle. While a thread ends its variables may be
 /// gone; then it has no current handle, and is given none.
-fn replace_current(handle: Option<Handle>) -> Option<Handle> {
+fn replace_current(current: Option<Current>) -> Option<Current> {
     CURRENT
-        .try_with(|current| current.replace(handle))
+        .try_with(|cell| cell.replace(current))
         .ok()
         .flatten()
 }
@@ -150,7 +239,7 @@ fn replace_current(handle: Option<Handle>) -> Option<Handle> {
 /// Gives `f` the current handle, if there is one. `f` must not enter another.
 #[inline]
 pub(crate) fn with_current<R>(f: impl FnOnce(&Handle) -> R) -> Option<R> {
-    let result = CURRENT.try_with(|current| current.borrow().as_ref().map(f));
+    let result = CURRENT.try_with(|current| Some(f(&current.borrow().as_ref()?.handle)));
     result.ok().flatten()
 }
 

@@ -32,7 +32,7 @@ const TOLERANCE: Duration = Duration::from_millis(5);
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     assert!(!period.is_zero(), "period must be non-zero");
-    let handle = Handle::current();
+    let handle = Handle::lend();
     let start = handle.now();
     Interval::new(handle, start, period)
 }
@@ -45,7 +45,7 @@ pub fn interval(period: Duration) -> Interval {
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     assert!(!period.is_zero(), "period must be non-zero");
-    Interval::new(Handle::current(), start, period)
+    Interval::new(Handle::lend(), start, period)
 }
 
 /// What an [`Interval`] does about ticks that came and went before anyone looked.

@@ -3,6 +3,7 @@
 
 mod batch;
 mod clock;
+mod deadline;
 #[allow(
     unsafe_code,
     reason = "timers live in their futures and are linked by pointer"
@@ -12,6 +13,7 @@ pub mod error;
 mod handle;
 mod instant;
 mod interval;
+mod shard;
 mod shared;
 mod sleep;
 mod state;
@@ -23,7 +25,7 @@ mod timers;
 )]
 mod wheel;
 
-pub use handle::{EnterGuard, Handle};
+pub use handle::{ClockHold, EnterGuard, Handle};
 pub use instant::Instant;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use sleep::{Sleep, sleep, sleep_until};

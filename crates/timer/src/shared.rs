@@ -1,21 +1,16 @@
-//! What the owner of the timers and their handles share.
+//! What all shards share: the clock, and the way to the driver.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_std::sync::{Mutex, MutexGuard};
+use raddle_std::CachePadded;
+use raddle_std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock::Clock;
+use crate::deadline::ParkedUntil;
 use crate::instant::Instant;
 use crate::state::MAX_TICK;
-use crate::wheel::Wheel;
-
-/// The tick a driver waits for that is not parked: no timer is earlier.
-const AWAKE: u64 = 0;
-
-/// The tick a driver waits for that is parked without a time-out.
-const FOR_EVER: u64 = u64::MAX;
 
 /// The function that makes the driver's present or next park return.
 pub(crate) type UnparkFn = Arc<dyn Fn() + Send + Sync>;
@@ -23,39 +18,49 @@ pub(crate) type UnparkFn = Arc<dyn Fn() + Send + Sync>;
 pub(crate) struct Shared {
     pub(crate) clock: Clock,
     unpark: UnparkFn,
-    core: Mutex<Core>,
+    /// Whether there is more than one shard.
+    pub(crate) is_sharded: bool,
+    pub(crate) driver: CachePadded<DriverState>,
 }
 
-/// What the lock protects.
+/// What the driver writes at each of its turns.
 #[derive(Debug)]
-pub(crate) struct Core {
-    pub(crate) wheel: Wheel,
-    /// When the driver will look at the wheel at the latest, as a tick.
-    parked_until: u64,
-    shut_down: bool,
+pub(crate) struct DriverState {
+    pub(crate) parked_until: ParkedUntil,
+    /// The tick of the driver's last turn.
+    present: AtomicU64,
 }
 
 impl Shared {
-    pub(crate) fn new(unpark: UnparkFn) -> Self {
+    pub(crate) fn new(unpark: UnparkFn, is_sharded: bool) -> Self {
         Self {
             clock: Clock::new(),
             unpark,
-            core: Mutex::new(Core {
-                wheel: Wheel::new(),
-                parked_until: AWAKE,
-                shut_down: false,
+            is_sharded,
+            driver: CachePadded::new(DriverState {
+                parked_until: ParkedUntil::new(),
+                present: AtomicU64::new(0),
             }),
         }
     }
 
-    /// Takes the lock. No user code may run before it is released.
-    pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
-        self.core.lock()
-    }
-
-    /// Calls the unpark function. Never with the lock held.
+    /// Calls the unpark function. Never with a lock held.
     pub(crate) fn unpark(&self) {
         (self.unpark)();
+    }
+
+    /// Tells the driver of a timer that is the first of its shard, if it would
+    /// be late otherwise. Never with a lock held.
+    pub(crate) fn announce(&self, tick: u64) {
+        if self.driver.parked_until.is_too_late_for(tick) {
+            self.unpark();
+        }
+    }
+
+    /// The tick of the driver's last turn: the present, or before it.
+    pub(crate) fn last_turn(&self) -> u64 {
+        // ORDERING: a hint by which a wheel keeps up with the time.
+        self.driver.present.load(Ordering::Relaxed)
     }
 
     /// The first tick that is not before `deadline`.
@@ -74,7 +79,10 @@ impl Shared {
             .now()
             .saturating_duration_since(self.clock.start());
         let part = u64::from(since_start.subsec_millis());
-        whole_ticks(since_start).saturating_add(part).min(MAX_TICK)
+        let tick = whole_ticks(since_start).saturating_add(part).min(MAX_TICK);
+        // ORDERING: see `last_turn`.
+        self.driver.present.store(tick, Ordering::Relaxed);
+        tick
     }
 
     /// The instant of a tick.
@@ -89,39 +97,6 @@ impl Shared {
 /// The ticks of the whole seconds of a duration.
 fn whole_ticks(duration: Duration) -> u64 {
     duration.as_secs().saturating_mul(1_000)
-}
-
-impl Core {
-    pub(crate) fn is_shut_down(&self) -> bool {
-        self.shut_down
-    }
-
-    pub(crate) fn set_shut_down(&mut self) {
-        self.shut_down = true;
-    }
-
-    /// Notes that the driver will look at the wheel before it parks.
-    pub(crate) fn set_awake(&mut self) {
-        self.parked_until = AWAKE;
-    }
-
-    /// The tick until which the driver may park, and notes that it does.
-    pub(crate) fn set_parked(&mut self) -> Option<u64> {
-        let next = self.wheel.next_tick();
-        self.parked_until = next.unwrap_or(FOR_EVER);
-        next
-    }
-
-    /// Whether a timer of this tick would come too late if the driver were left
-    /// to wait. Answers yes once: then the driver is as good as awake until that
-    /// tick.
-    pub(crate) fn is_earlier_than_park(&mut self, tick: u64) -> bool {
-        let earlier = tick < self.parked_until;
-        if earlier {
-            self.parked_until = tick;
-        }
-        earlier
-    }
 }
 
 impl fmt::Debug for Shared {

@@ -26,7 +26,7 @@ use crate::instant::Instant;
 #[track_caller]
 #[inline]
 pub fn sleep(duration: Duration) -> Sleep {
-    Sleep::after(Handle::current(), duration)
+    Sleep::after(Handle::lend(), duration)
 }
 
 /// Waits until `deadline`. One that has passed is ready as soon as the timers
@@ -40,7 +40,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 #[track_caller]
 #[inline]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep::at(Handle::current(), deadline)
+    Sleep::at(Handle::lend(), deadline)
 }
 
 pin_project! {

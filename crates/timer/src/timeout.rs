@@ -43,7 +43,7 @@ use crate::sleep::Sleep;
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
     Timeout {
         future: future.into_future(),
-        delay: Sleep::after(Handle::current(), duration),
+        delay: Sleep::after(Handle::lend(), duration),
     }
 }
 
@@ -63,7 +63,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
     Timeout {
         future: future.into_future(),
-        delay: Sleep::at(Handle::current(), deadline),
+        delay: Sleep::at(Handle::lend(), deadline),
     }
 }
 

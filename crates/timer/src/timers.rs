@@ -2,13 +2,13 @@
 
 use raddle_std::sync::Arc;
 
-use crate::batch::Batch;
+use crate::deadline::NEVER;
 use crate::handle::Handle;
 use crate::instant::Instant;
+use crate::shard::Shard;
 use crate::shared::{Shared, UnparkFn};
-use crate::wheel::Progress;
 
-/// A timer wheel and its clock, owned by the thread (or the driver) that waits.
+/// Timer wheels and their clock, owned by the thread (or the driver) that waits.
 ///
 /// Its owner runs, for ever: ask [`next_deadline`](Self::next_deadline), park
 /// until then at the latest, [`fire_due`](Self::fire_due). A wait that counts in
@@ -18,6 +18,7 @@ use crate::wheel::Progress;
 #[derive(Debug)]
 pub struct Timers {
     shared: Arc<Shared>,
+    shards: Box<[Arc<Shard>]>,
 }
 
 impl Timers {
@@ -28,15 +29,41 @@ impl Timers {
     /// earlier than what `next_deadline` last returned, and when a virtual clock
     /// is moved.
     pub fn new(unpark: std::sync::Arc<dyn Fn() + Send + Sync>) -> Self {
+        Self::sharded(1, unpark)
+    }
+
+    /// As [`new`](Self::new), in `count` shards, each with a wheel, a lock and a
+    /// reference count of its own: threads that have entered handles of different
+    /// shards do not get in each other's way. The owner serves all of them.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is zero.
+    pub fn sharded(count: usize, unpark: std::sync::Arc<dyn Fn() + Send + Sync>) -> Self {
+        assert!(count > 0, "timers need a shard; make 1 or more");
         let unpark: UnparkFn = unpark;
+        let shared = Arc::new(Shared::new(unpark, count > 1));
         Self {
-            shared: Arc::new(Shared::new(unpark)),
+            shards: (0..count)
+                .map(|_| Arc::new(Shard::new(Arc::clone(&shared))))
+                .collect(),
+            shared,
         }
     }
 
-    /// A handle for the futures that use these timers.
+    /// A handle for the futures that use these timers, of the first shard.
     pub fn handle(&self) -> Handle {
-        Handle::new(Arc::clone(&self.shared))
+        Handle::new(Arc::clone(&self.shards[0]))
+    }
+
+    /// A handle of each shard.
+    pub fn handles(&self) -> impl Iterator<Item = Handle> {
+        self.shards.iter().cloned().map(Handle::new)
+    }
+
+    /// The present, by the clock of these timers.
+    pub fn now(&self) -> Instant {
+        self.shared.clock.now()
     }
 
     /// Until when the owner may park; `None` is for ever.
@@ -45,12 +72,16 @@ impl Timers {
     /// deadline: then `fire_due` only moves timers within the wheel. It may be in
     /// the past.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let tick = self.shared.core().set_parked();
-        tick.map(|tick| self.shared.instant_of(tick))
+        let parked_until = &self.shared.driver.parked_until;
+        let tick = parked_until.transition_to_parked(|| {
+            let ticks = self.shards.iter().map(|shard| shard.earliest.load());
+            ticks.min().unwrap_or(NEVER)
+        });
+        (tick != NEVER).then(|| self.shared.instant_of(tick))
     }
 
-    /// Wakes the tasks whose deadline has come, in the order of the deadlines,
-    /// and says how many those were.
+    /// Wakes the tasks whose deadline has come, those of a shard in the order of
+    /// the deadlines, and says how many those were.
     ///
     /// Wakers run on the calling thread without a lock held, so they may set,
     /// reset and drop timers.
@@ -60,40 +91,45 @@ impl Timers {
     /// If a waker panics, after those that fired along with it were woken. What
     /// else is due is left for the next call.
     pub fn fire_due(&mut self) -> usize {
+        self.shared.driver.parked_until.transition_to_awake();
         let now = self.shared.present_tick();
+        self.shards.iter().map(|shard| shard.fire(now)).sum()
+    }
+
+    /// Whether the clock is stopped and nothing [holds](Handle::hold_clock) it.
+    pub fn may_auto_advance(&self) -> bool {
+        self.shared.clock.is_paused() && !self.shared.clock.is_held()
+    }
+
+    /// Moves a stopped clock to the earliest deadline and fires what is due
+    /// then; says how many those were. None are if the clock runs, if it is
+    /// [held](Handle::hold_clock), or if no timer is set.
+    ///
+    /// It is what makes time pass for who waits on a stopped clock: to be called
+    /// in place of parking, when there is nothing else to do.
+    ///
+    /// # Panics
+    ///
+    /// As [`fire_due`](Self::fire_due).
+    pub fn auto_advance(&mut self) -> usize {
+        while self.may_auto_advance()
+            && let Some(deadline) = self.next_deadline()
         {
-            let mut core = self.shared.core();
-            core.set_awake();
-            if core.wheel.skip_to(now) {
-                return 0;
-            }
-        }
-        let mut fired = 0;
-        loop {
-            let mut batch = Batch::new();
-            let progress = self.shared.core().wheel.fire(now, &mut batch);
-            fired += batch.len();
-            batch.wake_all();
-            if progress == Progress::Done {
+            self.shared.clock.advance_to(deadline);
+            // None are due where timers only change their level.
+            let fired = self.fire_due();
+            if fired > 0 {
                 return fired;
             }
         }
+        0
     }
 
     /// Ends every timer that has not fired and wakes who waits for it. To poll
     /// such a timer, or a new one, panics from then on; to drop it is as before.
     pub fn shutdown(&mut self) {
-        loop {
-            let mut batch = Batch::new();
-            let progress = {
-                let mut core = self.shared.core();
-                core.set_shut_down();
-                core.wheel.shut_down(&mut batch)
-            };
-            batch.wake_all();
-            if progress == Progress::Done {
-                return;
-            }
+        for shard in &self.shards {
+            shard.shut_down();
         }
     }
 }

@@ -63,6 +63,16 @@ pub(crate) enum Insert {
     Elapsed,
 }
 
+/// What a removal left of the slot.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Nothing: the wheel's next tick may be another now.
+    Empty,
+    /// Other timers.
+    Others,
+}
+
 /// Whether the wheel has more to hand out.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +119,7 @@ impl Wheel {
     /// # Safety
     ///
     /// `node` is armed in this wheel.
-    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) {
+    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> Left {
         // SAFETY: an armed node is linked and alive (rule 4); the borrow of the
         // wheel is the lock of rule 2.
         let Links {
@@ -122,7 +132,7 @@ impl Wheel {
         if next == node {
             level.slots[slot] = None;
             level.occupied &= !(1 << slot);
-            return;
+            return Left::Empty;
         }
         // SAFETY: the neighbours of a linked node are linked (rules 2 and 4),
         // and they are not `node` itself.
@@ -133,6 +143,7 @@ impl Wheel {
         if level.slots[slot] == Some(node) {
             level.slots[slot] = Some(next);
         }
+        Left::Others
     }
 
     /// The tick before which nothing is due: that of the earliest timer, or an
@@ -141,13 +152,12 @@ impl Wheel {
         self.next_slot().map(|next| next.start)
     }
 
-    /// Moves on to `now` if nothing is due until then, and says whether it did.
-    pub(crate) fn skip_to(&mut self, now: u64) -> bool {
-        let free = self.next_tick().is_none_or(|next| next > now);
-        if free {
-            self.elapsed = self.elapsed.max(now);
+    /// Moves on to `now` if nothing is due until then.
+    #[inline]
+    pub(crate) fn skip_to(&mut self, now: u64) {
+        if now > self.elapsed && self.next_tick().is_none_or(|next| next > now) {
+            self.elapsed = now;
         }
-        free
     }
 
     /// Takes out what is due at `now` and puts the wakers into `batch`, until
@@ -286,7 +296,7 @@ impl Wheel {
     fn pop(&mut self, slot: NextSlot) -> Option<NonNull<Node>> {
         let node = self.levels[slot.level].slots[slot.slot]?;
         // SAFETY: what a slot names is linked and therefore armed (rule 4).
-        unsafe { self.remove(node) };
+        let _ = unsafe { self.remove(node) };
         Some(node)
     }
 }

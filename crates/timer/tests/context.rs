@@ -150,3 +150,32 @@ fn a_sleep_moves_between_threads() {
     driver.advance(ms(1));
     assert!(poll(pin!(sleep.as_mut()), Waker::noop()).is_ready());
 }
+
+#[test]
+fn a_stopped_clock_moves_to_the_earliest_deadline_by_itself() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let start = Instant::now();
+    assert_eq!(driver.timers.auto_advance(), 0);
+    let (mut first, mut second) = (pin!(sleep(ms(70_000))), pin!(sleep(ms(70_001))));
+    assert!(poll(first.as_mut(), Waker::noop()).is_pending());
+    assert!(poll(second.as_mut(), Waker::noop()).is_pending());
+
+    let hold = handle.hold_clock();
+    assert!(!driver.timers.may_auto_advance());
+    assert_eq!(driver.timers.auto_advance(), 0);
+    driver.unparks();
+    drop(hold);
+    assert_eq!(driver.unparks(), 1);
+
+    assert_eq!(driver.timers.auto_advance(), 1);
+    assert_eq!(start.elapsed(), ms(70_000));
+    assert!(first.is_elapsed() && !second.is_elapsed());
+    handle.resume();
+    assert_eq!(driver.timers.auto_advance(), 0);
+    assert!(!second.is_elapsed());
+    driver.unparks();
+    drop(handle.hold_clock());
+    assert_eq!(driver.unparks(), 0);
+}

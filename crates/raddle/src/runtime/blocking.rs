@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 
 use raddle_blocking::{Job, Refused};
 use raddle_task::Runnable;
+use raddle_timer::ClockHold;
 
 use crate::task::JoinHandle;
 use crate::trace;
@@ -20,13 +21,18 @@ raddle_std::thread_local! {
 }
 
 /// A blocking task that is due to run. Dropped, it cancels the task.
-pub(crate) struct BlockingJob(Runnable);
+pub(crate) struct BlockingJob {
+    task: Runnable,
+    /// Dropped after the task: who waits for that has been woken when a paused
+    /// clock may be moved on again.
+    _hold: Option<ClockHold>,
+}
 
 impl Job for BlockingJob {
     fn run(self) {
         // A blocking task completes at its first poll, so it is never due
         // again.
-        drop(self.0.run());
+        drop(self.task.run());
     }
 }
 
@@ -63,14 +69,19 @@ impl<F: FnOnce() -> R, R> Future for BlockingTask<F> {
 /// Makes a task of `work` and gives it to the pool.
 ///
 /// Where the system has no thread to run it, the handle says so: it ends as if
-/// the task had panicked, with the reason for the message.
+/// the task had panicked, with the reason for the message. `hold` is dropped
+/// when the work is over.
 #[track_caller]
-pub(crate) fn spawn<F, R>(pool: &raddle_blocking::Handle<BlockingJob>, work: F) -> JoinHandle<R>
+pub(crate) fn spawn<F, R>(
+    pool: &raddle_blocking::Handle<BlockingJob>,
+    work: F,
+    hold: Option<ClockHold>,
+) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    submit(work, |job| pool.submit(job)).0
+    submit(work, hold, |job| pool.submit(job)).0
 }
 
 /// As [`spawn`], for work that the shutdown does not cancel once it is taken.
@@ -79,12 +90,13 @@ where
 pub(crate) fn spawn_mandatory<F, R>(
     pool: &raddle_blocking::Handle<BlockingJob>,
     work: F,
+    hold: Option<ClockHold>,
 ) -> Option<JoinHandle<R>>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    let (handle, shut_down) = submit(work, |job| pool.submit_mandatory(job));
+    let (handle, shut_down) = submit(work, hold, |job| pool.submit_mandatory(job));
     (!shut_down).then_some(handle)
 }
 
@@ -92,6 +104,7 @@ where
 #[track_caller]
 fn submit<F, R>(
     work: F,
+    hold: Option<ClockHold>,
     submit: impl FnOnce(BlockingJob) -> Result<(), Refused<BlockingJob>>,
 ) -> (JoinHandle<R>, bool)
 where
@@ -103,7 +116,7 @@ where
     let task = trace::blocking(BlockingTask(Some(work)));
     let (task, handle) = raddle_task::spawn(task, drop::<Runnable>);
     let mut shut_down = false;
-    if let Err(refused) = submit(BlockingJob(task)) {
+    if let Err(refused) = submit(BlockingJob { task, _hold: hold }) {
         // A pool that has been shut down cancels the task: it is just dropped.
         shut_down = refused.is_shutdown();
         if refused.is_no_thread() {

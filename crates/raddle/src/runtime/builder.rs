@@ -4,6 +4,7 @@ mod observe;
 mod panics;
 mod policy;
 mod pools;
+mod time;
 
 use std::fmt;
 use std::io;
@@ -54,6 +55,7 @@ pub struct Builder {
     task_hooks: raddle_sched::TaskHooks,
     poll_time_histogram: bool,
     unhandled_panic: UnhandledPanic,
+    start_paused: bool,
 }
 
 impl Builder {
@@ -89,6 +91,7 @@ impl Builder {
             task_hooks: raddle_sched::TaskHooks::default(),
             poll_time_histogram: false,
             unhandled_panic: UnhandledPanic::Ignore,
+            start_paused: false,
         }
     }
 
@@ -114,12 +117,6 @@ impl Builder {
     /// Enables sockets, and what else waits for a descriptor.
     pub fn enable_io(&mut self) -> &mut Self {
         self.enable_io = true;
-        self
-    }
-
-    /// Enables timers.
-    pub fn enable_time(&mut self) -> &mut Self {
-        self.enable_time = true;
         self
     }
 
@@ -259,7 +256,8 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `RADDLE_WORKER_THREADS` is needed and is not a number from 1 up.
+    /// If `RADDLE_WORKER_THREADS` is needed and is not a number from 1 up, and as
+    /// [`start_paused`](Self::start_paused) says.
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
         let workers = match (self.flavor, self.worker_threads) {
@@ -274,7 +272,7 @@ impl Builder {
             let pool = blocking.insert(pool);
             Inner {
                 scheduler: OnceLock::new(),
-                drivers: drivers.iter().map(Driver::handles).collect(),
+                drivers: drivers.iter().flat_map(Driver::handles).collect(),
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
                 name: self.name.clone(),

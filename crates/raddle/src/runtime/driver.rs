@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use raddle_reactor::Reactor;
 use raddle_sched::Unpark;
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Condvar, Mutex};
 use raddle_timer::Timers;
 
@@ -13,6 +14,7 @@ use raddle_timer::Timers;
 pub(crate) struct Driver {
     place: Place,
     timers: Option<Timers>,
+    unparked: Option<Arc<Unparked>>,
 }
 
 /// References to what a driver consists of, as far as it is enabled.
@@ -20,6 +22,21 @@ pub(crate) struct DriverHandles {
     pub(crate) reactor: Option<raddle_reactor::Handle>,
     pub(crate) timers: Option<raddle_timer::Handle>,
 }
+
+/// What a driver waits for, and whether it may be made to wait in virtual time.
+#[derive(Clone, Copy)]
+pub(crate) struct Enabled {
+    pub(crate) io: bool,
+    /// In how many shards there are timers; none without any.
+    pub(crate) timer_shards: usize,
+    /// Whether the clock can be paused.
+    pub(crate) pausable: bool,
+}
+
+/// Set when the driver is unparked, which is a reason not to move a paused clock
+/// on; cleared by the driver when it has heeded that.
+#[derive(Default)]
+struct Unparked(AtomicBool);
 
 /// Where the driver waits.
 enum Place {
@@ -30,7 +47,12 @@ enum Place {
 }
 
 /// Wakes the place where the driver waits.
-enum Unparker {
+struct Unparker {
+    place: UnparkPlace,
+    unparked: Option<Arc<Unparked>>,
+}
+
+enum UnparkPlace {
     Reactor(raddle_reactor::Handle),
     Token(Arc<Token>),
 }
@@ -46,24 +68,81 @@ impl Driver {
     /// # Errors
     ///
     /// If the system has no descriptor for the reactor.
-    pub(crate) fn new(io: bool, time: bool) -> io::Result<Self> {
-        let place = match io {
-            true => Place::Reactor(Reactor::new()?),
-            false => Place::Token(Arc::default()),
+    pub(crate) fn new(enabled: Enabled) -> io::Result<Self> {
+        let mut driver = Self {
+            place: match enabled.io {
+                true => Place::Reactor(Reactor::new()?),
+                false => Place::Token(Arc::default()),
+            },
+            timers: None,
+            unparked: enabled.pausable.then(Arc::default),
         };
-        let unparker = place.unparker();
-        let timers = time.then(|| Timers::new(Arc::new(move || unparker.unpark())));
-        Ok(Self { place, timers })
+        if enabled.timer_shards > 0 {
+            let unparker = driver.make_unparker();
+            let unpark = Arc::new(move || unparker.unpark());
+            driver.timers = Some(Timers::sharded(enabled.timer_shards, unpark));
+        }
+        Ok(driver)
     }
 
-    pub(crate) fn handles(&self) -> DriverHandles {
-        DriverHandles {
-            reactor: match &self.place {
-                Place::Reactor(reactor) => Some(reactor.handle()),
-                Place::Token(_) => None,
-            },
-            timers: self.timers.as_ref().map(Timers::handle),
+    fn make_unparker(&self) -> Unparker {
+        Unparker {
+            place: self.place.unparker(),
+            unparked: self.unparked.clone(),
         }
+    }
+
+    /// For each worker that has a shard of the timers to itself; else for all of
+    /// them.
+    pub(crate) fn handles(&self) -> Vec<DriverHandles> {
+        let reactor = match &self.place {
+            Place::Reactor(reactor) => Some(reactor.handle()),
+            Place::Token(_) => None,
+        };
+        let handles = |timers| DriverHandles {
+            reactor: reactor.clone(),
+            timers,
+        };
+        match &self.timers {
+            Some(timers) => timers
+                .handles()
+                .map(|timers| handles(Some(timers)))
+                .collect(),
+            None => vec![handles(None)],
+        }
+    }
+
+    /// Pauses the clock from the start.
+    pub(crate) fn pause(&self) {
+        if let Some(timers) = &self.timers {
+            timers.handle().pause();
+        }
+    }
+
+    /// Whether time may be made to pass in place of waiting.
+    fn may_auto_advance(&self) -> bool {
+        self.unparked.is_some()
+            && self
+                .timers
+                .as_ref()
+                .is_some_and(|timers| timers.may_auto_advance())
+    }
+
+    /// Has time pass until something is ready, and says whether anything is: not
+    /// if no timer is set.
+    fn auto_advance(&mut self, limit: usize) -> bool {
+        // What is ready already comes before what will be. Work that held the
+        // clock has unparked before it let go, so the flag is looked at last.
+        if self.place.wait(Some(Duration::ZERO), limit) > 0 {
+            return true;
+        }
+        if let Some(unparked) = &self.unparked
+            && unparked.take()
+        {
+            return true;
+        }
+        let timers = self.timers.as_mut();
+        timers.is_some_and(|timers| timers.auto_advance() > 0)
     }
 
     /// `timeout`, cut short by the next timer.
@@ -77,7 +156,11 @@ impl Driver {
         let Some(deadline) = timers.next_deadline() else {
             return timeout;
         };
-        let left = deadline.saturating_duration_since(timers.handle().now());
+        let left = deadline.saturating_duration_since(timers.now());
+        if !left.is_zero() && self.unparked.is_some() && timers.handle().is_paused() {
+            // Whoever lets time pass unparks.
+            return timeout;
+        }
         let left = whole_milliseconds(left);
         Some(timeout.map_or(left, |timeout| timeout.min(left)))
     }
@@ -97,23 +180,19 @@ fn whole_milliseconds(duration: Duration) -> Duration {
 
 impl raddle_sched::Driver for Driver {
     fn park(&mut self, timeout: Option<Duration>, limit: usize) {
-        let timeout = self.until_deadline(timeout);
-        match &mut self.place {
-            Place::Reactor(reactor) => {
-                if let Err(error) = reactor.turn(timeout, limit) {
-                    // The selector's descriptor is not what it was.
-                    panic!("the reactor cannot wait for events; let its descriptor be: {error}");
-                }
-            }
-            Place::Token(token) => token.park(timeout),
+        let waits = timeout != Some(Duration::ZERO);
+        if waits && self.may_auto_advance() && self.auto_advance(limit) {
+            return;
         }
+        let timeout = self.until_deadline(timeout);
+        self.place.wait(timeout, limit);
         if let Some(timers) = &mut self.timers {
             timers.fire_due();
         }
     }
 
     fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::new(self.place.unparker())
+        Arc::new(self.make_unparker())
     }
 
     fn shutdown(&mut self) {
@@ -127,19 +206,51 @@ impl raddle_sched::Driver for Driver {
 }
 
 impl Place {
-    fn unparker(&self) -> Unparker {
+    /// Waits, and says how many tasks were woken by events.
+    fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize {
         match self {
-            Place::Reactor(reactor) => Unparker::Reactor(reactor.handle()),
-            Place::Token(token) => Unparker::Token(Arc::clone(token)),
+            Place::Reactor(reactor) => match reactor.turn(timeout, limit) {
+                Ok(dispatched) => dispatched,
+                // The selector's descriptor is not what it was.
+                Err(error) => {
+                    panic!("the reactor cannot wait for events; let its descriptor be: {error}")
+                }
+            },
+            Place::Token(token) => {
+                token.park(timeout);
+                0
+            }
         }
+    }
+
+    fn unparker(&self) -> UnparkPlace {
+        match self {
+            Place::Reactor(reactor) => UnparkPlace::Reactor(reactor.handle()),
+            Place::Token(token) => UnparkPlace::Token(Arc::clone(token)),
+        }
+    }
+}
+
+impl Unparked {
+    fn set(&self) {
+        // ORDERING: pairs with `take`: the worker sees why it was unparked.
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn take(&self) -> bool {
+        // ORDERING: pairs with `set`.
+        self.0.swap(false, Ordering::Acquire)
     }
 }
 
 impl Unpark for Unparker {
     fn unpark(&self) {
-        match self {
-            Unparker::Reactor(reactor) => reactor.unpark(),
-            Unparker::Token(token) => token.unpark(),
+        if let Some(unparked) = &self.unparked {
+            unparked.set();
+        }
+        match &self.place {
+            UnparkPlace::Reactor(reactor) => reactor.unpark(),
+            UnparkPlace::Token(token) => token.unpark(),
         }
     }
 }

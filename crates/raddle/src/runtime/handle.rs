@@ -28,7 +28,8 @@ pub(crate) struct Inner {
     /// Set by the builder or by a worker that is up earlier, before anything
     /// can ask for it.
     pub(crate) scheduler: OnceLock<raddle_sched::Handle>,
-    /// One for each worker of a sharded runtime, else one for all.
+    /// One for each worker, whose reactor or shard of the timers it is; or one for
+    /// all.
     pub(crate) drivers: Box<[DriverHandles]>,
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,
@@ -140,7 +141,20 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        blocking::spawn(&self.inner.blocking, f)
+        blocking::spawn(&self.inner.blocking, f, self.hold_clock())
+    }
+
+    /// Keeps a paused clock from moving by itself while blocking work is under
+    /// way.
+    fn hold_clock(&self) -> Option<raddle_timer::ClockHold> {
+        match self.inner.flavor {
+            // The others' clocks are never paused.
+            RuntimeFlavor::MultiThread => None,
+            RuntimeFlavor::CurrentThread => {
+                let timers = self.driver(0).timers.as_ref();
+                timers.map(raddle_timer::Handle::hold_clock)
+            }
+        }
     }
 
     /// As [`spawn_blocking`](Self::spawn_blocking), for what must be done even
@@ -152,7 +166,7 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        blocking::spawn_mandatory(&self.inner.blocking, f)
+        blocking::spawn_mandatory(&self.inner.blocking, f, self.hold_clock())
     }
 
     /// Runs `future` to its end on this thread, which waits meanwhile.

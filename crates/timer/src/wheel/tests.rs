@@ -103,7 +103,7 @@ impl Fixture {
         assert!(self.expected.remove(&(node.state.tick(), id)));
         // SAFETY: the node is armed, and its phase ends here.
         unsafe {
-            self.wheel.remove(NonNull::from(node));
+            let _ = self.wheel.remove(NonNull::from(node));
             drop(node.copy_waker().into_waker());
         }
         node.state.transition_to_idle();

@@ -31,14 +31,20 @@ impl Builder {
         self
     }
     /// One for each worker of a sharded runtime, else one for all.
+    #[track_caller]
     pub(super) fn drivers(&self, workers: usize) -> io::Result<Vec<Driver>> {
         let count = match self.policy {
             Policy::Sharded => workers,
             _ => 1,
         };
-        (0..count)
-            .map(|_| Driver::new(self.enable_io, self.enable_time))
-            .collect()
+        let enabled = self.enabled(workers / count);
+        let drivers: io::Result<Vec<_>> = (0..count).map(|_| Driver::new(enabled)).collect();
+        if let Ok(drivers) = &drivers
+            && self.start_paused
+        {
+            drivers.iter().for_each(Driver::pause);
+        }
+        drivers
     }
 }
 

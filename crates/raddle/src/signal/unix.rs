@@ -1,0 +1,187 @@
+//! Signals of Unix systems.
+
+use std::ffi::c_int;
+use std::future::poll_fn;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream as StdStream;
+use std::task::{Context, Poll, ready};
+
+use mio::net::UnixStream;
+use raddle_reactor::Interest;
+use signal_hook::SigId;
+use signal_hook::consts;
+use signal_hook::low_level;
+
+use crate::watched::Watched;
+
+/// A kind of signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SignalKind(c_int);
+
+impl SignalKind {
+    /// The signal of this number.
+    ///
+    /// To [listen](signal) for a number that the system does not know is an
+    /// error.
+    pub const fn from_raw(signum: c_int) -> Self {
+        Self(signum)
+    }
+
+    /// The signal's number.
+    pub const fn as_raw_value(&self) -> c_int {
+        self.0
+    }
+
+    /// `SIGALRM`: a timer of the operating system has run out.
+    pub const fn alarm() -> Self {
+        Self(consts::SIGALRM)
+    }
+
+    /// `SIGCHLD`: the state of a child process has changed.
+    pub const fn child() -> Self {
+        Self(consts::SIGCHLD)
+    }
+
+    /// `SIGHUP`: the terminal has gone; to daemons, often a request to read
+    /// their configuration again.
+    pub const fn hangup() -> Self {
+        Self(consts::SIGHUP)
+    }
+
+    /// `SIGINT`: Ctrl-C.
+    pub const fn interrupt() -> Self {
+        Self(consts::SIGINT)
+    }
+
+    /// `SIGIO`: a descriptor is ready.
+    pub const fn io() -> Self {
+        Self(consts::SIGIO)
+    }
+
+    /// `SIGPIPE`: what nobody reads was written. Rust programs start with it
+    /// ignored.
+    pub const fn pipe() -> Self {
+        Self(consts::SIGPIPE)
+    }
+
+    /// `SIGQUIT`: Ctrl and backslash.
+    pub const fn quit() -> Self {
+        Self(consts::SIGQUIT)
+    }
+
+    /// `SIGTERM`: a request to end.
+    pub const fn terminate() -> Self {
+        Self(consts::SIGTERM)
+    }
+
+    /// `SIGUSR1`: whatever the program makes of it.
+    pub const fn user_defined1() -> Self {
+        Self(consts::SIGUSR1)
+    }
+
+    /// `SIGUSR2`: whatever the program makes of it.
+    pub const fn user_defined2() -> Self {
+        Self(consts::SIGUSR2)
+    }
+
+    /// `SIGWINCH`: the terminal has another size.
+    pub const fn window_change() -> Self {
+        Self(consts::SIGWINCH)
+    }
+}
+
+impl From<c_int> for SignalKind {
+    fn from(signum: c_int) -> Self {
+        Self::from_raw(signum)
+    }
+}
+
+impl From<SignalKind> for c_int {
+    fn from(kind: SignalKind) -> Self {
+        kind.as_raw_value()
+    }
+}
+
+/// Listens for signals of a kind.
+///
+/// From the first listener of its kind on, the process does not do what the
+/// signal does by default (it does not end by Ctrl-C, for one), not even when
+/// the listener is dropped: then the signal has no effect. The process stays
+/// so for good.
+///
+/// # Errors
+///
+/// If the kind may not be listened for (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`
+/// and `SIGSEGV`), if the system does not know it, or if the process has no
+/// descriptors left: a listener takes two.
+///
+/// # Panics
+///
+/// If the thread is in no runtime with I/O.
+#[track_caller]
+pub fn signal(kind: SignalKind) -> io::Result<Signal> {
+    if consts::FORBIDDEN.contains(&kind.0) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "nobody may listen for this signal; choose another",
+        ));
+    }
+    let (receiver, sender) = StdStream::pair()?;
+    receiver.set_nonblocking(true)?;
+    let receiver = Watched::new(UnixStream::from_std(receiver), Interest::READABLE)?;
+    Ok(Signal {
+        // The handler writes a byte and never blocks: what does not fit would
+        // not say more than what is there.
+        action: low_level::pipe::register(kind.0, sender)?,
+        receiver,
+    })
+}
+
+/// Hears the signals of a kind, made by [`signal`].
+///
+/// Signals that come faster than they are taken are one. A signal that has come
+/// before the listener was made is not heard.
+#[derive(Debug)]
+pub struct Signal {
+    action: SigId,
+    receiver: Watched<UnixStream>,
+}
+
+impl Signal {
+    /// Waits for the next signal; `None` if the runtime in which the listener was
+    /// made has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// A future that is dropped before it is ready loses no signal.
+    pub async fn recv(&mut self) -> Option<()> {
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    /// Polls for the next signal, as [`recv`](Self::recv). While it is pending,
+    /// the task of the last call will be woken.
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
+        Poll::Ready(ready!(self.receiver.poll_read_io(cx, drain)).ok())
+    }
+}
+
+/// Takes out every byte; there was at least one.
+fn drain(mut receiver: &UnixStream) -> io::Result<()> {
+    let mut heard = false;
+    let mut buffer = [0; 64];
+    loop {
+        match receiver.read(&mut buffer) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => heard = true,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && heard => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl Drop for Signal {
+    fn drop(&mut self) {
+        low_level::unregister(self.action);
+    }
+}

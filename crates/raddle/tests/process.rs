@@ -1,0 +1,304 @@
+//! Child processes.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+
+use std::future::Future;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::{current_thread, each_flavor, eventually, multi_thread, panic_message};
+use raddle::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use raddle::process::{Child, Command};
+use raddle::runtime::Builder;
+use raddle::time::timeout;
+
+const SIGKILL: i32 = 9;
+
+/// What must not take for ever.
+async fn soon<F: Future>(future: F) -> F::Output {
+    let limit = Duration::from_secs(60);
+    timeout(limit, future).await.expect("it never ends")
+}
+
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(script);
+    command
+}
+
+/// A child that runs until it is killed.
+fn endless() -> Command {
+    let mut command = Command::new("sleep");
+    command.arg("100000");
+    command
+}
+
+/// A directory that is there as long as the process or its zombie is.
+fn traces(child: &Child) -> PathBuf {
+    format!("/proc/{}", child.id().expect("it runs")).into()
+}
+
+#[test]
+fn the_exit_status_is_waited_for() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let mut child = shell("exit 7").spawn().unwrap();
+            assert!(child.id().is_some());
+            let status = soon(child.wait()).await.unwrap();
+            assert_eq!(status.code(), Some(7));
+            assert_eq!(child.id(), None);
+            assert_eq!(soon(child.wait()).await.unwrap(), status);
+            assert_eq!(child.try_wait().unwrap(), Some(status));
+            assert!(child.start_kill().is_err());
+            let status = soon(shell("kill -9 $$").status()).await.unwrap();
+            assert_eq!(status.signal(), Some(SIGKILL));
+        });
+    });
+}
+
+#[test]
+fn output_is_collected_from_both_pipes_at_once() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            // More than a pipe holds, so that neither may be read after the other.
+            let script = "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; exit 3";
+            let output = soon(shell(script).output()).await.unwrap();
+            assert_eq!(output.stdout.len(), 300_000);
+            assert_eq!(output.stderr.len(), 200_000);
+            assert_eq!(output.status.code(), Some(3));
+        });
+    });
+}
+
+#[test]
+fn a_child_is_talked_to() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let mut child = Command::new("cat")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            for number in 0..100 {
+                let line = format!("line {number}\n");
+                soon(stdin.write_all(line.as_bytes())).await.unwrap();
+                let echo = soon(lines.next_line()).await.unwrap();
+                assert_eq!(echo.as_deref(), Some(line.trim_end()));
+            }
+            drop(stdin);
+            assert_eq!(soon(lines.next_line()).await.unwrap(), None);
+            assert!(soon(child.wait()).await.unwrap().success());
+        });
+    });
+}
+
+#[test]
+fn a_full_pipe_makes_the_writer_wait() {
+    multi_thread().build().unwrap().block_on(async {
+        let mut child = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        let writing = raddle::spawn(async move { stdin.write_all(&[b'x'; 1_000_000]).await });
+        let mut read = Vec::new();
+        soon(stdout.read_to_end(&mut read)).await.unwrap();
+        soon(writing).await.unwrap().unwrap();
+        assert_eq!(read.len(), 1_000_000);
+        assert!(soon(child.wait()).await.unwrap().success());
+    });
+}
+
+#[test]
+fn waiting_closes_the_input() {
+    current_thread().build().unwrap().block_on(async {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        assert!(soon(child.wait()).await.unwrap().success());
+        assert!(child.stdin.is_none());
+        let child = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = soon(child.wait_with_output()).await.unwrap();
+        assert!(output.status.success() && output.stdout.is_empty());
+    });
+}
+
+#[test]
+fn one_child_writes_to_another() {
+    current_thread().build().unwrap().block_on(async {
+        let mut first = shell("echo through")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pipe: Stdio = first.stdout.take().unwrap().try_into().unwrap();
+        let output = soon(Command::new("cat").stdin(pipe).output())
+            .await
+            .unwrap();
+        assert_eq!(output.stdout, b"through\n");
+        assert!(soon(first.wait()).await.unwrap().success());
+    });
+}
+
+#[test]
+fn many_children_end_at_once() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let children: Vec<_> = (0..30)
+                .map(|code| {
+                    let mut child = shell(&format!("exit {code}")).spawn().unwrap();
+                    raddle::spawn(async move { child.wait().await.unwrap().code() })
+                })
+                .collect();
+            for (code, child) in children.into_iter().enumerate() {
+                assert_eq!(soon(child).await.unwrap(), Some(code as i32));
+            }
+        });
+    });
+}
+
+#[test]
+fn a_child_is_killed() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let mut child = endless().spawn().unwrap();
+            assert_eq!(child.try_wait().unwrap(), None);
+            soon(child.kill()).await.unwrap();
+            let status = child.try_wait().unwrap().expect("it has ended");
+            assert_eq!(status.signal(), Some(SIGKILL));
+            assert!(child.kill().await.is_err());
+        });
+    });
+}
+
+#[test]
+fn a_cancelled_wait_can_be_taken_up_again() {
+    current_thread().build().unwrap().block_on(async {
+        let mut child = endless().spawn().unwrap();
+        let never = timeout(Duration::from_millis(5), child.wait()).await;
+        assert!(never.is_err());
+        child.start_kill().unwrap();
+        let status = soon(child.wait()).await.unwrap();
+        assert_eq!(status.signal(), Some(SIGKILL));
+    });
+}
+
+#[test]
+fn kill_on_drop_kills_and_leaves_no_zombie() {
+    each_flavor(|runtime| {
+        let mut command = endless();
+        assert!(!command.get_kill_on_drop());
+        assert!(command.kill_on_drop(true).get_kill_on_drop());
+        runtime.block_on(async {
+            let child = command.spawn().unwrap();
+            let traces = traces(&child);
+            drop(child);
+            soon(async {
+                while traces.exists() {
+                    raddle::time::sleep(Duration::from_millis(1)).await;
+                }
+            })
+            .await;
+        });
+    });
+}
+
+#[test]
+fn a_child_that_nobody_waits_for_leaves_no_zombie() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let mut child = shell("read line").stdin(Stdio::piped()).spawn().unwrap();
+            let traces = traces(&child);
+            let stdin = child.stdin.take();
+            drop(child);
+            raddle::task::yield_now().await;
+            assert!(traces.exists(), "it was not killed");
+            drop(stdin);
+            soon(async {
+                while traces.exists() {
+                    raddle::time::sleep(Duration::from_millis(1)).await;
+                }
+            })
+            .await;
+        });
+    });
+}
+
+/// Its runtime has gone; what is done with other children sees to it.
+#[test]
+fn a_child_that_outlives_its_runtime_leaves_no_zombie() {
+    for drop_after in [false, true] {
+        let runtime = current_thread().build().unwrap();
+        let mut child = runtime.block_on(async {
+            let mut command = shell("read line");
+            command.stdin(Stdio::piped()).spawn().unwrap()
+        });
+        let traces = traces(&child);
+        let stdin = child.stdin.take();
+        if drop_after {
+            drop(runtime);
+            drop(child);
+        } else {
+            drop(child);
+            drop(runtime);
+        }
+        assert!(traces.exists(), "it was not killed");
+        drop(stdin);
+        let other = current_thread().build().unwrap();
+        eventually("the zombie is gone", || {
+            let status = other.block_on(async { soon(shell("exit 0").status()).await });
+            assert!(status.unwrap().success());
+            !traces.exists()
+        });
+    }
+}
+
+#[test]
+fn the_command_is_that_of_std() {
+    current_thread().build().unwrap().block_on(async {
+        let mut command = shell("echo $0 $A $B $C; pwd");
+        command
+            .env_clear()
+            .env("A", "1")
+            .envs([("B", "2"), ("C", "3")])
+            .env_remove("C")
+            .current_dir("/")
+            .args(["zero"])
+            .process_group(0);
+        assert_eq!(command.as_std().get_program(), "sh");
+        let output = soon(command.output()).await.unwrap();
+        assert_eq!(output.stdout, b"zero 1 2\n/\n");
+        let std = command.into_std();
+        let mut again = Command::from(std);
+        again.as_std_mut().env("A", "7");
+        let output = soon(again.output()).await.unwrap();
+        assert_eq!(output.stdout, b"zero 7 2\n/\n");
+    });
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error() {
+    current_thread().build().unwrap().block_on(async {
+        let mut command = Command::new("/nowhere/to/be/found");
+        assert!(command.spawn().is_err());
+        assert!(command.status().await.is_err());
+        assert!(command.output().await.is_err());
+    });
+}
+
+#[test]
+fn without_io_it_says_what_to_do() {
+    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+    let message = runtime.block_on(async { panic_message(|| endless().spawn()) });
+    assert!(message.contains("enable_io"), "{message}");
+    let message = panic_message(|| endless().spawn());
+    assert!(message.contains("no runtime"), "{message}");
+}

@@ -1,0 +1,104 @@
+//! A part of the timers: a wheel under a lock of its own.
+
+use std::fmt;
+
+use raddle_std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::batch::Batch;
+use crate::deadline::{Earliest, NEVER};
+use crate::shared::Shared;
+use crate::wheel::{Progress, Wheel};
+
+/// A wheel that some of the threads put their timers into. Its reference count
+/// is theirs as well, and contended no more than the lock is.
+pub(crate) struct Shard {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) earliest: Earliest,
+    core: Mutex<Core>,
+}
+
+/// What the lock protects.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) wheel: Wheel,
+    shut_down: bool,
+}
+
+impl Shard {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            earliest: Earliest::new(),
+            core: Mutex::new(Core {
+                wheel: Wheel::new(),
+                shut_down: false,
+            }),
+        }
+    }
+
+    /// Takes the lock. No user code may run before it is released.
+    pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock()
+    }
+
+    /// Fires what is due at `now`, and says how many timers that were.
+    pub(crate) fn fire(&self, now: u64) -> usize {
+        if self.earliest.load() > now {
+            return 0;
+        }
+        let mut fired = 0;
+        loop {
+            let mut batch = Batch::new();
+            let progress = {
+                let mut core = self.core();
+                let progress = core.wheel.fire(now, &mut batch);
+                if progress == Progress::Done {
+                    self.note_removal(&core);
+                }
+                progress
+            };
+            fired += batch.len();
+            batch.wake_all();
+            if progress == Progress::Done {
+                return fired;
+            }
+        }
+    }
+
+    /// Ends every timer that has not fired, and wakes who waits for it.
+    pub(crate) fn shut_down(&self) {
+        loop {
+            let mut batch = Batch::new();
+            let progress = {
+                let mut core = self.core();
+                core.shut_down = true;
+                let progress = core.wheel.shut_down(&mut batch);
+                self.note_removal(&core);
+                progress
+            };
+            batch.wake_all();
+            if progress == Progress::Done {
+                return;
+            }
+        }
+    }
+
+    /// Looks when the next timer is, after one was taken out.
+    pub(crate) fn note_removal(&self, core: &Core) {
+        self.earliest.raise(core.wheel.next_tick().unwrap_or(NEVER));
+    }
+}
+
+impl Core {
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.shut_down
+    }
+}
+
+impl fmt::Debug for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shard")
+            .field("shared", &self.shared)
+            .finish_non_exhaustive()
+    }
+}

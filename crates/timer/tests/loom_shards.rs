@@ -1,0 +1,137 @@
+//! Models of several shards and the driver that parks for all of them.
+#![cfg(raddle_loom)]
+
+use std::pin::Pin;
+use std::sync::Arc as StdArc;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use raddle_std::model;
+use raddle_std::sync::Arc;
+use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_std::thread;
+use raddle_timer::{Handle, Instant, Sleep, Timers, sleep_until};
+
+/// Nothing fires: what is modelled is who wakes whom.
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn set(handle: &Handle, deadline: Instant) -> Pin<Box<Sleep>> {
+    let _entered = handle.enter();
+    let mut sleep = Box::pin(sleep_until(deadline));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(sleep.as_mut().poll(cx).is_pending());
+    sleep
+}
+
+/// Timers in two shards, whose owner is the calling thread.
+fn two_shards() -> (Timers, [Handle; 2]) {
+    let driver = thread::current();
+    let timers = Timers::sharded(2, StdArc::new(move || driver.unpark()));
+    let mut handles = timers.handles();
+    let both = [handles.next().unwrap(), handles.next().unwrap()];
+    drop(handles);
+    (timers, both)
+}
+
+/// Parks as a driver does, for ever, until it knows of a timer at `deadline` or
+/// before. If nobody told it of that, the model would end in a deadlock.
+fn drive_until(timers: &mut Timers, deadline: Instant) {
+    while timers.next_deadline().is_none_or(|next| next > deadline) {
+        thread::park();
+        timers.fire_due();
+    }
+}
+
+#[test]
+fn inserts_in_two_shards_against_a_driver_that_goes_to_park() {
+    model::Model::new().preemptions(3).check(|| {
+        let (mut timers, handles) = two_shards();
+        let start = timers.now();
+        let users = [(0, 2), (1, 1)].map(|(shard, hours)| {
+            let handle: Handle = handles[shard].clone();
+            thread::spawn(move || set(&handle, start + hours * HOUR))
+        });
+        drive_until(&mut timers, start + HOUR + Duration::from_millis(1));
+        drop(users.map(|user| user.join().unwrap()));
+        assert_eq!(timers.next_deadline(), None);
+    });
+}
+
+/// What one shard has makes the driver wait for a tick; the other's timer is
+/// sooner.
+#[test]
+fn an_insert_against_a_driver_that_waits_for_another_shard() {
+    model::Model::new().preemptions(3).check(|| {
+        let (mut timers, [first, second]) = two_shards();
+        let start = timers.now();
+        let later = set(&first, start + 2 * HOUR);
+        let user = thread::spawn(move || set(&second, start + HOUR));
+        drive_until(&mut timers, start + HOUR + Duration::from_millis(1));
+        drop((later, user.join().unwrap()));
+    });
+}
+
+/// A timer that is no sooner than another of its shard is not announced. When
+/// that one goes, the driver must know of the rest.
+#[test]
+fn a_cancellation_against_an_insert_in_its_shard() {
+    model::Model::new().preemptions(3).check(|| {
+        let (mut timers, [handle, _]) = two_shards();
+        let start = timers.now();
+        let first = set(&handle, start + HOUR);
+        let until = timers.next_deadline();
+        assert!(until.is_some());
+        let user = thread::spawn(move || set(&handle, start + 2 * HOUR));
+        drop(first);
+        let second = user.join().unwrap();
+        // The driver wakes at the tick that it waited for, and looks again.
+        assert!(timers.fire_due() == 0 && timers.next_deadline().is_some());
+        drive_until(&mut timers, start + 2 * HOUR + Duration::from_millis(1));
+        drop(second);
+        assert_eq!(timers.next_deadline(), None);
+    });
+}
+
+/// Of two that set a timer of the same tick, in different shards, while the
+/// driver waits, at least one unparks it.
+#[test]
+fn equal_timers_in_two_shards_unpark_the_driver() {
+    model::Model::new().preemptions(3).check(|| {
+        let unparks = Arc::new(AtomicUsize::new(0));
+        let timers = Timers::sharded(2, {
+            let unparks = Arc::clone(&unparks);
+            StdArc::new(move || {
+                unparks.fetch_add(1, Ordering::Relaxed);
+            })
+        });
+        let start = timers.now();
+        assert_eq!(timers.next_deadline(), None);
+        let users: Vec<_> = timers
+            .handles()
+            .map(|handle| thread::spawn(move || set(&handle, start + HOUR)))
+            .collect();
+        let sleeps: Vec<_> = users.into_iter().map(|user| user.join().unwrap()).collect();
+        assert_eq!(unparks.load(Ordering::Relaxed), 1);
+        drop(sleeps);
+    });
+}
+
+/// The suite's own test: two threads that write one word and read the other's,
+/// without fences, must be seen to miss each other.
+#[test]
+#[should_panic]
+fn canary() {
+    model::check(|| {
+        let words = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+        let other = thread::spawn({
+            let words = Arc::clone(&words);
+            move || {
+                words[0].store(true, Ordering::Relaxed);
+                words[1].load(Ordering::Relaxed)
+            }
+        });
+        words[1].store(true, Ordering::Relaxed);
+        let seen = words[0].load(Ordering::Relaxed);
+        assert!(other.join().unwrap() || seen);
+    });
+}
