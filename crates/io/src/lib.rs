@@ -11,11 +11,14 @@ mod read_buf;
 mod traits;
 mod util;
 
-pub use buf::{BufReader, BufWriter};
-pub use ext::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, Chain, Lines, Take, future};
+pub use buf::{BufReader, BufStream, BufWriter};
+pub use ext::{
+    AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, Chain, Lines, Split, Take, future,
+};
 pub use read_buf::ReadBuf;
-pub use traits::{AsyncBufRead, AsyncRead, AsyncWrite};
+pub use traits::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite};
 pub use util::{
-    DuplexStream, Empty, ReadHalf, Repeat, Sink, WriteHalf, copy, copy_bidirectional, duplex,
-    empty, repeat, sink, split,
+    DuplexStream, Empty, Join, ReadHalf, Repeat, SimplexStream, Sink, WriteHalf, copy,
+    copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex, empty, join, repeat,
+    simplex, sink, split,
 };

@@ -10,8 +10,9 @@ use std::task::{Context, Poll, Waker};
 
 use common::CountWakes;
 use raddle_io::{
-    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf, copy,
-    copy_bidirectional, duplex, empty, repeat, sink,
+    AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWrite,
+    AsyncWriteExt, BufReader, ReadBuf, copy, copy_bidirectional, copy_buf, duplex, empty, repeat,
+    simplex, sink,
 };
 
 /// Checks that a future that never ends by itself lets others run.
@@ -42,6 +43,11 @@ fn empty_yields() {
     yields(async {
         loop {
             empty().write(&[0]).await.unwrap();
+        }
+    });
+    yields(async {
+        loop {
+            empty().rewind().await.unwrap();
         }
     });
 }
@@ -136,6 +142,14 @@ impl AsyncRead for Uncounted {
     }
 }
 
+impl AsyncBufRead for Uncounted {
+    fn poll_fill_buf(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        Poll::Ready(Ok(&[0]))
+    }
+
+    fn consume(self: Pin<&mut Self>, _: usize) {}
+}
+
 impl AsyncWrite for Uncounted {
     fn poll_write(
         mut self: Pin<&mut Self>,
@@ -161,6 +175,39 @@ fn copy_yields_whatever_it_copies() {
     let mut target = Uncounted::default();
     yields(async { copy(&mut Uncounted::default(), &mut target).await });
     assert!(target.written > 100, "it copies in between");
+}
+
+#[test]
+fn copy_buf_yields_whatever_it_copies() {
+    yields(async { copy_buf(&mut BufReader::new(repeat(0)), &mut sink()).await });
+    let mut target = Uncounted::default();
+    yields(async { copy_buf(&mut Uncounted::default(), &mut target).await });
+    assert!(target.written > 100, "it copies in between");
+}
+
+#[test]
+fn reading_on_and_on_yields() {
+    let mut all = Vec::new();
+    yields(async { Uncounted::default().read_to_end(&mut all).await });
+    assert!(all.len() > 100, "it reads in between");
+    let mut text = String::new();
+    yields(async { Uncounted::default().read_to_string(&mut text).await });
+    let mut segment = Vec::new();
+    yields(async { Uncounted::default().read_until(1, &mut segment).await });
+    assert!(segment.len() > 100, "it reads in between");
+    yields(async { Uncounted::default().lines().next_line().await });
+    yields(async { Uncounted::default().split(1).next_segment().await });
+}
+
+#[test]
+fn simplex_yields() {
+    let (mut reader, mut writer) = simplex(8);
+    yields(async {
+        loop {
+            writer.write_all(&[1]).await.unwrap();
+            reader.read_u8().await.unwrap();
+        }
+    });
 }
 
 #[test]

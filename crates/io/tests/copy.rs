@@ -7,7 +7,10 @@ use std::io::ErrorKind;
 use std::pin::pin;
 
 use common::{Script, block_on, poll_once};
-use raddle_io::{AsyncReadExt, AsyncWriteExt, copy, copy_bidirectional, duplex};
+use raddle_io::{
+    AsyncReadExt, AsyncWriteExt, BufReader, copy, copy_bidirectional,
+    copy_bidirectional_with_sizes, copy_buf, duplex,
+};
 use raddle_std::thread;
 
 #[test]
@@ -104,4 +107,78 @@ fn both_directions_end_with_the_first_error() {
     let mut b = Script::new().give("ab");
     let error = block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn copy_buf_moves_everything_and_flushes() {
+    let content: Vec<u8> = (0..20_000_u32).map(|n| n as u8).collect();
+    let mut reader = Script::new();
+    let mut writer = Script::new();
+    for (n, piece) in content.chunks(3_333).enumerate() {
+        reader = reader.give(piece);
+        writer = writer.accept(1_000 + n);
+        if n % 2 == 0 {
+            reader = reader.read_error(ErrorKind::Interrupted).read_pending();
+            writer = writer.write_error(ErrorKind::Interrupted).write_pending();
+        }
+    }
+    let mut reader = BufReader::with_capacity(999, reader);
+    assert_eq!(
+        block_on(copy_buf(&mut reader, &mut writer)).unwrap(),
+        20_000
+    );
+    assert!(writer.written == content);
+    assert!(writer.flushes >= 1);
+    assert_eq!(writer.shutdowns, 0);
+}
+
+#[test]
+fn a_dropped_copy_buf_loses_nothing() {
+    let mut reader = BufReader::new(Script::new().give("abcd").read_pending().give("ef"));
+    let mut writer = Script::new().accept(1).write_pending();
+    assert!(poll_once(&mut pin!(copy_buf(&mut reader, &mut writer))).is_pending());
+    assert_eq!(
+        (writer.written.as_slice(), reader.buffer()),
+        (&b"a"[..], &b"bcd"[..])
+    );
+    // What was written is flushed before it waits for more.
+    assert!(poll_once(&mut pin!(copy_buf(&mut reader, &mut writer))).is_pending());
+    assert_eq!(
+        (writer.written.as_slice(), writer.flushes),
+        (&b"abcd"[..], 1)
+    );
+    assert_eq!(block_on(copy_buf(&mut reader, &mut writer)).unwrap(), 2);
+    assert_eq!(
+        (writer.written.as_slice(), writer.flushes),
+        (&b"abcdef"[..], 2)
+    );
+}
+
+#[test]
+fn copy_buf_ends_with_the_first_error() {
+    let mut writer = Script::new().accept(1).accept(0);
+    let mut reader = &b"ab"[..];
+    let error = block_on(copy_buf(&mut reader, &mut writer)).unwrap_err();
+    assert_eq!((error.kind(), reader), (ErrorKind::WriteZero, &b"b"[..]));
+
+    let mut reader = BufReader::new(Script::new().read_error(ErrorKind::ConnectionReset));
+    let error = block_on(copy_buf(&mut reader, &mut Script::new())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn a_size_is_what_is_moved_at_once() {
+    let mut a = Script::new().give("abcdef");
+    let mut b = Script::new().give("uvwxyz");
+    let copied = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 4, 3)).unwrap();
+    assert_eq!(copied, (6, 6));
+    assert_eq!((a.lengths, a.shutdowns), (vec![3, 3], 1));
+    assert_eq!((b.lengths, b.shutdowns), (vec![4, 2], 1));
+}
+
+#[test]
+#[should_panic(expected = "use a size above zero")]
+fn a_size_of_zero_is_refused() {
+    let (mut a, mut b) = (Script::new(), Script::new());
+    let _ = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 0, 1));
 }

@@ -1,14 +1,16 @@
 //! A buffer in front of a reader.
 
 use std::fmt;
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, SeekFrom};
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
 use super::DEFAULT_CAPACITY;
-use crate::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+use super::seek::SeekState;
+use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 pin_project! {
     /// Reads in large pieces from a reader, and hands them out in small ones.
@@ -23,6 +25,7 @@ pin_project! {
         // The bytes read ahead are those from `pos` to `end`.
         pos: usize,
         end: usize,
+        seek: SeekState,
     }
 }
 
@@ -39,6 +42,7 @@ impl<R: AsyncRead> BufReader<R> {
             buf: vec![0; capacity].into_boxed_slice(),
             pos: 0,
             end: 0,
+            seek: SeekState::Idle,
         }
     }
 
@@ -65,6 +69,20 @@ impl<R: AsyncRead> BufReader<R> {
     /// The bytes that were read ahead.
     pub fn buffer(&self) -> &[u8] {
         &self.buf[self.pos..self.end]
+    }
+}
+
+impl<R> BufReader<R> {
+    /// The reader, and the same buffer before another one.
+    pub(super) fn replace_inner<S>(self, inner: S) -> (R, BufReader<S>) {
+        let buffer = BufReader {
+            inner,
+            buf: self.buf,
+            pos: self.pos,
+            end: self.end,
+            seek: self.seek,
+        };
+        (self.inner, buffer)
     }
 }
 
@@ -131,6 +149,48 @@ impl<R: AsyncWrite> AsyncWrite for BufReader<R> {
 
     fn is_write_vectored(&self) -> bool {
         self.inner.is_write_vectored()
+    }
+}
+
+/// Forgets what was read ahead, also where the target is among it.
+///
+/// [`SeekFrom::Current`] counts from what is read next here.
+impl<R: AsyncRead + AsyncSeek> AsyncSeek for BufReader<R> {
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        *self.project().seek = SeekState::Start(position);
+        Ok(())
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        let mut this = self.project();
+        loop {
+            // In the midst of a seek it waits for that, and else for what the
+            // reader is still busy with.
+            let position = ready!(this.inner.as_mut().poll_complete(cx));
+            let state = mem::take(this.seek);
+            let position = position?;
+            let (target, then) = match state {
+                SeekState::Idle => return Poll::Ready(Ok(position)),
+                SeekState::Start(SeekFrom::Current(offset)) => {
+                    // A buffer is no larger than isize::MAX.
+                    let ahead = (*this.end - *this.pos) as i64;
+                    match offset.checked_sub(ahead) {
+                        Some(offset) => (SeekFrom::Current(offset), None),
+                        None => (SeekFrom::Current(-ahead), Some(offset)),
+                    }
+                }
+                SeekState::Start(target) => (target, None),
+                SeekState::Underway(then) => {
+                    (*this.pos, *this.end) = (0, 0);
+                    match then {
+                        Some(offset) => (SeekFrom::Current(offset), None),
+                        None => return Poll::Ready(Ok(position)),
+                    }
+                }
+            };
+            this.inner.as_mut().start_seek(target)?;
+            *this.seek = SeekState::Underway(then);
+        }
     }
 }
 

@@ -1,15 +1,16 @@
 //! A buffer in front of a writer.
 
 use std::fmt;
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, ErrorKind, IoSlice, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
 use super::DEFAULT_CAPACITY;
+use super::seek::SeekState;
 use crate::ext::write_zero;
-use crate::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 pin_project! {
     /// Gathers small writes, and passes them on to a writer in large pieces.
@@ -24,6 +25,7 @@ pin_project! {
         buf: Vec<u8>,
         // The first bytes of `buf` that a pass-on under way has written.
         written: usize,
+        seek: SeekState,
     }
 }
 
@@ -39,6 +41,7 @@ impl<W: AsyncWrite> BufWriter<W> {
             inner,
             buf: Vec::with_capacity(capacity),
             written: 0,
+            seek: SeekState::Idle,
         }
     }
 
@@ -105,6 +108,19 @@ impl<W: AsyncWrite> BufWriter<W> {
             ready!(self.as_mut().poll_pass_on(cx))?;
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+impl<W> BufWriter<W> {
+    /// The writer, and the same buffer before another one.
+    pub(super) fn replace_inner<V>(self, inner: V) -> (W, BufWriter<V>) {
+        let buffer = BufWriter {
+            inner,
+            buf: self.buf,
+            written: self.written,
+            seek: self.seek,
+        };
+        (self.inner, buffer)
     }
 }
 
@@ -185,6 +201,37 @@ impl<W: AsyncBufRead> AsyncBufRead for BufWriter<W> {
 
     fn consume(self: Pin<&mut Self>, amt: usize) {
         self.project().inner.consume(amt);
+    }
+}
+
+/// Passes on what is buffered, and flushes the writer, before it moves.
+impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        *self.project().seek = SeekState::Start(position);
+        Ok(())
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        if let SeekState::Start(target) = self.seek {
+            let settled = ready!(self.as_mut().poll_settle(cx));
+            let mut this = self.as_mut().project();
+            *this.seek = SeekState::Idle;
+            settled?;
+            this.inner.as_mut().start_seek(target)?;
+            *this.seek = SeekState::Underway(None);
+        }
+        let this = self.project();
+        let position = ready!(this.inner.poll_complete(cx));
+        *this.seek = SeekState::Idle;
+        Poll::Ready(position)
+    }
+}
+
+impl<W: AsyncWrite + AsyncSeek> BufWriter<W> {
+    /// Flushes, and waits for what the writer is still busy with.
+    fn poll_settle(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        ready!(self.as_mut().poll_flush(cx))?;
+        self.project().inner.poll_complete(cx)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Buffers around readers and writers.
 
 mod buf_reader;
+mod buf_stream;
 mod buf_writer;
+mod seek;
 
 pub use buf_reader::BufReader;
+pub use buf_stream::BufStream;
 pub use buf_writer::BufWriter;
 
 /// Bytes in a buffer that is made without saying how large.

@@ -6,6 +6,7 @@ use super::fill_buf::FillBuf;
 use super::lines::Lines;
 use super::read_line::ReadLine;
 use super::read_until::ReadUntil;
+use super::split::Split;
 use crate::AsyncBufRead;
 
 /// The methods to call on an [`AsyncBufRead`].
@@ -112,6 +113,35 @@ pub trait AsyncBufReadExt: AsyncBufRead {
         Self: Sized,
     {
         Lines::new(self)
+    }
+
+    /// The parts of this reader between bytes `delimiter`, without these.
+    ///
+    /// # Cancel safety
+    ///
+    /// [`Split::next_segment`] is cancel safe.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_io::{AsyncBufRead, AsyncBufReadExt};
+    ///
+    /// /// The fields of a record that are not empty.
+    /// async fn count(input: impl AsyncBufRead + Unpin) -> std::io::Result<usize> {
+    ///     let mut fields = AsyncBufReadExt::split(input, b'\0');
+    ///     let mut count = 0;
+    ///     while let Some(field) = fields.next_segment().await? {
+    ///         count += usize::from(!field.is_empty());
+    ///     }
+    ///     Ok(count)
+    /// }
+    /// # let _ = count(&b""[..]);
+    /// ```
+    fn split(self, delimiter: u8) -> Split<Self>
+    where
+        Self: Sized,
+    {
+        Split::new(self, delimiter)
     }
 }
 

@@ -44,6 +44,11 @@ impl<R> Lines<R> {
         &mut self.reader
     }
 
+    /// The reader, pinned as this is.
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
+        self.project().reader
+    }
+
     /// The reader. Part of a line that was read already is lost.
     pub fn into_inner(self) -> R {
         self.reader

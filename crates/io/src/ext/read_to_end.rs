@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use crate::read_buf::poll_read_into;
+use crate::util::poll_spend;
 use crate::{AsyncRead, ReadBuf};
 
 /// Bytes of room a vector gets at least when it grows.
@@ -55,6 +56,8 @@ pub(super) fn poll_read_to_end<R: AsyncRead + ?Sized>(
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Poll::Ready(Err(error)),
         }
+        // The reader may be ready for ever without counting it.
+        ready!(poll_spend(cx));
     }
 }
 

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use crate::AsyncBufRead;
+use crate::util::poll_spend;
 
 /// The future of
 /// [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which
@@ -50,17 +51,20 @@ pub(super) fn poll_read_until<R: AsyncBufRead + ?Sized>(
     read: &mut usize,
 ) -> Poll<io::Result<usize>> {
     loop {
-        let mut available = match ready!(reader.as_mut().poll_fill_buf(cx)) {
-            Ok(available) => available,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+        match ready!(reader.as_mut().poll_fill_buf(cx)) {
+            Ok(mut available) => {
+                // std's search of a slice is a fast one, and cannot fail.
+                let used = io::BufRead::read_until(&mut available, delimiter, buf)?;
+                reader.as_mut().consume(used);
+                *read += used;
+                if used == 0 || buf.last() == Some(&delimiter) {
+                    return Poll::Ready(Ok(*read));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Poll::Ready(Err(error)),
-        };
-        // std's search of a slice is a fast one, and cannot fail.
-        let used = io::BufRead::read_until(&mut available, delimiter, buf)?;
-        reader.as_mut().consume(used);
-        *read += used;
-        if used == 0 || buf.last() == Some(&delimiter) {
-            return Poll::Ready(Ok(*read));
         }
+        // The reader may be ready for ever without counting it.
+        ready!(poll_spend(cx));
     }
 }

@@ -2,8 +2,10 @@
 
 mod async_buf_read;
 mod async_read;
+mod async_seek;
 mod async_write;
 
 pub use async_buf_read::AsyncBufRead;
 pub use async_read::AsyncRead;
+pub use async_seek::AsyncSeek;
 pub use async_write::AsyncWrite;

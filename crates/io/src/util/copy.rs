@@ -9,7 +9,7 @@ use crate::ext::write_zero;
 use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Bytes moved at once.
-const CAPACITY: usize = 8 * 1024;
+pub(super) const CAPACITY: usize = 8 * 1024;
 
 /// Copies everything that `reader` has to `writer`, flushes it, and says how
 /// many bytes it were.
@@ -32,7 +32,7 @@ where
     R: AsyncRead + Unpin + ?Sized,
     W: AsyncWrite + Unpin + ?Sized,
 {
-    let mut buffer = CopyBuffer::new();
+    let mut buffer = CopyBuffer::new(CAPACITY);
     poll_fn(|cx| buffer.poll_copy(cx, Pin::new(&mut *reader), Pin::new(&mut *writer))).await
 }
 
@@ -52,9 +52,10 @@ pub(super) struct CopyBuffer {
 }
 
 impl CopyBuffer {
-    pub(super) fn new() -> Self {
+    /// A buffer of `capacity` bytes, which is what is moved at once.
+    pub(super) fn new(capacity: usize) -> Self {
         Self {
-            bytes: vec![0; CAPACITY].into_boxed_slice(),
+            bytes: vec![0; capacity].into_boxed_slice(),
             pos: 0,
             end: 0,
             copied: 0,

@@ -5,7 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::copy::CopyBuffer;
+use super::copy::{CAPACITY, CopyBuffer};
 use crate::{AsyncRead, AsyncWrite};
 
 /// Copies between `a` and `b` in both directions, until both have come to
@@ -31,8 +31,40 @@ where
     A: AsyncRead + AsyncWrite + Unpin + ?Sized,
     B: AsyncRead + AsyncWrite + Unpin + ?Sized,
 {
-    let mut a_to_b = Transfer::new();
-    let mut b_to_a = Transfer::new();
+    copy_bidirectional_with_sizes(a, b, CAPACITY, CAPACITY).await
+}
+
+/// As [`copy_bidirectional`], with a buffer of `a_to_b_buf_size` bytes for the
+/// one direction, and of `b_to_a_buf_size` bytes for the other.
+///
+/// # Errors
+///
+/// As [`copy_bidirectional`].
+///
+/// # Panics
+///
+/// If a size is zero.
+///
+/// # Cancel safety
+///
+/// Not cancel safe: dropped before completion, what is in the buffers is lost.
+pub async fn copy_bidirectional_with_sizes<A, B>(
+    a: &mut A,
+    b: &mut B,
+    a_to_b_buf_size: usize,
+    b_to_a_buf_size: usize,
+) -> io::Result<(u64, u64)>
+where
+    A: AsyncRead + AsyncWrite + Unpin + ?Sized,
+    B: AsyncRead + AsyncWrite + Unpin + ?Sized,
+{
+    // Nothing read into no room would look like the end.
+    assert!(
+        a_to_b_buf_size > 0 && b_to_a_buf_size > 0,
+        "a buffer of no bytes copies nothing; use a size above zero"
+    );
+    let mut a_to_b = Transfer::new(a_to_b_buf_size);
+    let mut b_to_a = Transfer::new(b_to_a_buf_size);
     let mut b_first = false;
     poll_fn(|cx| {
         // A direction that is always ready uses up the budget, so they take
@@ -59,8 +91,8 @@ enum Transfer {
 }
 
 impl Transfer {
-    fn new() -> Self {
-        Self::Copying(CopyBuffer::new())
+    fn new(buf_size: usize) -> Self {
+        Self::Copying(CopyBuffer::new(buf_size))
     }
 
     fn poll<R, W>(

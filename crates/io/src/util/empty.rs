@@ -1,11 +1,11 @@
 //! A stream without bytes.
 
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::poll_spend;
-use crate::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 /// Is always at its end, and swallows what is written to it.
 ///
@@ -36,6 +36,18 @@ impl AsyncBufRead for Empty {
     }
 
     fn consume(self: Pin<&mut Self>, _: usize) {}
+}
+
+/// Every position is the start, which is the end.
+impl AsyncSeek for Empty {
+    fn start_seek(self: Pin<&mut Self>, _: SeekFrom) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        ready!(poll_spend(cx));
+        Poll::Ready(Ok(0))
+    }
 }
 
 super::sink::swallow!(Empty);

@@ -2,25 +2,31 @@
 
 mod copy;
 mod copy_bidirectional;
+mod copy_buf;
 mod duplex;
 mod empty;
+mod join;
 mod pipe;
 mod repeat;
+mod simplex;
 mod sink;
 mod split;
 
 pub use copy::copy;
-pub use copy_bidirectional::copy_bidirectional;
+pub use copy_bidirectional::{copy_bidirectional, copy_bidirectional_with_sizes};
+pub use copy_buf::copy_buf;
 pub use duplex::{DuplexStream, duplex};
 pub use empty::{Empty, empty};
+pub use join::{Join, join};
 pub use repeat::{Repeat, repeat};
+pub use simplex::{SimplexStream, simplex};
 pub use sink::{Sink, sink};
 pub use split::{ReadHalf, WriteHalf, split};
 
 use std::task::{Context, Poll, ready};
 
 /// Spends a unit of the poll's budget, for what is ready whenever it is asked.
-fn poll_spend(cx: &mut Context<'_>) -> Poll<()> {
+pub(crate) fn poll_spend(cx: &mut Context<'_>) -> Poll<()> {
     let coop = ready!(raddle_coop::poll_proceed(cx));
     coop.made_progress();
     Poll::Ready(())

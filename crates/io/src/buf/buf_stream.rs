@@ -1,0 +1,140 @@
+//! A buffer for each direction of a stream.
+
+use std::io::{self, IoSlice, SeekFrom};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use super::{BufReader, BufWriter, DEFAULT_CAPACITY};
+use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
+
+pin_project! {
+    /// Reads ahead, and gathers writes, on one stream: a [`BufReader`] and a
+    /// [`BufWriter`] in one.
+    ///
+    /// When it is dropped, the bytes it has read ahead are lost, and so are
+    /// those it has not passed on: call [`flush`](crate::AsyncWriteExt::flush)
+    /// or [`shutdown`](crate::AsyncWriteExt::shutdown) before.
+    #[derive(Debug)]
+    pub struct BufStream<RW> {
+        #[pin]
+        inner: BufReader<BufWriter<RW>>,
+    }
+}
+
+impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
+    /// Puts a buffer of 8 KiB around each direction of `stream`.
+    pub fn new(stream: RW) -> Self {
+        Self::with_capacity(DEFAULT_CAPACITY, DEFAULT_CAPACITY, stream)
+    }
+
+    /// Puts a buffer of `reader_capacity` bytes around the one direction of
+    /// `stream`, and one of `writer_capacity` bytes around the other.
+    pub fn with_capacity(reader_capacity: usize, writer_capacity: usize, stream: RW) -> Self {
+        let writer = BufWriter::with_capacity(writer_capacity, stream);
+        Self {
+            inner: BufReader::with_capacity(reader_capacity, writer),
+        }
+    }
+
+    /// The stream.
+    pub fn get_ref(&self) -> &RW {
+        self.inner.get_ref().get_ref()
+    }
+
+    /// The stream. What is read from it is missing here, and what is written
+    /// to it overtakes what is buffered.
+    pub fn get_mut(&mut self) -> &mut RW {
+        self.inner.get_mut().get_mut()
+    }
+
+    /// The stream, pinned as this is.
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut RW> {
+        self.project().inner.get_pin_mut().get_pin_mut()
+    }
+
+    /// The stream. What is buffered, in either direction, is lost.
+    pub fn into_inner(self) -> RW {
+        self.inner.into_inner().into_inner()
+    }
+}
+
+/// Keeps what is buffered.
+impl<RW> From<BufReader<BufWriter<RW>>> for BufStream<RW> {
+    fn from(inner: BufReader<BufWriter<RW>>) -> Self {
+        Self { inner }
+    }
+}
+
+/// Keeps what is buffered.
+impl<RW> From<BufWriter<BufReader<RW>>> for BufStream<RW> {
+    fn from(writer: BufWriter<BufReader<RW>>) -> Self {
+        let (reader, writer) = writer.replace_inner(());
+        let (stream, reader) = reader.replace_inner(());
+        let ((), writer) = writer.replace_inner(stream);
+        let ((), inner) = reader.replace_inner(writer);
+        Self { inner }
+    }
+}
+
+impl<RW: AsyncRead + AsyncWrite> AsyncRead for BufStream<RW> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.project().inner.poll_read(cx, buf)
+    }
+}
+
+impl<RW: AsyncRead + AsyncWrite> AsyncBufRead for BufStream<RW> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        self.project().inner.poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, amt: usize) {
+        self.project().inner.consume(amt);
+    }
+}
+
+impl<RW: AsyncRead + AsyncWrite> AsyncWrite for BufStream<RW> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write(cx, buf)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+}
+
+/// Passes on what was written, and forgets what was read ahead.
+impl<RW: AsyncRead + AsyncWrite + AsyncSeek> AsyncSeek for BufStream<RW> {
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        self.project().inner.start_seek(position)
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        self.project().inner.poll_complete(cx)
+    }
+}

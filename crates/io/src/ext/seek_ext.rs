@@ -1,0 +1,78 @@
+//! The methods of every stream with a position.
+
+use std::io::SeekFrom;
+
+use super::seek::Seek;
+use crate::AsyncSeek;
+
+/// The methods to call on an [`AsyncSeek`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle_io::{AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt};
+/// use std::io::SeekFrom;
+///
+/// /// The last four bytes.
+/// async fn trailer(mut file: impl AsyncRead + AsyncSeek + Unpin) -> std::io::Result<u32> {
+///     file.seek(SeekFrom::End(-4)).await?;
+///     file.read_u32().await
+/// }
+/// # let _ = trailer(std::io::Cursor::new([0; 4]));
+/// ```
+pub trait AsyncSeekExt: AsyncSeek {
+    /// Moves to `position`, and says where that is, in bytes from the start.
+    ///
+    /// Waits first for what is still under way.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a position before the start; otherwise as the stream
+    /// has them, errors of what was still under way included.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: dropped before completion, it may have moved or not,
+    /// and a later seek waits for it. What was written before is not lost.
+    fn seek(&mut self, position: SeekFrom) -> Seek<'_, Self>
+    where
+        Self: Unpin,
+    {
+        Seek::new(self, position)
+    }
+
+    /// Moves to the start: [`seek`](Self::seek) to zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek`](Self::seek).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`seek`](Self::seek).
+    fn rewind(&mut self) -> Seek<'_, Self>
+    where
+        Self: Unpin,
+    {
+        self.seek(SeekFrom::Start(0))
+    }
+
+    /// Says where the stream is, in bytes from the start: [`seek`](Self::seek)
+    /// by zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek`](Self::seek).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`seek`](Self::seek), though it moves nothing.
+    fn stream_position(&mut self) -> Seek<'_, Self>
+    where
+        Self: Unpin,
+    {
+        self.seek(SeekFrom::Current(0))
+    }
+}
+
+impl<S: AsyncSeek + ?Sized> AsyncSeekExt for S {}

@@ -1,0 +1,86 @@
+//! `AsyncBufReadExt::split`.
+
+use std::future::poll_fn;
+use std::io;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use super::read_until::poll_read_until;
+use crate::AsyncBufRead;
+
+pin_project! {
+    /// The parts of a reader between delimiters; see
+    /// [`AsyncBufReadExt::split`](crate::AsyncBufReadExt::split).
+    #[derive(Debug)]
+    #[must_use = "segments are read only when asked for"]
+    pub struct Split<R> {
+        #[pin]
+        reader: R,
+        delimiter: u8,
+        // The segment so far. It is kept here, so that a dropped
+        // `next_segment` loses nothing.
+        segment: Vec<u8>,
+    }
+}
+
+impl<R> Split<R> {
+    pub(super) fn new(reader: R, delimiter: u8) -> Self {
+        Self {
+            reader,
+            delimiter,
+            segment: Vec::new(),
+        }
+    }
+}
+
+impl<R: AsyncBufRead> Split<R> {
+    /// The next segment, without its delimiter; `None` at the end.
+    ///
+    /// What follows the last delimiter is a segment too, unless it is empty.
+    ///
+    /// # Errors
+    ///
+    /// As the reader has them; what was read of the segment is kept.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, the next call goes on with the
+    /// same segment.
+    pub async fn next_segment(&mut self) -> io::Result<Option<Vec<u8>>>
+    where
+        R: Unpin,
+    {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next_segment(cx)).await
+    }
+
+    /// The step of [`next_segment`](Self::next_segment).
+    ///
+    /// # Errors
+    ///
+    /// As [`next_segment`](Self::next_segment).
+    pub fn poll_next_segment(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<Option<Vec<u8>>>> {
+        let this = self.project();
+        let mut read = this.segment.len();
+        ready!(poll_read_until(
+            this.reader,
+            cx,
+            *this.delimiter,
+            this.segment,
+            &mut read
+        ))?;
+        let mut segment = mem::take(this.segment);
+        if segment.is_empty() {
+            return Poll::Ready(Ok(None));
+        }
+        if segment.last() == Some(this.delimiter) {
+            segment.pop();
+        }
+        Poll::Ready(Ok(Some(segment)))
+    }
+}

@@ -1,0 +1,84 @@
+//! Moving to a position.
+
+use std::io::{self, Cursor, SeekFrom};
+use std::ops::DerefMut;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A stream of bytes with a position that can be moved without blocking.
+///
+/// A seek has two steps: it is started, and then polled until it is complete.
+/// The methods to call are those of [`AsyncSeekExt`](crate::AsyncSeekExt).
+pub trait AsyncSeek {
+    /// Starts to move to `position`, in bytes.
+    ///
+    /// What comes of it is said by [`poll_complete`](Self::poll_complete),
+    /// which is called until it is ready before anything else is done with the
+    /// stream. To move beyond the end is allowed, and what it means is the
+    /// stream's to say.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started, for instance as another operation is under
+    /// way: call [`poll_complete`](Self::poll_complete) first.
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()>;
+
+    /// Completes the seek that was started, and says the new position, in
+    /// bytes from the start.
+    ///
+    /// Where none was started it waits for whatever else is under way; the
+    /// position it gives is then unspecified.
+    ///
+    /// When it is `Pending`, the waker of `cx` is woken when trying again
+    /// makes sense. Only the waker of the last call is kept.
+    ///
+    /// # Errors
+    ///
+    /// As the stream has them; `InvalidInput` for a position before the start.
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>>;
+}
+
+impl<T: ?Sized + AsyncSeek + Unpin> AsyncSeek for &mut T {
+    fn start_seek(mut self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        Pin::new(&mut **self).start_seek(position)
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Pin::new(&mut **self).poll_complete(cx)
+    }
+}
+
+impl<T: ?Sized + AsyncSeek + Unpin> AsyncSeek for Box<T> {
+    fn start_seek(mut self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        Pin::new(&mut **self).start_seek(position)
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Pin::new(&mut **self).poll_complete(cx)
+    }
+}
+
+impl<P> AsyncSeek for Pin<P>
+where
+    P: DerefMut,
+    P::Target: AsyncSeek,
+{
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        self.as_deref_mut().start_seek(position)
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        self.as_deref_mut().poll_complete(cx)
+    }
+}
+
+/// Moves at once; there is nothing to complete.
+impl<T: AsRef<[u8]> + Unpin> AsyncSeek for Cursor<T> {
+    fn start_seek(mut self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        io::Seek::seek(&mut *self, position).map(drop)
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Poll::Ready(Ok(self.position()))
+    }
+}

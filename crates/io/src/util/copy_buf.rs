@@ -1,0 +1,111 @@
+//! From a buffered reader to a writer.
+
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::poll_spend;
+use crate::ext::write_zero;
+use crate::{AsyncBufRead, AsyncWrite};
+
+/// Copies everything that `reader` has to `writer` out of the reader's own
+/// buffer, flushes it, and says how many bytes it were.
+///
+/// The writer is flushed also whenever the reader has nothing for now. It is
+/// not shut down. Interrupted reads and writes are tried again. Takes part in
+/// the poll's budget.
+///
+/// # Errors
+///
+/// As reader and writer have them; `WriteZero` if the writer takes no more
+/// bytes. What was copied before stays copied, and what was not is still in
+/// the reader.
+///
+/// # Cancel safety
+///
+/// Cancel safe: dropped before completion, every byte is either written or
+/// still in the reader, and copying again goes on from there. The number that
+/// is then returned counts the later part only.
+pub async fn copy_buf<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
+where
+    R: AsyncBufRead + Unpin + ?Sized,
+    W: AsyncWrite + Unpin + ?Sized,
+{
+    let mut copying = CopyBuf {
+        copied: 0,
+        read_done: false,
+        need_flush: false,
+    };
+    poll_fn(|cx| copying.poll(cx, Pin::new(&mut *reader), Pin::new(&mut *writer))).await
+}
+
+struct CopyBuf {
+    /// Bytes written by now.
+    copied: u64,
+    /// Whether the reader has come to its end.
+    read_done: bool,
+    /// Whether bytes were written since the last flush.
+    need_flush: bool,
+}
+
+impl CopyBuf {
+    fn poll<R, W>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut reader: Pin<&mut R>,
+        mut writer: Pin<&mut W>,
+    ) -> Poll<io::Result<u64>>
+    where
+        R: AsyncBufRead + ?Sized,
+        W: AsyncWrite + ?Sized,
+    {
+        while !self.read_done {
+            match self.poll_step(cx, reader.as_mut(), writer.as_mut()) {
+                Poll::Ready(Err(error)) if error.kind() != ErrorKind::Interrupted => {
+                    return Poll::Ready(Err(error));
+                }
+                Poll::Ready(_) => {}
+                Poll::Pending => return Poll::Pending,
+            }
+            // Reader and writer may both be ready for ever without counting it.
+            ready!(poll_spend(cx));
+        }
+        ready!(writer.poll_flush(cx))?;
+        Poll::Ready(Ok(self.copied))
+    }
+
+    /// Writes once what the reader has in its buffer.
+    fn poll_step<R, W>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut reader: Pin<&mut R>,
+        mut writer: Pin<&mut W>,
+    ) -> Poll<io::Result<()>>
+    where
+        R: AsyncBufRead + ?Sized,
+        W: AsyncWrite + ?Sized,
+    {
+        let Poll::Ready(available) = reader.as_mut().poll_fill_buf(cx)? else {
+            // What the reader waits for may be the answer to what is still
+            // unflushed.
+            if self.need_flush {
+                ready!(writer.poll_flush(cx))?;
+                self.need_flush = false;
+            }
+            return Poll::Pending;
+        };
+        if available.is_empty() {
+            self.read_done = true;
+            return Poll::Ready(Ok(()));
+        }
+        let written = ready!(writer.as_mut().poll_write(cx, available))?;
+        if written == 0 {
+            return Poll::Ready(Err(write_zero()));
+        }
+        reader.consume(written);
+        self.copied += written as u64;
+        self.need_flush = true;
+        Poll::Ready(Ok(()))
+    }
+}

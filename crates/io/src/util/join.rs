@@ -1,0 +1,141 @@
+//! A reader and a writer as one stream.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use crate::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+
+pin_project! {
+    /// A stream that reads from one thing and writes to another.
+    ///
+    /// Comes from [`join`].
+    #[derive(Clone, Debug)]
+    pub struct Join<R, W> {
+        #[pin]
+        reader: R,
+        #[pin]
+        writer: W,
+    }
+}
+
+/// Makes one stream of a reader and a writer.
+///
+/// # Cancel safety
+///
+/// The stream has no state of its own: what is cancel safe on the reader or
+/// the writer is so on it.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_io::{AsyncReadExt, AsyncWriteExt, join};
+///
+/// # let future = async {
+/// let mut stream = join(&b"question"[..], Vec::new());
+/// let mut text = String::new();
+/// stream.read_to_string(&mut text).await?;
+/// stream.write_all(b"answer").await?;
+/// assert_eq!(text, "question");
+/// assert_eq!(stream.writer(), b"answer");
+/// # std::io::Result::Ok(())
+/// # };
+/// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
+/// ```
+pub fn join<R, W>(reader: R, writer: W) -> Join<R, W>
+where
+    R: AsyncRead,
+    W: AsyncWrite,
+{
+    Join { reader, writer }
+}
+
+impl<R, W> Join<R, W> {
+    /// Reader and writer again.
+    pub fn into_inner(self) -> (R, W) {
+        (self.reader, self.writer)
+    }
+
+    /// The reader.
+    pub fn reader(&self) -> &R {
+        &self.reader
+    }
+
+    /// The writer.
+    pub fn writer(&self) -> &W {
+        &self.writer
+    }
+
+    /// The reader.
+    pub fn reader_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    /// The writer.
+    pub fn writer_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
+    /// The reader, pinned as this is.
+    pub fn reader_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
+        self.project().reader
+    }
+
+    /// The writer, pinned as this is.
+    pub fn writer_pin_mut(self: Pin<&mut Self>) -> Pin<&mut W> {
+        self.project().writer
+    }
+}
+
+impl<R: AsyncRead, W> AsyncRead for Join<R, W> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.project().reader.poll_read(cx, buf)
+    }
+}
+
+impl<R: AsyncBufRead, W> AsyncBufRead for Join<R, W> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        self.project().reader.poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, amt: usize) {
+        self.project().reader.consume(amt);
+    }
+}
+
+impl<R, W: AsyncWrite> AsyncWrite for Join<R, W> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.project().writer.poll_write(cx, buf)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().writer.poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().writer.poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.project().writer.poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.writer.is_write_vectored()
+    }
+}

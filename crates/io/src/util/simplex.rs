@@ -1,0 +1,106 @@
+//! A stream in memory in one direction.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::pipe::Pipe;
+use super::split::{ReadHalf, WriteHalf, split};
+use crate::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A stream in memory that reads what was written to it.
+///
+/// Comes from [`simplex`] in halves, and from
+/// [`new_unsplit`](Self::new_unsplit) whole. Takes part in the poll's budget.
+#[derive(Debug)]
+pub struct SimplexStream {
+    pipe: Pipe,
+}
+
+/// Makes the two ends of a stream in memory in one direction.
+///
+/// It holds `max_buf_size` bytes at most; a write waits while there is no
+/// room, so with a size of zero it waits for ever. To
+/// [shut the writer down](crate::AsyncWriteExt::shutdown) is the end of what is
+/// read, and a write after it fails with `BrokenPipe`. To drop an end is
+/// nothing to the other one: the reader of a writer that was dropped and not
+/// shut down waits for ever, as does a writer without room whose reader is
+/// dropped.
+///
+/// # Cancel safety
+///
+/// Reads and writes have no state of their own: dropped while they wait, they
+/// have moved nothing.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_io::{AsyncReadExt, AsyncWriteExt, simplex};
+///
+/// # let future = async {
+/// let (mut reader, mut writer) = simplex(64);
+/// writer.write_all(b"one way").await?;
+/// writer.shutdown().await?;
+///
+/// let mut text = String::new();
+/// reader.read_to_string(&mut text).await?;
+/// assert_eq!(text, "one way");
+/// # std::io::Result::Ok(())
+/// # };
+/// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
+/// ```
+pub fn simplex(max_buf_size: usize) -> (ReadHalf<SimplexStream>, WriteHalf<SimplexStream>) {
+    split(SimplexStream::new_unsplit(max_buf_size))
+}
+
+impl SimplexStream {
+    /// Makes a stream that is not split into its ends; for the rest see
+    /// [`simplex`].
+    pub fn new_unsplit(max_buf_size: usize) -> Self {
+        Self {
+            pipe: Pipe::new(max_buf_size),
+        }
+    }
+}
+
+impl AsyncRead for SimplexStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.pipe.poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for SimplexStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.pipe.poll_write(cx, &[IoSlice::new(buf)])
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.pipe.close();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.pipe.poll_write(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+}
