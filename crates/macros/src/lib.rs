@@ -1,10 +1,14 @@
-//! The attribute macros of Raddle: `#[raddle::main]` and `#[raddle::test]`.
+//! The procedural macros of Raddle: `#[raddle::main]`, `#[raddle::test]`, and
+//! what `select!`, `join!` and `try_join!` come to.
 //!
 //! Use them through the `raddle` crate, which exports them; the code they
 //! write names it.
 
 mod arguments;
+mod branches;
 mod expand;
+mod join;
+mod select;
 #[cfg(test)]
 mod tests;
 
@@ -50,4 +54,28 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::test(arguments.into(), item.into()).into()
+}
+
+/// What `raddle::select!` comes to, which documents it: `[$crate]` before what
+/// the user wrote.
+#[doc(hidden)]
+#[proc_macro]
+pub fn select(input: TokenStream) -> TokenStream {
+    select::select(input.into()).into()
+}
+
+/// What `raddle::join!` comes to, which documents it: `[$crate]` before what
+/// the user wrote.
+#[doc(hidden)]
+#[proc_macro]
+pub fn join(input: TokenStream) -> TokenStream {
+    join::join(input.into()).into()
+}
+
+/// What `raddle::try_join!` comes to, which documents it: `[$crate]` before
+/// what the user wrote.
+#[doc(hidden)]
+#[proc_macro]
+pub fn try_join(input: TokenStream) -> TokenStream {
+    join::try_join(input.into()).into()
 }

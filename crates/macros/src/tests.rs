@@ -5,6 +5,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::expand::{main, test};
+use crate::join::{join, try_join};
+use crate::select::select;
 
 /// Spaces between tokens do not matter here.
 fn text(tokens: TokenStream) -> String {
@@ -184,4 +186,40 @@ fn bad_functions_are_refused() {
         ),
         "expected",
     );
+}
+
+#[test]
+fn select_refuses_what_it_cannot_read() {
+    refused(select(quote!([x])), "nothing to wait for");
+    refused(select(quote!([x] biased;)), "nothing to wait for");
+    refused(select(quote!([x] a = b)), "expected `=>`");
+    refused(select(quote!([x] a = b => c d)), "expected `,`");
+    refused(select(quote!([x] a = b, c => d)), "expected `if`");
+    refused(
+        select(quote!([x] else => a, b = c => d)),
+        "nothing follows the `else` branch",
+    );
+    let branch = quote!(_ = a => {});
+    let branches = std::iter::repeat_n(&branch, 65);
+    refused(select(quote!([x] #(#branches)*)), "nest a second `select!`");
+    let branches = std::iter::repeat_n(&branch, 64);
+    let output = text(select(quote!([x] #(#branches)*)));
+    assert!(!output.contains("compile_error"), "{output}");
+}
+
+#[test]
+fn biased_is_a_word_before_a_semicolon_only() {
+    let random = "x::macros::support::random_below(1usize)";
+    let output = text(select(quote!([x] biased = a => {})));
+    assert!(output.contains(random), "{output}");
+    let output = text(select(quote!([x] biased; b = a => {})));
+    assert!(!output.contains(random), "{output}");
+}
+
+#[test]
+fn join_refuses_what_is_no_list() {
+    for macro_ in [join, try_join] {
+        refused(macro_(quote!([x] a b)), "expected `,`");
+        refused(macro_(quote!([x] a, , b)), "expected");
+    }
 }

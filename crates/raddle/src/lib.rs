@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+pub mod macros;
 pub mod runtime;
 pub mod task;
 #[cfg(feature = "tracing")]

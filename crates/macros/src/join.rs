@@ -1,0 +1,110 @@
+//! `join!` and `try_join!`: the code for their futures.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Result, Token};
+
+use crate::branches::{Names, Prefix};
+
+pub(crate) fn join(input: TokenStream) -> TokenStream {
+    expand(input, &Kind::Join)
+}
+
+pub(crate) fn try_join(input: TokenStream) -> TokenStream {
+    expand(input, &Kind::TryJoin)
+}
+
+enum Kind {
+    /// Waits for all.
+    Join,
+    /// Waits for all, or for the first error.
+    TryJoin,
+}
+
+struct Futures {
+    prefix: Prefix,
+    expressions: Punctuated<Expr, Token![,]>,
+}
+
+impl Parse for Futures {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        Ok(Self {
+            prefix: input.parse()?,
+            expressions: Punctuated::parse_terminated(input)?,
+        })
+    }
+}
+
+fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
+    let site = Span::mixed_site();
+    let Futures {
+        prefix,
+        expressions,
+    } = match Futures::parse.parse2(input) {
+        Ok(futures) => futures,
+        Err(error) => return error.into_compile_error(),
+    };
+    let support = prefix.support();
+    let count = expressions.len();
+    if count == 0 {
+        return match kind {
+            Kind::Join => quote_spanned!(site=> async {}.await),
+            Kind::TryJoin => quote_spanned!(site=> async { ::core::result::Result::Ok(()) }.await),
+        };
+    }
+
+    // One that is always ready uses up the budget, so they take turns at being
+    // the first.
+    let next_start = match prefix.biased {
+        true => quote_spanned!(site=> 0),
+        false => quote_spanned!(site=> #support::wrap(start + 1, #count)),
+    };
+    let Names { indices, futures } = Names::new(count);
+    let expressions = expressions.iter();
+    let outputs = quote_spanned!(site=> (#(#futures.as_mut().take_output(),)*));
+    let (look, result) = match kind {
+        Kind::Join => (None, outputs),
+        Kind::TryJoin => {
+            let look = futures.iter().map(|future| {
+                quote_spanned! {site=>
+                    if let ::core::option::Option::Some(error) = #future.as_mut().take_error() {
+                        return #support::Poll::Ready(::core::result::Result::Err(error));
+                    }
+                }
+            });
+            let outputs = quote_spanned!(site=> (#(#futures.as_mut().take_ok(),)*));
+            let result = quote_spanned!(site=> ::core::result::Result::Ok(#outputs));
+            (Some(look.collect::<Vec<_>>()), result)
+        }
+    };
+    let look = look.unwrap_or_else(|| vec![TokenStream::new(); count]);
+    quote_spanned! {site=> {
+        let futures = (#(#expressions,)*);
+        #(let mut #futures = ::core::pin::pin!(#support::maybe_done(futures.#indices));)*
+        let mut next_start = 0;
+        let output = #support::poll_fn(|cx: &mut #support::Context<'_>| {
+            let start: ::core::primitive::usize = next_start;
+            next_start = #next_start;
+            let mut waiting = false;
+            for turn in 0..#count {
+                match #support::wrap(start + turn, #count) {
+                    #(
+                        #indices => match #futures.as_mut().poll_done(cx) {
+                            #support::Poll::Pending => waiting = true,
+                            #support::Poll::Ready(()) => { #look }
+                        },
+                    )*
+                    _ => {}
+                }
+            }
+            match waiting {
+                true => #support::Poll::Pending,
+                false => #support::Poll::Ready(#result),
+            }
+        })
+        .await;
+        output
+    }}
+}

@@ -1,0 +1,214 @@
+//! `select!`: what its branches say, and the code for them.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote_spanned};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Block, Error, Expr, Pat, Result, Token, token};
+
+use crate::branches::{Names, Prefix};
+
+/// A bit of a `u64` says whether a branch is disabled.
+const MAX_BRANCHES: usize = 64;
+
+pub(crate) fn select(input: TokenStream) -> TokenStream {
+    match Select::parse.parse2(input) {
+        Ok(select) => select.expand(),
+        Err(error) => error.into_compile_error(),
+    }
+}
+
+struct Select {
+    prefix: Prefix,
+    branches: Vec<Branch>,
+    /// The handler for when every branch is disabled.
+    otherwise: Option<TokenStream>,
+}
+
+/// `pattern = future, if condition => handler`
+struct Branch {
+    pattern: Pat,
+    future: Expr,
+    condition: Option<Expr>,
+    handler: TokenStream,
+}
+
+impl Parse for Select {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let prefix = input.parse()?;
+        let mut branches = Vec::new();
+        let mut otherwise = None;
+        while !input.is_empty() {
+            if input.peek(Token![else]) {
+                input.parse::<Token![else]>()?;
+                input.parse::<Token![=>]>()?;
+                otherwise = Some(handler(input)?);
+                if !input.is_empty() {
+                    return Err(
+                        input.error("nothing follows the `else` branch; move it to the end")
+                    );
+                }
+            } else {
+                if branches.len() == MAX_BRANCHES {
+                    return Err(input.error("more than 64 branches; nest a second `select!`"));
+                }
+                branches.push(input.parse()?);
+            }
+        }
+        if branches.is_empty() && otherwise.is_none() {
+            let message = "nothing to wait for; write `pattern = future => handler`";
+            return Err(Error::new(Span::call_site(), message));
+        }
+        Ok(Self {
+            prefix,
+            branches,
+            otherwise,
+        })
+    }
+}
+
+impl Parse for Branch {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let pattern = Pat::parse_multi_with_leading_vert(input)?;
+        input.parse::<Token![=]>()?;
+        let future = input.parse()?;
+        let mut condition = None;
+        if input.peek(Token![,]) {
+            input.parse::<Token![,]>()?;
+            input.parse::<Token![if]>()?;
+            condition = Some(input.parse()?);
+        }
+        input.parse::<Token![=>]>()?;
+        Ok(Self {
+            pattern,
+            future,
+            condition,
+            handler: handler(input)?,
+        })
+    }
+}
+
+/// A block, with a comma or none after it, or another expression, which a comma
+/// ends unless it is the last thing.
+fn handler(input: ParseStream<'_>) -> Result<TokenStream> {
+    let handler = if input.peek(token::Brace) {
+        let block: Block = input.parse()?;
+        quote_spanned!(Span::mixed_site()=> #block)
+    } else {
+        let expression: Expr = input.parse()?;
+        if !input.is_empty() && !input.peek(Token![,]) {
+            return Err(input.error("expected `,` after the handler, which is no block"));
+        }
+        quote_spanned!(Span::mixed_site()=> #expression)
+    };
+    input.parse::<Option<Token![,]>>()?;
+    Ok(handler)
+}
+
+impl Select {
+    fn expand(self) -> TokenStream {
+        let site = Span::mixed_site();
+        let support = self.prefix.support();
+        let otherwise = self.otherwise.unwrap_or_else(|| {
+            let message = "every branch of select! is disabled; add an else branch";
+            quote_spanned!(site=> ::core::panic!(#message))
+        });
+        if self.branches.is_empty() {
+            return otherwise;
+        }
+
+        let count = self.branches.len();
+        let start = match self.prefix.biased {
+            true => quote_spanned!(site=> 0),
+            false => quote_spanned!(site=> #support::random_below(#count)),
+        };
+        // An item is seen by the handlers, unlike a variable.
+        let output = Ident::new("__RaddleSelectOutput", site);
+        let Names {
+            indices, futures, ..
+        } = Names::new(count);
+        let variants: Vec<Ident> = (0..count).map(|n| format_ident!("Branch{n}")).collect();
+        let masks: Vec<u64> = (0..count).map(|n| 1 << n).collect();
+        let handlers = self.branches.iter().map(|branch| &branch.handler);
+        let patterns: Vec<&Pat> = self.branches.iter().map(|branch| &branch.pattern).collect();
+        let expressions = self.branches.iter().map(|branch| &branch.future);
+        let conditions = self
+            .branches
+            .iter()
+            .zip(&masks)
+            .filter_map(|(branch, mask)| {
+                let condition = branch.condition.as_ref()?;
+                Some(quote_spanned! {site=>
+                    let enabled: ::core::primitive::bool = #condition;
+                    if !enabled {
+                        disabled |= #mask;
+                    }
+                })
+            });
+
+        // Whether a pattern matches is asked in a guard, which binds without
+        // moving: the value then goes to the handler, or is dropped.
+        quote_spanned! {site=> {
+            enum #output<#(#variants),*> {
+                #(#variants(#variants),)*
+                Else,
+            }
+            let mut disabled: ::core::primitive::u64 = 0;
+            #(#conditions)*
+            let output = {
+                let futures = (#(#expressions,)*);
+                #(
+                    let mut #futures =
+                        ::core::pin::pin!(#support::IntoFuture::into_future(futures.#indices));
+                )*
+                let output = #support::poll_fn(|cx: &mut #support::Context<'_>| {
+                    if #support::poll_budget(cx).is_pending() {
+                        return #support::Poll::Pending;
+                    }
+                    let mut waiting = false;
+                    let start = #start;
+                    for turn in 0..#count {
+                        match #support::wrap(start + turn, #count) {
+                            #(
+                                #indices if disabled & #masks == 0 => {
+                                    match #support::Future::poll(#futures.as_mut(), cx) {
+                                        #support::Poll::Pending => waiting = true,
+                                        #[allow(unused_mut)]
+                                        #support::Poll::Ready(mut value) => {
+                                            disabled |= #masks;
+                                            let mut matches = false;
+                                            #[allow(unused_variables, unreachable_code)]
+                                            match value {
+                                                #patterns if { matches = true; false } => {
+                                                    ::core::unreachable!()
+                                                }
+                                                _ => {}
+                                            }
+                                            if matches {
+                                                return #support::Poll::Ready(#output::#variants(value));
+                                            }
+                                        }
+                                    }
+                                }
+                            )*
+                            _ => {}
+                        }
+                    }
+                    match waiting {
+                        true => #support::Poll::Pending,
+                        false => #support::Poll::Ready(#output::Else),
+                    }
+                })
+                .await;
+                output
+            };
+            #[allow(unused_mut)]
+            let mut output = output;
+            match output {
+                #(#output::#variants(#patterns) => #handlers,)*
+                #output::Else => #otherwise,
+                #[allow(unreachable_patterns)]
+                _ => ::core::unreachable!("the pattern has matched before"),
+            }
+        }}
+    }
+}

@@ -1,0 +1,114 @@
+//! What the code of `select!`, `join!` and `try_join!` calls.
+
+use std::cell::Cell;
+use std::collections::hash_map::RandomState;
+pub use std::future::{Future, IntoFuture, poll_fn};
+use std::hash::{BuildHasher, Hasher};
+use std::pin::Pin;
+pub use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+pub use raddle_macros::{join, select, try_join};
+
+raddle_std::thread_local! {
+    /// The state of this thread's random numbers; zero until the first.
+    static RANDOM: Cell<u32> = Cell::new(0);
+}
+
+/// A number below `count`, for the choice of a branch (Marsaglia's xorshift).
+pub fn random_below(count: usize) -> usize {
+    RANDOM.with(|cell| {
+        let mut random = cell.get();
+        if random == 0 {
+            // The hasher's keys are random; a state of zero would stay so.
+            random = RandomState::new().build_hasher().finish() as u32 | 1;
+        }
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        cell.set(random);
+        // The high bits of the product: no division.
+        ((u64::from(random) * count as u64) >> 32) as usize
+    })
+}
+
+/// The branch that a number is of which has gone round.
+#[inline]
+pub fn wrap(number: usize, count: usize) -> usize {
+    number % count
+}
+
+/// Whether the budget of the poll has a unit left. If not, the task has been
+/// woken, to be polled again after the others.
+pub fn poll_budget(cx: &mut Context<'_>) -> Poll<()> {
+    // Takes no unit: what is polled does.
+    raddle_coop::poll_proceed(cx).map(drop)
+}
+
+pin_project! {
+    /// A future, and then its output.
+    #[project = StateProj]
+    #[project_replace = StateReplace]
+    #[derive(Debug)]
+    pub enum MaybeDone<F>
+    where
+        F: Future,
+    {
+        /// Not complete yet.
+        Future {
+            #[pin]
+            future: F,
+        },
+        /// Complete.
+        Done { output: F::Output },
+        /// The output has been taken.
+        Gone,
+    }
+}
+
+/// Makes a future one that keeps its output.
+pub fn maybe_done<F: IntoFuture>(future: F) -> MaybeDone<F::IntoFuture> {
+    MaybeDone::Future {
+        future: future.into_future(),
+    }
+}
+
+impl<F: Future> MaybeDone<F> {
+    /// Polls the future, unless it is complete.
+    pub fn poll_done(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if let StateProj::Future { future } = self.as_mut().project() {
+            match future.poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(output) => self.set(Self::Done { output }),
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// The output of a future that is complete.
+    pub fn take_output(self: Pin<&mut Self>) -> F::Output {
+        match self.project_replace(Self::Gone) {
+            StateReplace::Done { output } => output,
+            _ => unreachable!("the output is taken once, when all are complete"),
+        }
+    }
+}
+
+impl<T, E, F: Future<Output = Result<T, E>>> MaybeDone<F> {
+    /// The error of a future that is complete, if it has one.
+    pub fn take_error(mut self: Pin<&mut Self>) -> Option<E> {
+        match self.as_mut().project() {
+            StateProj::Done { output: Err(_) } => self.take_output().err(),
+            _ => None,
+        }
+    }
+
+    /// What a future gave that is complete and has no error.
+    pub fn take_ok(self: Pin<&mut Self>) -> T {
+        match self.take_output() {
+            Ok(value) => value,
+            Err(_) => unreachable!("an error is returned when it is found"),
+        }
+    }
+}

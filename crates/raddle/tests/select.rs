@@ -1,0 +1,395 @@
+//! `select!`: which branch it is, and what becomes of the others.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::cell::{Cell, RefCell};
+use std::future::{pending, poll_fn, ready};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::task::{Context, Poll, Waker};
+
+use common::{Live, panic_message};
+use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex};
+use raddle::runtime::Builder;
+use raddle::select;
+use raddle::task::coop::{consume_budget, has_budget_remaining};
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
+}
+
+/// Polls `future` once, with a budget of its own.
+fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Is pending at its first poll, and wakes itself.
+async fn later<T>(value: T) -> T {
+    raddle::task::yield_now().await;
+    value
+}
+
+#[test]
+fn the_first_that_is_ready_is_the_result() {
+    block_on(async {
+        for _ in 0..50 {
+            let number = select! {
+                number = later(1) => number,
+                number = ready(2) => number,
+                _ = pending::<()>() => 3,
+            };
+            assert_eq!(number, 2);
+        }
+        // One branch, and no comma.
+        assert_eq!(select!(x = ready(4) => x), 4);
+    });
+}
+
+#[test]
+fn handlers_are_blocks_or_expressions() {
+    block_on(async {
+        let mut seen = Vec::new();
+        for turn in 0..5 {
+            let text = select! {
+                biased;
+                _ = ready(()), if turn == 0 => { "block" }
+                _ = ready(()), if turn == 1 => { "block and comma" },
+                _ = ready(()), if turn == 2 => match turn { 2 => "match", _ => "" },
+                _ = async {}, if turn == 3 => { later("await").await }
+                else => "else",
+            };
+            seen.push(text);
+        }
+        let expected = ["block", "block and comma", "match", "await", "else"];
+        assert_eq!(seen, expected);
+        assert_eq!(select! { else => 1 }, 1);
+        assert_eq!(select! { else => { 1 } }, 1);
+    });
+}
+
+#[test]
+fn a_pattern_that_does_not_match_disables_its_branch() {
+    block_on(async {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let unwanted = Live::new(&dropped);
+        let number = select! {
+            biased;
+            None = async { Some(unwanted) } => 1,
+            Ok(number) | Err(number) = ready(Err::<i32, i32>(2)) => number,
+        };
+        assert_eq!(number, 2);
+        assert_eq!(dropped.load(SeqCst), 0, "what did not match is dropped");
+
+        // Each kind of binding, of what cannot be copied too.
+        let text = select! {
+            biased;
+            (Some(mut first), ref second @ Some(_)) = ready((None::<String>, Some("x".to_owned())))
+                => { first.push_str(second.as_ref().unwrap()); first }
+            (Some(mut first), ref second) = later((Some("a".to_owned()), "b".to_owned()))
+                => { first.push_str(second); first }
+            ref mut text = pending::<String>() => std::mem::take(text),
+            Pair { left: all @ 1..=2, .. } = pending() => all.to_string(),
+        };
+        assert_eq!(text, "ab");
+    });
+}
+
+struct Pair {
+    left: u32,
+    #[expect(dead_code, reason = "the pattern leaves it out")]
+    right: u32,
+}
+
+#[test]
+fn conditions_are_asked_once_and_futures_made_in_any_case() {
+    block_on(async {
+        let asked = Cell::new(0);
+        let made = Cell::new(0);
+        let make = |value| {
+            made.set(made.get() + 1);
+            ready(value)
+        };
+        let ask = |answer| {
+            asked.set(asked.get() + 1);
+            answer
+        };
+        let number = select! {
+            number = make(1), if ask(false) => number,
+            number = make(2), if ask(true) && !ask(false) => number,
+            number = make(3), if ask(false) => number,
+        };
+        assert_eq!((number, asked.get(), made.get()), (2, 4, 3));
+    });
+}
+
+#[test]
+fn else_is_for_when_all_are_disabled() {
+    block_on(async {
+        let mut received = Vec::new();
+        let (mut one, mut two) = (vec![1, 2].into_iter(), vec![3].into_iter());
+        loop {
+            select! {
+                Some(number) = later(one.next()) => received.push(number),
+                Some(number) = later(two.next()) => received.push(number),
+                else => break,
+            }
+        }
+        assert!(!received.is_empty());
+    });
+}
+
+#[test]
+fn all_disabled_without_else_is_a_panic() {
+    let message = panic_message(|| {
+        block_on(async {
+            select! {
+                _ = ready(()), if false => {}
+                Some(()) = ready(None) => {}
+            }
+        });
+    });
+    assert_eq!(
+        message,
+        "every branch of select! is disabled; add an else branch"
+    );
+}
+
+#[test]
+fn biased_polls_in_order() {
+    block_on(async {
+        for _ in 0..50 {
+            let order = RefCell::new(Vec::new());
+            let note = |number| {
+                let order = &order;
+                poll_fn(move |_| {
+                    order.borrow_mut().push(number);
+                    if number == 3 {
+                        Poll::Ready(())
+                    } else {
+                        Poll::Pending
+                    }
+                })
+            };
+            select! {
+                biased;
+                () = note(1) => unreachable!(),
+                () = note(2) => unreachable!(),
+                () = note(3) => {}
+                () = note(4) => unreachable!(),
+            }
+            assert_eq!(order.into_inner(), [1, 2, 3]);
+        }
+    });
+}
+
+#[test]
+fn each_branch_is_the_first_at_times() {
+    block_on(async {
+        let mut counts = [0; 3];
+        for _ in 0..600 {
+            let branch = select! {
+                _ = ready(()) => 0,
+                _ = ready(()) => 1,
+                _ = ready(()) => 2,
+            };
+            counts[branch] += 1;
+        }
+        // 200 each on the average; fewer than 50 will not be seen.
+        assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+    });
+}
+
+#[test]
+fn control_flow_is_that_of_the_code_around() {
+    async fn parse(text: &str) -> Result<u32, std::num::ParseIntError> {
+        let mut rounds = 0;
+        'outer: loop {
+            rounds += 1;
+            for _ in 0..2 {
+                select! {
+                    biased;
+                    _ = ready(()), if rounds == 1 => continue 'outer,
+                    _ = ready(()), if rounds == 2 => break,
+                    _ = ready(()), if rounds == 3 => rounds += 1,
+                    number = async { text.parse::<u32>() } => return Ok(number? + rounds),
+                }
+            }
+        }
+    }
+    block_on(async {
+        assert_eq!(parse("7").await, Ok(11));
+        parse("seven").await.unwrap_err();
+        // Also in the expression of a future.
+        let result: Result<(), std::num::ParseIntError> = async {
+            select! {
+                _ = ready("x".parse::<u32>()?) => {}
+            }
+            Ok(())
+        }
+        .await;
+        result.unwrap_err();
+    });
+}
+
+#[test]
+fn branches_share_what_they_borrow_with_handlers() {
+    block_on(async {
+        let mut log = String::from("log");
+        let mut count = 0;
+        for _ in 0..4 {
+            select! {
+                length = async { log.len() } => { log.push('x'); count += length; }
+                empty = async { log.is_empty() } => { log.push('y'); count += usize::from(empty); }
+            }
+        }
+        assert_eq!(log.len(), 7);
+        assert!(count <= 18);
+        let output = select! {
+            text = async { &log } => text.clone(),
+            // A temporary lives as long as the futures.
+            text = &mut ready(String::from("other")) => text,
+        };
+        assert!(output.starts_with("log") || output == "other");
+    });
+}
+
+#[test]
+fn the_other_futures_are_dropped_before_the_handler() {
+    block_on(async {
+        let count = Arc::new(AtomicUsize::new(0));
+        let live = Live::new(&count);
+        let alive = select! {
+            () = async { let _live = live; pending().await } => unreachable!(),
+            _ = later(()) => count.load(SeqCst),
+        };
+        assert_eq!(alive, 0);
+    });
+}
+
+#[test]
+fn dropped_it_drops_its_futures_and_loses_nothing_that_is_cancel_safe() {
+    block_on(async {
+        let (mut near, mut far) = duplex(8);
+        let mut buf = [0; 4];
+        for round in 0..20_u8 {
+            {
+                let mut ignored = [0; 4];
+                let select = async {
+                    select! {
+                        read = far.read(&mut ignored) => read.unwrap(),
+                        () = pending() => unreachable!(),
+                    }
+                };
+                assert!(poll_once(select).is_pending());
+            }
+            near.write_all(&[round]).await.unwrap();
+            assert_eq!(far.read(&mut buf).await.unwrap(), 1);
+            assert_eq!(buf[0], round);
+        }
+    });
+}
+
+#[test]
+fn a_future_may_be_kept_for_the_next_round() {
+    block_on(async {
+        let slow = async {
+            for _ in 0..3 {
+                raddle::task::yield_now().await;
+            }
+            7
+        };
+        raddle::pin!(slow);
+        let mut rounds = 0;
+        let number = loop {
+            select! {
+                biased;
+                number = &mut slow => break number,
+                _ = later(()) => rounds += 1,
+            }
+        };
+        assert_eq!(number, 7);
+        assert!(rounds > 0);
+    });
+}
+
+#[test]
+fn without_a_budget_it_polls_nothing_and_yields() {
+    block_on(async {
+        while has_budget_remaining() {
+            consume_budget().await;
+        }
+        let polled = Cell::new(false);
+        let mut select = pin!(async {
+            select! {
+                // Knows no budget.
+                () = poll_fn(|_| { polled.set(true); Poll::Ready(()) }) => {}
+            }
+        });
+        let first = poll_fn(|cx| Poll::Ready(select.as_mut().poll(cx))).await;
+        assert!(first.is_pending() && !polled.get());
+        select.await;
+        assert!(polled.get());
+    });
+}
+
+#[test]
+fn sixty_four_branches() {
+    macro_rules! select_many {
+        ($($number:literal)*) => {
+            select! { $(number = ready($number), if $number == wanted() => number,)* }
+        };
+    }
+    thread_local! { static WANTED: Cell<u32> = const { Cell::new(0) }; }
+    fn wanted() -> u32 {
+        WANTED.get()
+    }
+    block_on(async {
+        for wanted in [1, 2, 32, 63, 64] {
+            WANTED.set(wanted);
+            let number = select_many! {
+                1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+                33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61
+                62 63 64
+            };
+            assert_eq!(number, wanted);
+        }
+    });
+}
+
+#[test]
+fn names_do_not_meet_those_of_the_macro() {
+    block_on(async {
+        let (disabled, output, futures, future0, value, cx) = (1, 2, 3, 4, 5, 6);
+        let sum = select! {
+            waiting = ready(disabled + futures + future0) => waiting + output + value + cx,
+            start = pending::<i32>(), if value == 5 => start,
+        };
+        assert_eq!(sum, 21);
+        // One inside another.
+        let number = select! {
+            number = async { select! { x = later(1) => x, y = ready(2) => y } } => {
+                select! { x = ready(number) => x + 1, _ = pending::<()>() => 0 }
+            }
+        };
+        assert_eq!(number, 3);
+    });
+}
+
+#[test]
+fn it_can_be_sent() {
+    fn check<T: Send>(_: &T) {}
+    let future = async {
+        select! {
+            _ = later(1) => {}
+            Some(()) = later(None) => {}
+            else => {}
+        }
+    };
+    check(&future);
+}
