@@ -59,7 +59,7 @@ impl<J: Job> Member<J> {
         loop {
             while let Some(job) = state.queue.pop_front() {
                 drop(state);
-                run(job);
+                run(job.job);
                 timed_out = false;
                 state = shared.state.lock();
             }

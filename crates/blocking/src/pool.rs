@@ -11,7 +11,7 @@ use raddle_std::thread::Builder;
 use crate::config::Config;
 use crate::error::Refused;
 use crate::member::Member;
-use crate::shared::{Recipe, Shared, Spawn, State};
+use crate::shared::{Queued, Recipe, Shared, Spawn, State};
 
 /// A piece of blocking work.
 pub trait Job: Send + 'static {
@@ -67,8 +67,9 @@ impl<J: Job> Pool<J> {
     }
 
     /// Ends the pool: no job is taken from now on, jobs that have not been
-    /// started are dropped on this thread, and jobs that run are waited for,
-    /// at most `wait` (`None`: as long as they take).
+    /// started are dropped on this thread unless they are
+    /// [mandatory](Handle::submit_mandatory), and jobs that run or are
+    /// mandatory are waited for, at most `wait` (`None`: as long as they take).
     ///
     /// Returns whether all threads have ended. One that has not goes on until
     /// its job returns, and then ends by itself. May be called again, to wait
@@ -80,11 +81,15 @@ impl<J: Job> Pool<J> {
         let shared = &self.handle.shared;
         let mut state = shared.state.lock();
         let recipe = state.recipe.take();
-        let jobs = std::mem::take(&mut state.queue);
+        // The threads look at the queue once more before they leave.
+        let (mandatory, jobs) = std::mem::take(&mut state.queue)
+            .into_iter()
+            .partition(|queued| queued.mandatory);
+        state.queue = mandatory;
         drop(state);
         shared.work.notify_all();
         drop_each(recipe);
-        drop_each(jobs);
+        drop_each::<Queued<J>>(jobs);
 
         let (mut state, ended) = wait_for_threads(shared, wait);
         let handles = std::mem::take(&mut state.handles);
@@ -123,12 +128,40 @@ impl<J: Job> Handle<J> {
     ///
     /// If `thread_name` panics or gives a name with a zero byte.
     pub fn submit(&self, job: J) -> Result<(), Refused<J>> {
+        self.submit_queued(Queued {
+            job,
+            mandatory: false,
+        })
+    }
+
+    /// As [`submit`](Self::submit), for a job that the shutdown does not drop:
+    /// one that is taken before is run, also if it has not been started by
+    /// then.
+    ///
+    /// It is dropped all the same if the process ends, or if a panicking hook
+    /// of the pool leaves no thread to run it.
+    ///
+    /// # Errors
+    ///
+    /// As [`submit`](Self::submit).
+    ///
+    /// # Panics
+    ///
+    /// As [`submit`](Self::submit).
+    pub fn submit_mandatory(&self, job: J) -> Result<(), Refused<J>> {
+        self.submit_queued(Queued {
+            job,
+            mandatory: true,
+        })
+    }
+
+    fn submit_queued(&self, job: Queued<J>) -> Result<(), Refused<J>> {
         let state = self.shared.state.lock();
         let recipe = match &state.recipe {
             Some(recipe) => recipe,
             None => {
                 drop(state);
-                return Err(Refused::shut_down(job));
+                return Err(Refused::shut_down(job.job));
             }
         };
         if state.wants_thread(recipe.config.max_threads) {
@@ -142,7 +175,7 @@ impl<J: Job> Handle<J> {
 
     /// Queues `job` and starts a thread, unless one has become free meanwhile.
     #[cold]
-    fn submit_to_new(&self, job: J, recipe: StdArc<Recipe>) -> Result<(), Refused<J>> {
+    fn submit_to_new(&self, job: Queued<J>, recipe: StdArc<Recipe>) -> Result<(), Refused<J>> {
         // The name is the user's code and must be had before the lock.
         let name = (recipe.config.thread_name)();
         assert!(
@@ -156,7 +189,7 @@ impl<J: Job> Handle<J> {
         let mut state = self.shared.state.lock();
         if state.is_shut_down() {
             drop(state);
-            return Err(Refused::shut_down(job));
+            return Err(Refused::shut_down(job.job));
         }
         if !state.wants_thread(recipe.config.max_threads) {
             self.enqueue(state, job);
@@ -184,7 +217,7 @@ impl<J: Job> Handle<J> {
                 state.free -= 1;
                 if state.serving == 0 {
                     drop(state);
-                    return Err(Refused::no_thread(job, error));
+                    return Err(Refused::no_thread(job.job, error));
                 }
             }
         }
@@ -193,7 +226,7 @@ impl<J: Job> Handle<J> {
     }
 
     /// Queues `job` for the threads that exist.
-    fn enqueue(&self, mut state: MutexGuard<'_, State<J>>, job: J) {
+    fn enqueue(&self, mut state: MutexGuard<'_, State<J>>, job: Queued<J>) {
         state.queue.push_back(job);
         let wake = state.free > 0;
         drop(state);

@@ -24,7 +24,7 @@ pub(crate) struct Shared<J> {
 /// The whole state of a pool. The counts change only under the lock; the
 /// rules they keep are in `docs/blocking.md`.
 pub(crate) struct State<J> {
-    pub(crate) queue: VecDeque<J>,
+    pub(crate) queue: VecDeque<Queued<J>>,
     /// Threads that exist or are being started.
     pub(crate) alive: usize,
     /// Of those, the ones that take jobs: all but those that are ending.
@@ -39,6 +39,13 @@ pub(crate) struct State<J> {
     /// earlier takes its own out.
     pub(crate) handles: BTreeMap<u64, JoinHandle<()>>,
     pub(crate) next_number: u64,
+}
+
+/// A job that waits for a thread.
+pub(crate) struct Queued<J> {
+    pub(crate) job: J,
+    /// Whether it is run also after a shutdown.
+    pub(crate) mandatory: bool,
 }
 
 pub(crate) struct Recipe {

@@ -214,3 +214,34 @@ fn many_submitters_against_the_shutdown() {
         assert_eq!(pool.handle().queued(), 0);
     }
 }
+
+#[test]
+fn a_mandatory_job_is_run_by_the_shutdown() {
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let (sender, begun) = channel();
+    let (end, ended) = channel::<()>();
+    let busy = Box::new(move || {
+        sender.send(()).unwrap();
+        let _ = ended.recv();
+    });
+    pool.handle().submit(busy).unwrap();
+    begun.recv().unwrap();
+    let done = Arc::new(AtomicUsize::new(0));
+    for n in 0..6 {
+        let done = Arc::clone(&done);
+        let job: Closure = Box::new(move || {
+            done.fetch_add(1 << (4 * (n % 2)), SeqCst);
+        });
+        match n % 2 {
+            0 => pool.handle().submit_mandatory(job).unwrap(),
+            _ => pool.handle().submit(job).unwrap(),
+        }
+    }
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    assert_eq!(pool.handle().queued(), 3);
+    let refused = pool.handle().submit_mandatory(Box::new(|| {}));
+    assert!(refused.unwrap_err().is_shutdown());
+    drop(end);
+    assert!(pool.shutdown(None));
+    assert_eq!(done.load(SeqCst), 3, "the mandatory ones, and no other");
+}

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod fs;
+pub mod io;
 #[doc(hidden)]
 pub mod macros;
 pub mod runtime;
@@ -12,13 +14,6 @@ mod trace;
 mod trace;
 
 pub use crate::task::spawn;
-
-/// Reading and writing without blocking: the traits, buffers and helpers of
-/// `raddle-io`, and what sockets can be waited for.
-pub mod io {
-    pub use raddle_io::*;
-    pub use raddle_reactor::{Interest, Ready};
-}
 
 /// Sockets: those of `raddle-net`. They need a runtime built with
 /// [`enable_io`](crate::runtime::Builder::enable_io).

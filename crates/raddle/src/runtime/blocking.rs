@@ -8,7 +8,7 @@ use std::panic;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use raddle_blocking::Job;
+use raddle_blocking::{Job, Refused};
 use raddle_task::Runnable;
 
 use crate::task::JoinHandle;
@@ -70,16 +70,46 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
+    submit(work, |job| pool.submit(job)).0
+}
+
+/// As [`spawn`], for work that the shutdown does not cancel once it is taken.
+/// `None` if the pool has been shut down before.
+#[track_caller]
+pub(crate) fn spawn_mandatory<F, R>(
+    pool: &raddle_blocking::Handle<BlockingJob>,
+    work: F,
+) -> Option<JoinHandle<R>>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let (handle, shut_down) = submit(work, |job| pool.submit_mandatory(job));
+    (!shut_down).then_some(handle)
+}
+
+/// The task's handle, and whether it is cancelled as the pool was shut down.
+#[track_caller]
+fn submit<F, R>(
+    work: F,
+    submit: impl FnOnce(BlockingJob) -> Result<(), Refused<BlockingJob>>,
+) -> (JoinHandle<R>, bool)
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
     // The task is due from the start until it completes, so that no wake, nor
     // an abort, ever has to schedule it.
     let task = trace::blocking(BlockingTask(Some(work)));
     let (task, handle) = raddle_task::spawn(task, drop::<Runnable>);
-    if let Err(refused) = pool.submit(BlockingJob(task)) {
+    let mut shut_down = false;
+    if let Err(refused) = submit(BlockingJob(task)) {
         // A pool that has been shut down cancels the task: it is just dropped.
+        shut_down = refused.is_shutdown();
         if refused.is_no_thread() {
             REFUSED.with(|reason| reason.set(Some(refused.to_string())));
             refused.into_job().run();
         }
     }
-    handle
+    (handle, shut_down)
 }

@@ -143,6 +143,18 @@ impl Handle {
         blocking::spawn(&self.inner.blocking, f)
     }
 
+    /// As [`spawn_blocking`](Self::spawn_blocking), for what must be done even
+    /// if the runtime is shut down before it is begun. `None` if it has been
+    /// shut down already.
+    #[track_caller]
+    pub(crate) fn spawn_mandatory<F, R>(&self, f: F) -> Option<JoinHandle<R>>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        blocking::spawn_mandatory(&self.inner.blocking, f)
+    }
+
     /// Runs `future` to its end on this thread, which waits meanwhile.
     ///
     /// On a current-thread runtime nothing drives tasks, sockets and timers

@@ -1,0 +1,146 @@
+//! The one call that a file may have under way.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker, ready};
+
+use raddle_std::sync::{Mutex, MutexGuard};
+
+use crate::io::Buffer;
+use crate::task::JoinHandle;
+
+/// A file's buffer, or the call that has it.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    state: State,
+    /// The error of a write, until somebody is told.
+    pub(super) write_error: Option<io::ErrorKind>,
+    /// Where the last seek led to.
+    pub(super) position: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle(Buffer),
+    Busy(JoinHandle<(Outcome, Buffer)>),
+}
+
+/// What a call gave.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Read(io::Result<usize>),
+    Write(io::Result<()>),
+    Seek(io::Result<u64>),
+    /// Nothing: it was cancelled, or panicked.
+    Lost(io::Error),
+}
+
+impl InFlight {
+    fn new() -> Self {
+        Self {
+            state: State::Idle(Buffer::default()),
+            write_error: None,
+            position: 0,
+        }
+    }
+
+    /// The buffer, if no call has it. What was read ahead is in it.
+    pub(super) fn idle(&mut self) -> Option<&mut Buffer> {
+        match &mut self.state {
+            State::Idle(buffer) => Some(buffer),
+            State::Busy(_) => None,
+        }
+    }
+
+    /// Lets a call have the buffer that [`idle`](Self::idle) gave.
+    pub(super) fn begin(&mut self, call: JoinHandle<(Outcome, Buffer)>) {
+        self.state = State::Busy(call);
+    }
+
+    /// Waits for the call under way, and says what it gave: nothing if there
+    /// is none.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
+        let State::Busy(call) = &mut self.state else {
+            return Poll::Ready(None);
+        };
+        let (outcome, buffer) = match ready!(Pin::new(call).poll(cx)) {
+            Ok(finished) => finished,
+            Err(error) => (Outcome::Lost(error.into()), Buffer::default()),
+        };
+        self.state = State::Idle(buffer);
+        if let Outcome::Seek(Ok(position)) = outcome {
+            self.position = position;
+        }
+        Poll::Ready(Some(outcome))
+    }
+}
+
+/// The call under way behind a lock, for the methods that take a file by
+/// reference. The lock is held for moments, never over a call.
+#[derive(Debug)]
+pub(super) struct Lane {
+    in_flight: Mutex<InFlight>,
+    waiters: Arc<Waiters>,
+}
+
+impl Lane {
+    pub(super) fn new() -> Self {
+        Self {
+            in_flight: Mutex::new(InFlight::new()),
+            waiters: Arc::default(),
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, InFlight> {
+        self.in_flight.lock()
+    }
+
+    /// Waits for the call under way, and says what it gave: nothing if there
+    /// is none.
+    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
+        if self.lock().idle().is_some() {
+            return Poll::Ready(None);
+        }
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        // Before the lock, for a waker is the user's code; and before the call
+        // is looked at, so that its end is not missed.
+        self.waiters.add(cx.waker().clone());
+        let waker = Waker::from(Arc::clone(&self.waiters));
+        let mut cx = Context::from_waker(&waker);
+        let outcome = ready!(raddle_coop::unlimited(|| self.lock().poll(&mut cx)));
+        coop.made_progress();
+        Poll::Ready(outcome)
+    }
+
+    /// Waits for the call under way. An error of a write is kept, for the next
+    /// write or flush.
+    pub(super) async fn settle(&self) {
+        let outcome = poll_fn(|cx| self.poll(cx)).await;
+        if let Some(Outcome::Write(Err(error))) = outcome {
+            self.lock().write_error = Some(error.kind());
+        }
+    }
+}
+
+/// Everybody who waits for the same call: a file is shared by the methods that
+/// take it by reference, and a call wakes one only.
+#[derive(Debug, Default)]
+struct Waiters(Mutex<Vec<Waker>>);
+
+impl Waiters {
+    fn add(&self, waker: Waker) {
+        let mut waiters = self.0.lock();
+        if !waiters.iter().any(|other| other.will_wake(&waker)) {
+            waiters.push(waker);
+        }
+    }
+}
+
+impl Wake for Waiters {
+    fn wake(self: Arc<Self>) {
+        let waiters = std::mem::take(&mut *self.0.lock());
+        waiters.into_iter().for_each(Waker::wake);
+    }
+}

@@ -1,0 +1,83 @@
+//! The bytes that go to a call on the pool, or come from one.
+
+use std::cmp;
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+
+use raddle_io::ReadBuf;
+
+/// Bytes moved in one call at most, where nothing else is said.
+pub(crate) const DEFAULT_MAX_BUF_SIZE: usize = 2 * 1024 * 1024;
+
+/// Bytes that are owned, so that they can go to another thread.
+#[derive(Debug, Default)]
+pub(crate) struct Buffer {
+    /// All that was ever used, so that it is zeroed once only.
+    bytes: Vec<u8>,
+    /// The content are the bytes from `pos` to `end`.
+    pos: usize,
+    end: usize,
+}
+
+impl Buffer {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pos == self.end
+    }
+
+    fn content(&self) -> &[u8] {
+        &self.bytes[self.pos..self.end]
+    }
+
+    /// Forgets the content, and says how long it was.
+    pub(crate) fn discard(&mut self) -> usize {
+        let len = self.end - self.pos;
+        (self.pos, self.end) = (0, 0);
+        len
+    }
+
+    /// Moves as much of the content as there is room for.
+    pub(crate) fn move_to(&mut self, target: &mut ReadBuf<'_>) {
+        let n = cmp::min(self.end - self.pos, target.remaining());
+        target.put_slice(&self.content()[..n]);
+        self.pos += n;
+    }
+
+    /// Makes the content a copy of the first bytes of `sources`, `max` at most,
+    /// and says how many.
+    pub(crate) fn copy_from(&mut self, sources: &[IoSlice<'_>], max: usize) -> usize {
+        self.discard();
+        self.bytes.clear();
+        for source in sources {
+            let room = max - self.bytes.len();
+            self.bytes
+                .extend_from_slice(&source[..cmp::min(room, source.len())]);
+        }
+        self.end = self.bytes.len();
+        self.end
+    }
+
+    /// Makes the content what one read gives, `max` bytes at most, and says how
+    /// many.
+    pub(crate) fn read_from(&mut self, reader: &mut impl Read, max: usize) -> io::Result<usize> {
+        self.discard();
+        if self.bytes.len() < max {
+            self.bytes.resize(max, 0);
+        }
+        loop {
+            match reader.read(&mut self.bytes[..max]) {
+                Ok(n) => {
+                    self.end = n;
+                    return Ok(n);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes the whole content, after which it is empty, also if that fails.
+    pub(crate) fn write_to(&mut self, writer: &mut impl Write) -> io::Result<()> {
+        let result = writer.write_all(self.content());
+        self.discard();
+        result
+    }
+}

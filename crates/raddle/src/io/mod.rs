@@ -1,0 +1,31 @@
+//! Reading and writing without blocking: the traits, buffers and helpers of
+//! `raddle-io`, what sockets can be waited for, and the standard streams of
+//! the process.
+//!
+//! # Standard streams
+//!
+//! [`stdin`], [`stdout`] and [`stderr`] are for programs that read and write
+//! them now and then, as a filter or a server's log does. Each operation is one
+//! of std's, on a thread for [blocking work](crate::task::spawn_blocking).
+//!
+//! A program that talks to a person does better with a thread of its own for
+//! reading: a read that has begun cannot be stopped, and the shutdown of the
+//! runtime waits for it, until the person presses enter.
+//! [`Runtime::shutdown_background`](crate::runtime::Runtime::shutdown_background)
+//! does not wait.
+
+mod blocking;
+mod buffer;
+pub(crate) mod offload;
+mod stderr;
+mod stdin;
+mod stdout;
+
+pub use raddle_io::*;
+pub use raddle_reactor::{Interest, Ready};
+pub use std::io::{Error, ErrorKind, Result, SeekFrom};
+
+pub(crate) use self::buffer::{Buffer, DEFAULT_MAX_BUF_SIZE};
+pub use self::stderr::{Stderr, stderr};
+pub use self::stdin::{Stdin, stdin};
+pub use self::stdout::{Stdout, stdout};

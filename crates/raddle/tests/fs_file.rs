@@ -1,0 +1,337 @@
+//! Open files: reading, writing, moving, and what is dropped on the way.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::fs;
+use std::io::{ErrorKind, IoSlice, Read, SeekFrom};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime};
+
+use common::{each_flavor, panic_message};
+use raddle::fs::{File, FileTimes, OpenOptions};
+use raddle::io::{
+    AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt, BufReader, BufStream,
+};
+use raddle::runtime::{Builder, Runtime};
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap()
+}
+
+fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Keeps the only thread for blocking work busy until it is dropped.
+fn busy() -> Sender<()> {
+    let (end, ended) = channel();
+    raddle::task::spawn_blocking(move || ended.recv());
+    end
+}
+
+/// Polls a future once, and drops it while its call is under way.
+fn begin(future: impl Future) {
+    let busy = busy();
+    assert!(poll_once(future).is_pending());
+    drop(busy);
+}
+
+/// A directory with a file `content`, which is gone with it.
+fn with_content(content: &str) -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("content");
+    fs::write(&path, content).unwrap();
+    (directory, path)
+}
+
+async fn open(path: &PathBuf) -> File {
+    let mut options = File::options();
+    options.read(true).write(true).open(path).await.unwrap()
+}
+
+async fn text(file: &mut File, n: usize) -> String {
+    let mut buf = vec![0; n];
+    file.read_exact(&mut buf).await.unwrap();
+    String::from_utf8(buf).unwrap()
+}
+
+#[test]
+fn what_is_written_is_read() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let (_directory, path) = with_content("former");
+            let mut file = File::create(&path).await.unwrap();
+            file.set_max_buf_size(7);
+            assert_eq!(file.max_buf_size(), 7);
+            let content: String = ('a'..='z').cycle().take(1000).collect();
+            assert_eq!(file.write(content.as_bytes()).await.unwrap(), 7);
+            file.write_all(&content.as_bytes()[7..]).await.unwrap();
+            file.flush().await.unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), content);
+
+            let mut file = File::open(&path).await.unwrap();
+            file.set_max_buf_size(99);
+            let mut all = String::new();
+            assert_eq!(file.read_to_string(&mut all).await.unwrap(), 1000);
+            assert_eq!(all, content);
+            assert_eq!(file.read(&mut [0]).await.unwrap(), 0);
+        });
+    });
+}
+
+#[test]
+fn a_file_that_is_read_ahead_is_written_where_it_is_read() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut file = open(&path).await;
+        // Read by a future that is dropped: four bytes are read ahead.
+        begin(file.read(&mut [0; 4]));
+        file.metadata().await.unwrap();
+        assert_eq!(text(&mut file, 1).await, "0");
+        let pieces = [b"".as_slice(), b"a", b"bc"].map(IoSlice::new);
+        assert!(file.is_write_vectored());
+        assert_eq!(file.write_vectored(&pieces).await.unwrap(), 3);
+        assert_eq!(text(&mut file, 2).await, "45");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "0abc456789");
+    });
+}
+
+#[test]
+fn a_seek_counts_from_what_is_read_next() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut file = open(&path).await;
+        begin(file.read(&mut [0; 4]));
+        file.metadata().await.unwrap();
+        assert_eq!(text(&mut file, 1).await, "0");
+        assert_eq!(file.stream_position().await.unwrap(), 1);
+        assert_eq!(file.seek(SeekFrom::Current(2)).await.unwrap(), 3);
+        assert_eq!(text(&mut file, 1).await, "3");
+        assert_eq!(file.seek(SeekFrom::End(-1)).await.unwrap(), 9);
+        assert_eq!(text(&mut file, 1).await, "9");
+        let error = file.seek(SeekFrom::Current(-11)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        // A dropped seek is waited for, and so is a write.
+        begin(file.seek(SeekFrom::Start(4)));
+        assert_eq!(file.seek(SeekFrom::Current(1)).await.unwrap(), 5);
+        file.write_all(b"x").await.unwrap();
+        assert_eq!(file.rewind().await.unwrap(), 0);
+        assert_eq!(text(&mut file, 6).await, "01234x");
+    });
+}
+
+#[test]
+fn buffers_work_on_files() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("one\ntwo\nthree\n");
+        let mut lines = BufReader::new(File::open(&path).await.unwrap()).lines();
+        let mut count = 0;
+        while lines.next_line().await.unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 3);
+        let mut stream = BufStream::new(open(&path).await);
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        stream.seek(SeekFrom::Current(-1)).await.unwrap();
+        stream.write_all(b"+two+").await.unwrap();
+        stream.rewind().await.unwrap();
+        line.clear();
+        stream.read_line(&mut line).await.unwrap();
+        assert_eq!(line, "one+two+three\n");
+    });
+}
+
+#[test]
+fn a_dropped_write_is_made() {
+    let (_directory, path) = with_content("");
+    runtime().block_on(async {
+        let mut file = File::create(&path).await.unwrap();
+        let busy = busy();
+        file.write_all(b"abc").await.unwrap();
+        // The second waits for the first; dropped, it has written nothing.
+        assert!(poll_once(file.write(b"x")).is_pending());
+        drop(file);
+        drop(busy);
+    });
+    assert_eq!(fs::read_to_string(&path).unwrap(), "abc");
+}
+
+#[test]
+fn a_write_is_made_though_the_runtime_ends_before_it_begins() {
+    let (_directory, path) = with_content("");
+    let runtime = runtime();
+    let handle = runtime.handle().clone();
+    let (mut file, end) = runtime.block_on(async {
+        let mut file = File::create(&path).await.unwrap();
+        let busy = busy();
+        file.write_all(b"abc").await.unwrap();
+        (file, busy)
+    });
+    let shutdown = std::thread::spawn(move || drop(runtime));
+    std::thread::sleep(Duration::from_millis(5));
+    drop(end);
+    shutdown.join().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "abc");
+
+    let _guard = handle.enter();
+    assert!(matches!(poll_once(file.flush()), Poll::Ready(Ok(()))));
+    for call in [
+        poll_once(file.write(b"d")).map_ok(drop),
+        poll_once(file.read(&mut [0])).map_ok(drop),
+        poll_once(file.rewind()).map_ok(drop),
+        poll_once(file.sync_all()),
+    ] {
+        let Poll::Ready(Err(error)) = call else {
+            panic!("the runtime has ended: {call:?}");
+        };
+        assert_eq!(error.kind(), ErrorKind::Other);
+    }
+    assert_eq!(file.try_into_std().unwrap().metadata().unwrap().len(), 3);
+}
+
+#[test]
+fn a_write_s_error_is_that_of_the_next_write_or_flush() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123");
+        let mut file = File::open(&path).await.unwrap();
+        assert_eq!(file.write(b"a").await.unwrap(), 1);
+        file.flush().await.unwrap_err();
+        file.flush().await.unwrap();
+        assert_eq!(file.write(b"a").await.unwrap(), 1);
+        file.write(b"b").await.unwrap_err();
+        // A method in between keeps it.
+        assert_eq!(file.write(b"a").await.unwrap(), 1);
+        file.sync_all().await.unwrap();
+        assert_eq!(text(&mut file, 2).await, "01");
+        file.flush().await.unwrap_err();
+        file.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+fn the_methods_of_std_s_file() {
+    runtime().block_on(async {
+        let (directory, path) = with_content("0123456789");
+        let mut file = open(&path).await;
+        file.write_all(b"ab").await.unwrap();
+        file.sync_data().await.unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ab23456789");
+
+        // What was read ahead is cut off.
+        begin(file.read(&mut [0; 6]));
+        file.metadata().await.unwrap();
+        assert_eq!(text(&mut file, 1).await, "2");
+        file.set_len(5).await.unwrap();
+        let mut rest = String::new();
+        file.read_to_string(&mut rest).await.unwrap();
+        assert_eq!(rest, "34");
+
+        let mut clone = file.try_clone().await.unwrap();
+        assert_eq!(clone.stream_position().await.unwrap(), 5);
+        assert_eq!(file.metadata().await.unwrap().len(), 5);
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        file.set_modified(time).await.unwrap();
+        assert_eq!(file.metadata().await.unwrap().modified().unwrap(), time);
+        file.set_times(FileTimes::new().set_accessed(time))
+            .await
+            .unwrap();
+        assert_eq!(file.metadata().await.unwrap().accessed().unwrap(), time);
+        let mut permissions = file.metadata().await.unwrap().permissions();
+        permissions.set_readonly(true);
+        file.set_permissions(permissions).await.unwrap();
+        assert!(fs::metadata(&path).unwrap().permissions().readonly());
+
+        let new = directory.path().join("new");
+        File::create_new(&new).await.unwrap();
+        let error = File::create_new(&new).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        let error = OpenOptions::new()
+            .read(true)
+            .open("/nowhere")
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        let mut log = OpenOptions::from(fs::File::options().append(true).clone());
+        let mut log = log.create(true).open(&new).await.unwrap();
+        log.write_all(b"log").await.unwrap();
+        log.flush().await.unwrap();
+        assert_eq!(fs::read(&new).unwrap(), b"log");
+    });
+}
+
+#[test]
+fn a_file_becomes_one_of_std_s() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("");
+        let mut file = open(&path).await;
+        file.write_all(b"abc").await.unwrap();
+        let busy = busy();
+        assert!(poll_once(file.metadata()).is_pending());
+        let file = file.try_into_std().unwrap_err();
+        drop(busy);
+        let mut std = file.into_std().await;
+        std::io::Seek::rewind(&mut std).unwrap();
+        let mut all = String::new();
+        std.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "abc");
+        let file = File::from(std);
+        assert_eq!(file.metadata().await.unwrap().len(), 3);
+    });
+}
+
+#[test]
+fn everybody_who_waits_for_a_write_is_woken() {
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(1)
+        .build()
+        .unwrap()
+        .block_on(async {
+            let (_directory, path) = with_content("");
+            let mut file = open(&path).await;
+            let busy = busy();
+            file.write_all(b"abc").await.unwrap();
+            let file = Arc::new(file);
+            let tasks: Vec<_> = (0..8)
+                .map(|_| {
+                    let file = Arc::clone(&file);
+                    raddle::spawn(async move { file.sync_all().await })
+                })
+                .collect();
+            raddle::task::yield_now().await;
+            drop(busy);
+            for task in tasks {
+                task.await.unwrap().unwrap();
+            }
+            assert_eq!(fs::read_to_string(&path).unwrap(), "abc");
+        });
+}
+
+#[test]
+fn outside_a_runtime_it_panics_and_says_so() {
+    let message = panic_message(|| poll_once(File::open("/dev/null")));
+    assert!(message.contains("runtime"), "{message}");
+}
+
+#[test]
+fn a_size_of_zero_is_refused() {
+    let mut file = File::from_std(tempfile::tempfile().unwrap());
+    let message = panic_message(|| file.set_max_buf_size(0));
+    assert!(message.contains("use a size above zero"), "{message}");
+}
+
+#[test]
+fn files_can_be_sent_and_shared() {
+    fn check<T: Send + Sync + Unpin>(_: &T) {}
+    check(&File::from_std(tempfile::tempfile().unwrap()));
+    check(&OpenOptions::new());
+}
