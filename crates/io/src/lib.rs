@@ -2,6 +2,8 @@
 #![deny(unsafe_code)]
 
 mod buf;
+#[cfg(feature = "futures-io")]
+pub mod compat;
 mod ext;
 #[allow(
     unsafe_code,

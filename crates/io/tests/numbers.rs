@@ -68,3 +68,39 @@ fn numbers_come_in_pieces() {
         assert_eq!(error.kind(), ErrorKind::WriteZero);
     });
 }
+
+/// Writes and reads a number in both orders, and looks at its bytes.
+macro_rules! both_orders {
+    ($($number:ident, $value:expr, $write:ident, $read:ident, $write_le:ident, $read_le:ident;)+) => {
+        $(
+            #[test]
+            fn $number() {
+                block_on(async {
+                    let value: $number = $value;
+                    let mut bytes = Vec::new();
+                    bytes.$write(value).await.unwrap();
+                    bytes.$write_le(value).await.unwrap();
+                    let expected = [value.to_be_bytes(), value.to_le_bytes()].concat();
+                    assert_eq!(bytes, expected);
+                    let mut reader = bytes.as_slice();
+                    assert_eq!(reader.$read().await.unwrap(), value);
+                    assert_eq!(reader.$read_le().await.unwrap(), value);
+                    assert!(reader.is_empty());
+                });
+            }
+        )+
+    };
+}
+
+both_orders! {
+    u16, 0x0102, write_u16, read_u16, write_u16_le, read_u16_le;
+    i16, -0x0102, write_i16, read_i16, write_i16_le, read_i16_le;
+    u32, 0x0102_0304, write_u32, read_u32, write_u32_le, read_u32_le;
+    i32, -0x0102_0304, write_i32, read_i32, write_i32_le, read_i32_le;
+    u64, u64::MAX / 3, write_u64, read_u64, write_u64_le, read_u64_le;
+    i64, i64::MIN / 3, write_i64, read_i64, write_i64_le, read_i64_le;
+    u128, u128::MAX / 7, write_u128, read_u128, write_u128_le, read_u128_le;
+    i128, i128::MIN / 7, write_i128, read_i128, write_i128_le, read_i128_le;
+    f32, -0.1, write_f32, read_f32, write_f32_le, read_f32_le;
+    f64, -0.1, write_f64, read_f64, write_f64_le, read_f64_le;
+}
