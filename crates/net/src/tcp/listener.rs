@@ -55,7 +55,7 @@ impl TcpListener {
         Err(last.unwrap_or_else(crate::addr::no_address))
     }
 
-    fn new(listener: mio::net::TcpListener) -> io::Result<TcpListener> {
+    pub(super) fn new(listener: mio::net::TcpListener) -> io::Result<TcpListener> {
         Ok(TcpListener {
             io: Evented::new(listener, &Handle::current())?,
         })
