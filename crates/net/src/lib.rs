@@ -3,7 +3,7 @@
 
 mod addr;
 #[cfg(unix)]
-mod async_fd;
+pub mod async_fd;
 mod evented;
 mod halves;
 #[allow(unsafe_code, reason = "system calls")]
@@ -13,12 +13,7 @@ mod udp;
 #[cfg(unix)]
 pub mod unix;
 
-pub use addr::{ToSocketAddrs, lookup_host};
-#[cfg(unix)]
-pub use async_fd::{
-    AsyncFd, AsyncFdReadyGuard, AsyncFdReadyMutGuard, AsyncFdRegisterError, AsyncFdTryNewError,
-    TryIoError,
-};
+pub use addr::{LookupJob, ToSocketAddrs, lookup_host, offload_lookups};
 pub use tcp::{TcpListener, TcpSocket, TcpStream};
 pub use udp::UdpSocket;
 #[cfg(unix)]

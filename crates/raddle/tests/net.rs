@@ -3,11 +3,13 @@
 
 mod common;
 
+use std::future::Future;
 use std::io::{Read, Write};
+use std::task::{Context, Waker};
 
 use common::each_flavor;
 use raddle::io::{AsyncReadExt, AsyncWriteExt, Interest, Ready};
-use raddle::net::{TcpListener, TcpStream};
+use raddle::net::{TcpListener, TcpStream, lookup_host};
 use raddle::runtime::Builder;
 use raddle::task::JoinSet;
 
@@ -128,4 +130,60 @@ fn what_a_stream_is_ready_for() {
             }
         });
     });
+}
+
+#[test]
+fn names_are_looked_up_among_the_blocking_work() {
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let runtime = builder
+            .worker_threads(1)
+            .max_blocking_threads(1)
+            .enable_io()
+            .build()
+            .unwrap();
+        // The only thread for blocking work is busy, so the look-up waits.
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let busy = runtime.spawn_blocking(move || held.recv().unwrap());
+        let lookup = runtime.spawn(async {
+            let addrs = lookup_host("localhost:80").await.unwrap();
+            addrs.count()
+        });
+        runtime.block_on(async {
+            while raddle::runtime::Handle::current()
+                .metrics()
+                .blocking_queue_depth()
+                == 0
+            {
+                raddle::task::yield_now().await;
+            }
+            assert!(!lookup.is_finished());
+            release.send(()).unwrap();
+            busy.await.unwrap();
+            assert!(lookup.await.unwrap() > 0);
+        });
+    }
+}
+
+#[test]
+fn a_lookup_that_the_shutdown_overtakes_fails() {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(1)
+        .enable_io()
+        .build()
+        .unwrap();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    runtime.spawn_blocking(move || held.recv());
+    let handle = runtime.handle().clone();
+    let mut lookup = Box::pin(lookup_host("localhost:80"));
+    {
+        let _guard = handle.enter();
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(lookup.as_mut().poll(&mut cx).is_pending());
+    }
+    runtime.shutdown_background();
+    let other = Builder::new_current_thread().build().unwrap();
+    let error = other.block_on(lookup).map(drop).unwrap_err();
+    assert!(error.to_string().contains("has shut down"), "{error}");
+    drop(release);
 }

@@ -36,7 +36,7 @@ use crate::evented::budgeted;
 /// use std::io::{self, Read};
 /// use std::os::unix::net::UnixStream;
 ///
-/// use raddle_net::AsyncFd;
+/// use raddle_net::async_fd::AsyncFd;
 ///
 /// async fn read(stream: &AsyncFd<UnixStream>, buffer: &mut [u8]) -> io::Result<usize> {
 ///     loop {
