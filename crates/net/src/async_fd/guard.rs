@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 
 use raddle_reactor::{Ready, ReadyEvent};
 
+use super::found::Found;
 use super::{AsyncFd, TryIoError};
 
 /// Says what a descriptor is ready for, and gives access to it.
@@ -17,15 +18,14 @@ use super::{AsyncFd, TryIoError};
 #[must_use = "operate on the descriptor, and clear the readiness when it would block"]
 pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
     async_fd: &'a AsyncFd<T>,
-    /// What there is to clear.
-    event: Option<ReadyEvent>,
+    found: Found,
 }
 
 impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     pub(super) fn new(async_fd: &'a AsyncFd<T>, event: ReadyEvent) -> Self {
         Self {
             async_fd,
-            event: Some(event),
+            found: Found::new(event),
         }
     }
 
@@ -33,22 +33,13 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     /// new event. Call it only if the descriptor itself said that it would
     /// block: otherwise no event will come.
     pub fn clear_ready(&mut self) {
-        if let Some(event) = self.event.take() {
-            let _ = self.async_fd.registration.clear_readiness(event);
-        }
+        self.clear_ready_matching(Ready::ALL);
     }
 
     /// As [`clear_ready`](Self::clear_ready), of `ready` only: after an
     /// operation in one of the directions that the guard was made for.
     pub fn clear_ready_matching(&mut self, ready: Ready) {
-        if let Some(event) = self.event {
-            let _ = self
-                .async_fd
-                .registration
-                .clear_readiness(event.only(ready));
-            let left = event.only(event.ready() - ready);
-            self.event = (!left.ready().is_empty()).then_some(left);
-        }
+        self.found.clear(&self.async_fd.registration, ready);
     }
 
     /// Leaves the readiness as it is. As dropping the guard does; it says so.
@@ -57,7 +48,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     /// What the descriptor was found to be ready for, without what has been
     /// cleared since.
     pub fn ready(&self) -> Ready {
-        self.event.map_or(Ready::EMPTY, |event| event.ready())
+        self.found.ready()
     }
 
     /// Runs `f`, and clears the readiness if it says `WouldBlock`, which it

@@ -1,6 +1,7 @@
 //! Any descriptor that the selector can watch.
 
 mod error;
+mod found;
 mod guard;
 mod guard_mut;
 #[allow(unsafe_code, reason = "declares what the caller has to see to")]

@@ -76,7 +76,9 @@ pub(crate) fn split<S: Stream>(stream: &S) -> (Reading<&S>, Writing<&S>) {
     (Reading(stream), Writing(stream))
 }
 
-pub(crate) fn split_owned<S: Stream>(stream: S) -> (Reading<Arc<S>>, Writing<Ending<S>>) {
+type Halves<S> = (Reading<Arc<S>>, Writing<Ending<S>>);
+
+pub(crate) fn split_owned<S: Stream>(stream: S) -> Halves<S> {
     let stream = Arc::new(stream);
     let writing = Ending {
         stream: stream.clone(),
@@ -90,7 +92,7 @@ pub(crate) fn split_owned<S: Stream>(stream: S) -> (Reading<Arc<S>>, Writing<End
 pub(crate) fn reunite<S: Stream>(
     reading: Reading<Arc<S>>,
     mut writing: Writing<Ending<S>>,
-) -> Result<S, (Reading<Arc<S>>, Writing<Ending<S>>)> {
+) -> Result<S, Halves<S>> {
     if !Arc::ptr_eq(&reading.0, &writing.0.stream) {
         return Err((reading, writing));
     }
