@@ -5,7 +5,7 @@ mod addr;
 #[cfg(unix)]
 pub mod async_fd;
 mod evented;
-mod halves;
+pub mod halves;
 #[allow(unsafe_code, reason = "system calls")]
 mod sys;
 pub mod tcp;

@@ -1,5 +1,8 @@
 //! The halves of a stream, the same for every kind of it: [`Reading`] and
 //! [`Writing`] over a reference to the stream, which borrows or shares it.
+//!
+//! Their names in programs are those of [`tcp`](crate::tcp) and, for Unix
+//! sockets, of the module `unix`.
 
 mod reading;
 mod writing;
@@ -12,8 +15,8 @@ use raddle_std::sync::Arc;
 
 use crate::evented::Evented;
 
-pub(crate) use reading::Reading;
-pub(crate) use writing::Writing;
+pub use reading::Reading;
+pub use writing::Writing;
 
 /// A stream that can be split.
 pub(crate) trait Stream {
