@@ -97,6 +97,8 @@ impl UdpSocket {
     /// are ignored from now on, and [`send`](Self::send) goes there. Nothing is
     /// sent, so that nobody needs to be there.
     ///
+    /// Cancel safe: a future dropped before it ends has not connected.
+    ///
     /// # Errors
     ///
     /// If the name cannot be looked up, and otherwise that of the last address.
