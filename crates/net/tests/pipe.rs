@@ -99,6 +99,23 @@ fn trying() {
     });
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn an_error_can_be_waited_for_alone() {
+    run(async {
+        let (sender, receiver) = pipe::pipe().unwrap();
+        sender.writable().await.unwrap();
+        let mut error = pin!(sender.ready(Interest::ERROR));
+        assert!(poll_once(error.as_mut()).is_pending());
+        drop(receiver);
+        assert!(error.await.unwrap().is_error());
+        // An operation that would block does not concern it.
+        let blocked = sender.try_io(|| Err::<(), _>(ErrorKind::WouldBlock.into()));
+        assert!(blocked.is_err());
+        assert!(sender.ready(Interest::ERROR).await.unwrap().is_error());
+    });
+}
+
 /// In packet mode a read ends where a write did, though more is there.
 #[test]
 #[cfg(target_os = "linux")]

@@ -259,3 +259,29 @@ fn sockets_come_from_std_and_go_back() {
     let error = socket.recv(&mut [0; 8]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WouldBlock);
 }
+
+#[test]
+fn an_always_ready_socket_uses_up_the_budget() {
+    run(async {
+        let (near, far) = pair().await;
+        near.writable().await.unwrap();
+        let mut sent = 0;
+        raddle_coop::budget(|| {
+            while poll_once(pin!(near.send(b"x"))).is_ready() {
+                sent += 1;
+                assert!(sent <= 128);
+            }
+            assert!(poll_once(pin!(near.writable())).is_pending());
+        });
+        assert_eq!(sent, 128);
+        far.readable().await.unwrap();
+        // Trying is not waiting, and pending gives back what it took.
+        raddle_coop::budget(|| {
+            while far.try_recv(&mut [0; 1]).is_ok() {}
+            for _ in 0..1_000 {
+                assert!(poll_once(pin!(far.recv(&mut [0; 1]))).is_pending());
+            }
+            assert!(raddle_coop::has_budget_remaining());
+        });
+    });
+}
