@@ -12,6 +12,7 @@ use std::task::{Context, Poll, ready};
 use mio::event::Source;
 use raddle_coop::poll_proceed;
 use raddle_reactor::{Handle, Interest, Ready, Registration};
+use socket2::SockRef;
 
 /// A source that the reactor watches. Leaves the reactor when dropped.
 pub(crate) struct Evented<E: Source> {
@@ -138,6 +139,21 @@ impl<E: Source + fmt::Debug> fmt::Debug for Evented<E> {
 
 fn would_block<R>(result: &io::Result<R>) -> bool {
     matches!(result, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+}
+
+/// Finds out, in debug builds and where the system tells, that a socket of the
+/// user's would block a thread of the runtime.
+#[track_caller]
+pub(crate) fn debug_assert_nonblocking<S>(socket: &S)
+where
+    for<'a> SockRef<'a>: From<&'a S>,
+{
+    #[cfg(unix)]
+    debug_assert!(
+        SockRef::from(socket).nonblocking().unwrap_or(true),
+        "the socket is in blocking mode; call set_nonblocking(true) before handing it over"
+    );
+    let _ = socket;
 }
 
 /// Polls an operation at the cost of one unit of the budget of this poll.

@@ -14,7 +14,7 @@ use raddle_reactor::{Handle, Interest, Ready};
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
-use crate::evented::Evented;
+use crate::evented::{Evented, debug_assert_nonblocking};
 use crate::halves::{self, Stream};
 use crate::sys;
 
@@ -92,8 +92,10 @@ impl TcpStream {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
     pub fn from_std(stream: std::net::TcpStream) -> io::Result<TcpStream> {
+        debug_assert_nonblocking(&stream);
         TcpStream::new(mio::net::TcpStream::from_std(stream))
     }
 

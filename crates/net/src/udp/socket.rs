@@ -9,7 +9,7 @@ use raddle_reactor::{Handle, Interest, Ready};
 
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
-use crate::evented::Evented;
+use crate::evented::{Evented, debug_assert_nonblocking};
 
 /// A UDP socket.
 ///
@@ -79,8 +79,10 @@ impl UdpSocket {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
     pub fn from_std(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
+        debug_assert_nonblocking(&socket);
         UdpSocket::new(mio::net::UdpSocket::from_std(socket))
     }
 

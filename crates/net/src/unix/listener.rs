@@ -10,7 +10,7 @@ use raddle_reactor::{Handle, Interest};
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
-use crate::evented::Evented;
+use crate::evented::{Evented, debug_assert_nonblocking};
 
 /// A Unix socket that listens for connections.
 ///
@@ -106,8 +106,10 @@ impl UnixListener {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
     pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
+        debug_assert_nonblocking(&listener);
         UnixListener::new(mio::net::UnixListener::from_std(listener))
     }
 

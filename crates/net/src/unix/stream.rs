@@ -14,7 +14,7 @@ use raddle_reactor::{Handle, Interest, Ready};
 use super::addr::of_path;
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use super::{SocketAddr, UCred};
-use crate::evented::Evented;
+use crate::evented::{Evented, debug_assert_nonblocking};
 use crate::halves::{self, Stream};
 use crate::sys::peer_credentials;
 
@@ -113,8 +113,10 @@ impl UnixStream {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
     pub fn from_std(stream: net::UnixStream) -> io::Result<UnixStream> {
+        debug_assert_nonblocking(&stream);
         UnixStream::new(mio::net::UnixStream::from_std(stream))
     }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use raddle_reactor::{Handle, Interest, Ready};
 
-use crate::evented::Evented;
+use crate::evented::{Evented, debug_assert_nonblocking};
 use crate::unix::SocketAddr;
 use crate::unix::addr::of_path;
 
@@ -100,8 +100,10 @@ impl UnixDatagram {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
     pub fn from_std(datagram: net::UnixDatagram) -> io::Result<UnixDatagram> {
+        debug_assert_nonblocking(&datagram);
         UnixDatagram::new(mio::net::UnixDatagram::from_std(datagram))
     }
 
