@@ -2,10 +2,19 @@
 #![deny(unsafe_code)]
 
 mod addr;
+#[cfg(unix)]
+pub mod async_fd;
 mod evented;
-#[allow(unsafe_code, reason = "reads into a buffer that is not zeroed first")]
-mod receive;
+pub mod halves;
+#[allow(unsafe_code, reason = "system calls")]
+mod sys;
 pub mod tcp;
+mod udp;
+#[cfg(unix)]
+pub mod unix;
 
-pub use addr::{ToSocketAddrs, lookup_host};
-pub use tcp::{TcpListener, TcpStream};
+pub use addr::{LookupJob, ToSocketAddrs, lookup_host, offload_lookups};
+pub use tcp::{TcpListener, TcpSocket, TcpStream};
+pub use udp::UdpSocket;
+#[cfg(unix)]
+pub use unix::{UnixDatagram, UnixListener, UnixSocket, UnixStream};

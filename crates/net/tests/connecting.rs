@@ -244,3 +244,13 @@ fn the_end_of_the_runtime_ends_what_waits() {
 fn without_a_reactor_the_panic_says_so() {
     let _ = block_on(TcpListener::bind("127.0.0.1:0"));
 }
+
+#[test]
+#[cfg(all(unix, debug_assertions))]
+#[should_panic(expected = "call set_nonblocking(true)")]
+fn a_blocking_socket_is_refused() {
+    run(async {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let _ = TcpListener::from_std(listener);
+    });
+}

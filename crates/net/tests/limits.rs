@@ -6,13 +6,14 @@ mod common;
 
 use std::fs::File;
 use std::future::poll_fn;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use common::{Driver, all, block_on, both, pair};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
-use raddle_net::{TcpListener, TcpStream};
+use raddle_net::async_fd::AsyncFd;
+use raddle_net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 
 fn limit() -> libc::rlimit {
     let mut limit = libc::rlimit {
@@ -43,7 +44,9 @@ fn descriptors() {
     let connections = 1_024.min((limit().rlim_cur as usize - 100) / 2);
     many_at_once(connections);
     none_left();
+    none_left_for_unix();
     duplicated();
+    closed_first();
 }
 
 fn many_at_once(connections: usize) {
@@ -151,4 +154,60 @@ fn duplicated() {
         let mut buffer = [0; 5];
         again.read_exact(&mut buffer).await.unwrap();
     });
+}
+
+fn none_left_for_unix() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("listener");
+    block_on(async {
+        let listener = UnixListener::bind(&path).unwrap();
+        let _client = std::os::unix::net::UnixStream::connect(&path).unwrap();
+        let last = File::open("/dev/null").unwrap();
+        let former = limit().rlim_cur;
+        set_limit(last.as_raw_fd() as u64 + 1);
+        for _ in 0..3 {
+            let error = listener.accept().await.unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
+        }
+        let error = UnixStream::pair().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
+        let error = TcpSocket::new_v4().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
+        drop(last);
+        listener.accept().await.unwrap();
+        set_limit(former);
+    });
+    assert_eq!(driver.handle.registered_count(), 0);
+}
+
+/// 7563: one that is closed behind our back is forgotten all the same, and its
+/// number used again.
+fn closed_first() {
+    struct Number(RawFd);
+    impl AsRawFd for Number {
+        fn as_raw_fd(&self) -> RawFd {
+            self.0
+        }
+    }
+
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    for _ in 0..200 {
+        let (near, _far) = std::os::unix::net::UnixStream::pair().unwrap();
+        let watched = AsyncFd::new(Number(near.as_raw_fd())).unwrap();
+        drop(near);
+        let (again, far) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert_eq!(again.as_raw_fd(), watched.as_raw_fd());
+        let again = AsyncFd::new(again).unwrap();
+        // The new owner of the number has been registered meanwhile: it must
+        // not get what is meant for the former, and be watched all the same.
+        block_on(again.writable()).map(drop).unwrap();
+        drop(far);
+        block_on(again.readable()).map(drop).unwrap();
+        drop(again);
+        drop(watched);
+    }
+    assert_eq!(driver.handle.registered_count(), 0);
 }

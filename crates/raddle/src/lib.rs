@@ -25,7 +25,11 @@ pub use crate::task::spawn;
 /// Sockets: those of `raddle-net`. They need a runtime built with
 /// [`enable_io`](crate::runtime::Builder::enable_io).
 pub mod net {
-    pub use raddle_net::*;
+    pub use raddle_net::{
+        TcpListener, TcpSocket, TcpStream, ToSocketAddrs, UdpSocket, lookup_host, tcp,
+    };
+    #[cfg(unix)]
+    pub use raddle_net::{UnixDatagram, UnixListener, UnixSocket, UnixStream, unix};
 }
 
 /// # Example

@@ -3,11 +3,13 @@
 
 mod common;
 
+use std::future::Future;
 use std::io::{Read, Write};
+use std::task::{Context, Waker};
 
 use common::each_flavor;
 use raddle::io::{AsyncReadExt, AsyncWriteExt, Interest, Ready};
-use raddle::net::{TcpListener, TcpStream};
+use raddle::net::{TcpListener, TcpStream, UdpSocket, lookup_host};
 use raddle::runtime::Builder;
 use raddle::task::JoinSet;
 
@@ -126,6 +128,123 @@ fn what_a_stream_is_ready_for() {
                 }
                 raddle::task::yield_now().await;
             }
+        });
+    });
+}
+
+#[test]
+fn names_are_looked_up_among_the_blocking_work() {
+    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let runtime = builder
+            .worker_threads(1)
+            .max_blocking_threads(1)
+            .enable_io()
+            .build()
+            .unwrap();
+        // The only thread for blocking work is busy, so the look-up waits.
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let busy = runtime.spawn_blocking(move || held.recv().unwrap());
+        let lookup = runtime.spawn(async {
+            let addrs = lookup_host("localhost:80").await.unwrap();
+            addrs.count()
+        });
+        runtime.block_on(async {
+            while raddle::runtime::Handle::current()
+                .metrics()
+                .blocking_queue_depth()
+                == 0
+            {
+                raddle::task::yield_now().await;
+            }
+            assert!(!lookup.is_finished());
+            release.send(()).unwrap();
+            busy.await.unwrap();
+            assert!(lookup.await.unwrap() > 0);
+        });
+    }
+}
+
+#[test]
+fn a_lookup_that_the_shutdown_overtakes_fails() {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(1)
+        .enable_io()
+        .build()
+        .unwrap();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    runtime.spawn_blocking(move || held.recv());
+    let handle = runtime.handle().clone();
+    let mut lookup = Box::pin(lookup_host("localhost:80"));
+    {
+        let _guard = handle.enter();
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(lookup.as_mut().poll(&mut cx).is_pending());
+    }
+    runtime.shutdown_background();
+    let other = Builder::new_current_thread().build().unwrap();
+    let error = other.block_on(lookup).map(drop).unwrap_err();
+    assert!(error.to_string().contains("has shut down"), "{error}");
+    drop(release);
+}
+
+#[test]
+fn datagrams_between_tasks() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let address = server.local_addr().unwrap();
+            let echo = raddle::spawn(async move {
+                let mut buffer = [0; 64];
+                for _ in 0..100 {
+                    let (length, peer) = server.recv_from(&mut buffer).await.unwrap();
+                    server.send_to(&buffer[..length], peer).await.unwrap();
+                }
+            });
+            let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            client.connect(address).await.unwrap();
+            let mut buffer = [0; 64];
+            for n in 0..100_u8 {
+                client.send(&[n; 5]).await.unwrap();
+                assert_eq!(client.recv(&mut buffer).await.unwrap(), 5);
+                assert_eq!(buffer[..5], [n; 5]);
+            }
+            echo.await.unwrap();
+        });
+    });
+}
+
+#[test]
+#[cfg(unix)]
+fn unix_sockets_and_descriptors() {
+    use raddle::io::unix::AsyncFd;
+    use raddle::net::UnixStream;
+    use raddle::net::unix::pipe;
+
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let (mut near, mut far) = UnixStream::pair().unwrap();
+            let (mut sender, mut receiver) = pipe::pipe().unwrap();
+            let relay = raddle::spawn(async move {
+                let mut text = String::new();
+                far.read_to_string(&mut text).await.unwrap();
+                sender.write_all(text.as_bytes()).await.unwrap();
+            });
+            near.write_all(b"passed on").await.unwrap();
+            drop(near);
+            let mut text = String::new();
+            receiver.read_to_string(&mut text).await.unwrap();
+            assert_eq!(text, "passed on");
+            relay.await.unwrap();
+
+            let (near, mut far) = std::os::unix::net::UnixStream::pair().unwrap();
+            let near = AsyncFd::new(near).unwrap();
+            let waiting = raddle::spawn(async move {
+                let guard = near.readable().await.unwrap();
+                guard.ready()
+            });
+            far.write_all(b"x").unwrap();
+            assert!(waiting.await.unwrap().is_readable());
         });
     });
 }

@@ -65,8 +65,19 @@ impl Readiness {
     }
 
     /// Removes the flags of `event`, for an operation would have blocked.
+    ///
+    /// Those that say that a direction is closed stay, for they are told once;
+    /// unless the event had no other, so that the operation was tried on their
+    /// strength alone and has proved them wrong.
     pub fn transition_to_blocked(&self, event: ReadyEvent) -> Clearing {
-        self.clear(event, |_| event.ready)
+        let passing = event.ready - (Ready::READ_CLOSED | Ready::WRITE_CLOSED);
+        self.clear(event, |_| {
+            if passing.is_empty() {
+                event.ready
+            } else {
+                passing
+            }
+        })
     }
 
     /// Removes readable and writable, as far as `event` has them, for an
@@ -76,7 +87,7 @@ impl Readiness {
     /// may have stopped short for another reason than running dry.
     pub fn transition_to_drained(&self, event: ReadyEvent) -> Clearing {
         self.clear(event, |ready| {
-            if (ready | event.ready).intersects(Ready::ERROR | Ready::PRIORITY) {
+            if ready.intersects(Ready::ERROR | Ready::PRIORITY) {
                 Ready::EMPTY
             } else {
                 event.ready & (Ready::READABLE | Ready::WRITABLE)
@@ -138,11 +149,10 @@ impl Snapshot {
 
     /// What of it answers one of `flags`, if any does.
     pub fn event(self, flags: Ready) -> Option<ReadyEvent> {
-        let ready = self.ready();
-        ready.intersects(flags).then(|| ReadyEvent {
+        let ready = self.ready() & flags;
+        (!ready.is_empty()).then(|| ReadyEvent {
             tick: self.tick(),
-            // The error is told along, and cleared along.
-            ready: ready & (flags | Ready::ERROR),
+            ready,
         })
     }
 }
@@ -151,6 +161,15 @@ impl ReadyEvent {
     /// What the source is ready for, of what was asked.
     pub fn ready(&self) -> Ready {
         self.ready
+    }
+
+    /// The part of it that is in `flags`: to clear no more than that.
+    #[must_use = "this returns the part and does not change the event"]
+    pub fn only(self, flags: Ready) -> ReadyEvent {
+        ReadyEvent {
+            ready: self.ready & flags,
+            ..self
+        }
     }
 }
 

@@ -1,7 +1,9 @@
-//! What a source is ready for, and what somebody waits for.
+//! What a source is ready for.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
+
+use crate::Interest;
 
 /// What a source is ready for: a set of flags.
 ///
@@ -42,7 +44,8 @@ impl Ready {
     pub const ALL: Ready =
         Ready(READABLE | WRITABLE | READ_CLOSED | WRITE_CLOSED | PRIORITY | ERROR);
 
-    /// The flags that answer `interest`: its direction being ready or closed.
+    /// The flags that answer `interest`: its direction being ready or closed,
+    /// for [`Interest::ERROR`] that of errors.
     pub const fn from_interest(interest: Interest) -> Ready {
         let mut flags = 0;
         if interest.is_readable() {
@@ -53,6 +56,9 @@ impl Ready {
         }
         if interest.is_priority() {
             flags |= PRIORITY | READ_CLOSED;
+        }
+        if interest.is_error() {
+            flags |= ERROR;
         }
         Ready(flags)
     }
@@ -171,64 +177,5 @@ impl fmt::Debug for Ready {
             .field("is_priority", &self.is_priority())
             .field("is_error", &self.is_error())
             .finish()
-    }
-}
-
-/// What somebody waits for. Never empty.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Interest(mio::Interest);
-
-impl Interest {
-    /// Something to read, or the end of the stream.
-    pub const READABLE: Interest = Interest(mio::Interest::READABLE);
-    /// Room to write, or the direction being closed.
-    pub const WRITABLE: Interest = Interest(mio::Interest::WRITABLE);
-    /// Out-of-band data.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub const PRIORITY: Interest = Interest(mio::Interest::PRIORITY);
-
-    /// Both together; as `|`, but constant.
-    #[must_use = "this returns the union and changes neither operand"]
-    pub const fn add(self, other: Interest) -> Interest {
-        Interest(self.0.add(other.0))
-    }
-
-    /// Whether reading is among it.
-    pub const fn is_readable(self) -> bool {
-        self.0.is_readable()
-    }
-
-    /// Whether writing is among it.
-    pub const fn is_writable(self) -> bool {
-        self.0.is_writable()
-    }
-
-    /// Whether out-of-band data is among it.
-    pub const fn is_priority(self) -> bool {
-        self.0.is_priority()
-    }
-
-    pub(crate) const fn to_mio(self) -> mio::Interest {
-        self.0
-    }
-}
-
-impl BitOr for Interest {
-    type Output = Interest;
-
-    fn bitor(self, other: Interest) -> Interest {
-        self.add(other)
-    }
-}
-
-impl BitOrAssign for Interest {
-    fn bitor_assign(&mut self, other: Interest) {
-        *self = self.add(other);
-    }
-}
-
-impl fmt::Debug for Interest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }

@@ -9,7 +9,8 @@ use std::task::{Context, Poll, Waker};
 use std::vec;
 
 use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
+
+use super::offload;
 
 type Addresses = vec::IntoIter<SocketAddr>;
 
@@ -21,7 +22,7 @@ pub struct Lookup(State);
 enum State {
     /// The answer, until it is taken.
     Known(Option<io::Result<Addresses>>),
-    /// A thread is asking.
+    /// A thread is asking, or will.
     Asked(Arc<Question>),
 }
 
@@ -47,25 +48,36 @@ impl Lookup {
         Self(State::Known(Some(Err(error))))
     }
 
-    /// Asks the operating system, which blocks and has no other interface: a
-    /// thread that lives for this question.
+    /// Asks the operating system, which blocks and has no other interface, on
+    /// a thread for that.
     pub(super) fn name(host: &str, port: u16) -> Self {
         let question = Arc::new(Question(Mutex::new(Answer::default())));
-        let asked = question.clone();
+        let mut duty = Duty(Some(question.clone()));
         let host = host.to_owned();
-        let thread = thread::Builder::new()
-            .name("raddle-lookup".to_owned())
-            .spawn(move || {
-                let result = (host.as_str(), port).to_socket_addrs();
-                asked.answer(result);
-            });
-        match thread {
-            Ok(_) => Self(State::Asked(question)),
-            Err(error) => Self::failed(io::Error::new(
-                error.kind(),
-                format!("no thread to look a name up: {error}; use an address, or fewer threads"),
-            )),
+        let job = move || duty.answer((host.as_str(), port).to_socket_addrs());
+        match offload::run(Box::new(job)) {
+            Ok(()) => Self(State::Asked(question)),
+            Err(error) => Self::failed(error),
         }
+    }
+}
+
+/// The duty to answer, until that is done.
+struct Duty(Option<Arc<Question>>);
+
+impl Duty {
+    fn answer(&mut self, result: io::Result<Addresses>) {
+        if let Some(question) = self.0.take() {
+            question.answer(result);
+        }
+    }
+}
+
+impl Drop for Duty {
+    fn drop(&mut self) {
+        self.answer(Err(io::Error::other(
+            "the look-up was not run: the runtime has shut down, or has no thread for it",
+        )));
     }
 }
 

@@ -1,18 +1,21 @@
 //! From what a user writes to socket addresses.
 
 mod lookup;
+mod offload;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 use lookup::Lookup;
+pub use offload::{LookupJob, offload_lookups};
 
 /// What can be turned into socket addresses: an address, a pair of an IP
 /// address and a port, a slice of addresses, or a text.
 ///
 /// A text is `"host:port"`, or a pair of host and port. A literal address is
 /// parsed at once. Any other host is a name, for which the operating system is
-/// asked on a thread of its own, one for each look-up. A look-up that is
+/// asked on a thread for blocking work: the runtime's, or one of its own for
+/// each look-up outside a runtime (see [`offload_lookups`]). A look-up that is
 /// dropped before it ends occupies its thread until the system answers.
 ///
 /// The trait is sealed: it cannot be implemented outside this crate.
@@ -28,10 +31,12 @@ mod sealed {
 /// The addresses of a host: literal ones at once, names by asking the operating
 /// system.
 ///
+/// Cancel safe.
+///
 /// # Errors
 ///
-/// If the text is not of the form `"host:port"`, the name is not known, or the
-/// operating system refuses a thread.
+/// If the text is not of the form `"host:port"`, the name is not known, the
+/// operating system refuses a thread, or the runtime shuts down.
 pub async fn lookup_host<T: ToSocketAddrs>(
     host: T,
 ) -> io::Result<impl Iterator<Item = SocketAddr>> {

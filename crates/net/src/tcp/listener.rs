@@ -11,7 +11,7 @@ use raddle_reactor::{Handle, Interest};
 use super::TcpStream;
 use crate::ToSocketAddrs;
 use crate::addr::resolve;
-use crate::evented::Evented;
+use crate::evented::{Evented, debug_assert_nonblocking};
 
 /// A TCP socket that listens for connections.
 ///
@@ -55,7 +55,7 @@ impl TcpListener {
         Err(last.unwrap_or_else(crate::addr::no_address))
     }
 
-    fn new(listener: mio::net::TcpListener) -> io::Result<TcpListener> {
+    pub(super) fn new(listener: mio::net::TcpListener) -> io::Result<TcpListener> {
         Ok(TcpListener {
             io: Evented::new(listener, &Handle::current())?,
         })
@@ -101,8 +101,10 @@ impl TcpListener {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
     pub fn from_std(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+        debug_assert_nonblocking(&listener);
         TcpListener::new(mio::net::TcpListener::from_std(listener))
     }
 

@@ -2,11 +2,13 @@
 
 mod listener;
 mod options;
+mod socket;
+mod socket_options;
 mod split;
-mod split_owned;
 mod stream;
 
 pub use listener::TcpListener;
-pub use split::{ReadHalf, WriteHalf};
-pub use split_owned::{OwnedReadHalf, OwnedWriteHalf, ReuniteError};
+pub use socket::TcpSocket;
+pub(crate) use socket::to_inet;
+pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use stream::TcpStream;

@@ -93,4 +93,35 @@ impl TcpStream {
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         SockRef::from(&*self.io).set_linger(linger)
     }
+
+    /// Has closing discard unsent data and reset the connection: a linger time
+    /// of zero, the one that never blocks.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        SockRef::from(&*self.io).set_linger(Some(Duration::ZERO))
+    }
+
+    /// Whether data is acknowledged at once (TCP_QUICKACK).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn quickack(&self) -> io::Result<bool> {
+        SockRef::from(&*self.io).tcp_quickack()
+    }
+
+    /// Sets whether data is acknowledged at once (TCP_QUICKACK). The system
+    /// goes back by itself: set it again after each read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
+        SockRef::from(&*self.io).set_tcp_quickack(quickack)
+    }
 }

@@ -1,28 +1,46 @@
-//! The halves that borrow a stream.
+//! The halves of a TCP stream.
 
-use std::io::{self, IoSlice};
-use std::net::SocketAddr;
-use std::pin::Pin;
+use std::fmt;
+use std::io;
+use std::net::{Shutdown, SocketAddr};
 use std::task::{Context, Poll};
 
-use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
-use raddle_reactor::{Interest, Ready};
+use raddle_io::ReadBuf;
+use raddle_std::sync::Arc;
 
 use super::TcpStream;
+use crate::evented::Evented;
+use crate::halves::{self, Ending, NOT_OF_ONE, Reading, Stream, Writing};
 
 /// The reading half of a borrowed stream; see [`TcpStream::split`].
-#[derive(Debug)]
-pub struct ReadHalf<'a>(&'a TcpStream);
+pub type ReadHalf<'a> = Reading<&'a TcpStream>;
 
 /// The writing half of a borrowed stream; see [`TcpStream::split`].
 ///
 /// Dropping it does not end the writing direction.
-#[derive(Debug)]
-pub struct WriteHalf<'a>(&'a TcpStream);
+pub type WriteHalf<'a> = Writing<&'a TcpStream>;
 
-pub(super) fn split(stream: &mut TcpStream) -> (ReadHalf<'_>, WriteHalf<'_>) {
-    (ReadHalf(stream), WriteHalf(stream))
+/// The reading half of a stream; see [`TcpStream::into_split`].
+pub type OwnedReadHalf = Reading<Arc<TcpStream>>;
+
+/// The writing half of a stream; see [`TcpStream::into_split`].
+///
+/// Dropping it ends the writing direction, unless it is
+/// [forgotten](OwnedWriteHalf::forget) or
+/// [reunited](OwnedWriteHalf::reunite).
+pub type OwnedWriteHalf = Writing<Ending<TcpStream>>;
+
+/// Two halves that are not of the same stream, given back.
+#[derive(Debug)]
+pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
+
+impl fmt::Display for ReuniteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NOT_OF_ONE)
+    }
 }
+
+impl std::error::Error for ReuniteError {}
 
 impl ReadHalf<'_> {
     /// As [`TcpStream::peek`].
@@ -46,157 +64,74 @@ impl ReadHalf<'_> {
     ) -> Poll<io::Result<usize>> {
         self.0.poll_peek(cx, buf)
     }
-
-    /// As [`TcpStream::ready`].
-    ///
-    /// # Errors
-    ///
-    /// If the runtime has shut down.
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.0.ready(interest).await
-    }
-
-    /// As [`TcpStream::readable`].
-    ///
-    /// # Errors
-    ///
-    /// If the runtime has shut down.
-    pub async fn readable(&self) -> io::Result<()> {
-        self.0.readable().await
-    }
-
-    /// As [`TcpStream::try_read`].
-    ///
-    /// # Errors
-    ///
-    /// As [`TcpStream::try_read`].
-    pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.0.try_read(buf)
-    }
-
-    /// As [`TcpStream::peer_addr`].
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.peer_addr()
-    }
-
-    /// As [`TcpStream::local_addr`].
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
 }
 
-impl WriteHalf<'_> {
-    /// As [`TcpStream::ready`].
+impl OwnedReadHalf {
+    /// Puts the halves of one stream together again.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.0.ready(interest).await
+    /// If they are of different streams; the error returns them.
+    pub fn reunite(self, other: OwnedWriteHalf) -> Result<TcpStream, ReuniteError> {
+        halves::reunite(self, other).map_err(|(read, write)| ReuniteError(read, write))
     }
 
-    /// As [`TcpStream::writable`].
+    /// As [`TcpStream::peek`].
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
-    pub async fn writable(&self) -> io::Result<()> {
-        self.0.writable().await
+    /// Those of the connection.
+    pub async fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.peek(buf).await
     }
 
-    /// As [`TcpStream::try_write`].
+    /// As [`TcpStream::poll_peek`].
     ///
     /// # Errors
     ///
-    /// As [`TcpStream::try_write`].
-    pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
-        self.0.try_write(buf)
-    }
-
-    /// As [`TcpStream::try_write_vectored`].
-    ///
-    /// # Errors
-    ///
-    /// As [`TcpStream::try_write`].
-    pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.0.try_write_vectored(bufs)
-    }
-
-    /// As [`TcpStream::peer_addr`].
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.peer_addr()
-    }
-
-    /// As [`TcpStream::local_addr`].
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
-}
-
-impl AsRef<TcpStream> for ReadHalf<'_> {
-    fn as_ref(&self) -> &TcpStream {
-        self.0
-    }
-}
-
-impl AsRef<TcpStream> for WriteHalf<'_> {
-    fn as_ref(&self) -> &TcpStream {
-        self.0
-    }
-}
-
-impl AsyncRead for ReadHalf<'_> {
-    fn poll_read(
-        self: Pin<&mut Self>,
+    /// Those of the connection.
+    pub fn poll_peek(
+        &mut self,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.0.poll_read_shared(cx, buf)
+    ) -> Poll<io::Result<usize>> {
+        self.0.poll_peek(cx, buf)
     }
 }
 
-impl AsyncWrite for WriteHalf<'_> {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.0.poll_write_shared(cx, buf)
+impl OwnedWriteHalf {
+    /// Puts the halves of one stream together again.
+    ///
+    /// # Errors
+    ///
+    /// If they are of different streams; the error returns them.
+    pub fn reunite(self, other: OwnedReadHalf) -> Result<TcpStream, ReuniteError> {
+        other.reunite(self)
+    }
+}
+
+impl Stream for TcpStream {
+    type Source = mio::net::TcpStream;
+    type Addr = SocketAddr;
+
+    fn io(&self) -> &Evented<mio::net::TcpStream> {
+        &self.io
     }
 
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.0.poll_write_vectored_shared(cx, bufs)
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        TcpStream::local_addr(self)
     }
 
-    fn is_write_vectored(&self) -> bool {
-        true
+    fn peer_addr(&self) -> io::Result<SocketAddr> {
+        TcpStream::peer_addr(self)
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.0.shutdown_write())
+    /// That the other side has reset the connection meanwhile is no error: the
+    /// direction has ended all the same.
+    fn shutdown_write(&self) -> io::Result<()> {
+        match self.io.shutdown(Shutdown::Write) {
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            result => result,
+        }
     }
 }

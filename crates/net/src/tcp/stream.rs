@@ -1,20 +1,22 @@
 //! The connected socket.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
-use std::net::{Shutdown, SocketAddr};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_reactor::{Handle, Interest, Ready};
 
-use super::split::{ReadHalf, WriteHalf, split};
-use super::split_owned::{OwnedReadHalf, OwnedWriteHalf, split_owned};
+use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
-use crate::evented::Evented;
+use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::halves::{self, Stream};
+use crate::sys;
 
 /// A TCP connection.
 ///
@@ -57,7 +59,12 @@ impl TcpStream {
     }
 
     async fn connect_to(addr: SocketAddr) -> io::Result<TcpStream> {
-        let stream = TcpStream::new(mio::net::TcpStream::connect(addr)?)?;
+        TcpStream::connecting(mio::net::TcpStream::connect(addr)?).await
+    }
+
+    /// Waits for the end of an attempt to connect.
+    pub(super) async fn connecting(stream: mio::net::TcpStream) -> io::Result<TcpStream> {
+        let stream = TcpStream::new(stream)?;
         // Writable says that the attempt has ended, the socket's error how.
         stream.io.ready(Interest::WRITABLE).await?;
         match stream.take_error()? {
@@ -85,8 +92,10 @@ impl TcpStream {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
     pub fn from_std(stream: std::net::TcpStream) -> io::Result<TcpStream> {
+        debug_assert_nonblocking(&stream);
         TcpStream::new(mio::net::TcpStream::from_std(stream))
     }
 
@@ -157,8 +166,17 @@ impl TcpStream {
     /// `WouldBlock` if nothing is there; wait with
     /// [`readable`](Self::readable). Others are the connection's.
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io
-            .try_io(Interest::READABLE, |mut stream| stream.read(buf))
+        self.io.try_read(&mut ReadBuf::new(buf))
+    }
+
+    /// As [`try_read`](Self::try_read), appending to `buf`, which may be a
+    /// `Vec` or a `BytesMut`.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        self.io.try_read_buf(buf)
     }
 
     /// As [`try_read`](Self::try_read), filling one buffer after the other.
@@ -167,8 +185,7 @@ impl TcpStream {
     ///
     /// As [`try_read`](Self::try_read).
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-        self.io
-            .try_io(Interest::READABLE, |mut stream| stream.read_vectored(bufs))
+        self.io.try_read_vectored(bufs)
     }
 
     /// Writes as much as there is room for without waiting.
@@ -178,8 +195,7 @@ impl TcpStream {
     /// `WouldBlock` if there is none; wait with
     /// [`writable`](Self::writable). Others are the connection's.
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
-        self.io
-            .try_io(Interest::WRITABLE, |mut stream| stream.write(buf))
+        self.io.try_write(buf)
     }
 
     /// As [`try_write`](Self::try_write), from one buffer after the other.
@@ -188,8 +204,7 @@ impl TcpStream {
     ///
     /// As [`try_write`](Self::try_write).
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.io
-            .try_io(Interest::WRITABLE, |mut stream| stream.write_vectored(bufs))
+        self.io.try_write_vectored(bufs)
     }
 
     /// Tries an operation on the socket that is not offered here, if the stream
@@ -247,57 +262,21 @@ impl TcpStream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<usize>> {
-        self.io.poll_read_io(cx, |stream| {
-            let peeked = stream.peek(buf.initialize_unfilled())?;
-            buf.advance(peeked);
-            Ok(peeked)
-        })
+        self.io
+            .poll_read_io(cx, |stream| stream.try_io(|| sys::peek(stream, buf)))
     }
 
     /// Splits the stream into a half for reading and one for writing, which
     /// borrow it: nothing is allocated.
     pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
-        split(self)
+        halves::split(self)
     }
 
     /// Splits the stream into halves that can go to different tasks. Dropping
     /// the writing half ends the writing direction; dropping both closes the
     /// connection.
     pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
-        split_owned(self)
-    }
-
-    pub(super) fn poll_read_shared(
-        &self,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.io.poll_read(cx, buf)
-    }
-
-    pub(super) fn poll_write_shared(
-        &self,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.io.poll_write(cx, buf)
-    }
-
-    pub(super) fn poll_write_vectored_shared(
-        &self,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.io.poll_write_vectored(cx, bufs)
-    }
-
-    /// Ends the writing direction. That the other side has reset the
-    /// connection meanwhile is no error: it has ended all the same.
-    pub(super) fn shutdown_write(&self) -> io::Result<()> {
-        match self.io.shutdown(Shutdown::Write) {
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
-            result => result,
-        }
+        halves::split_owned(self)
     }
 }
 
@@ -307,7 +286,7 @@ impl AsyncRead for TcpStream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.poll_read_shared(cx, buf)
+        self.io.poll_read(cx, buf)
     }
 }
 
@@ -317,7 +296,7 @@ impl AsyncWrite for TcpStream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.poll_write_shared(cx, buf)
+        self.io.poll_write(cx, buf)
     }
 
     fn poll_write_vectored(
@@ -325,7 +304,7 @@ impl AsyncWrite for TcpStream {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.poll_write_vectored_shared(cx, bufs)
+        self.io.poll_write_vectored(cx, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -338,6 +317,12 @@ impl AsyncWrite for TcpStream {
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(self.shutdown_write())
+    }
+}
+
+impl AsRef<TcpStream> for TcpStream {
+    fn as_ref(&self) -> &TcpStream {
+        self
     }
 }
 

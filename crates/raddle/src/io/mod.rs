@@ -29,3 +29,9 @@ pub(crate) use self::buffer::{Buffer, DEFAULT_MAX_BUF_SIZE};
 pub use self::stderr::{Stderr, stderr};
 pub use self::stdin::{Stdin, stdin};
 pub use self::stdout::{Stdout, stdout};
+
+/// Waiting for any descriptor, by [`AsyncFd`](unix::AsyncFd).
+#[cfg(unix)]
+pub mod unix {
+    pub use raddle_net::async_fd::*;
+}

@@ -12,6 +12,7 @@ use raddle_blocking::{Job, Refused};
 use raddle_task::Runnable;
 use raddle_timer::ClockHold;
 
+use crate::runtime::context;
 use crate::task::JoinHandle;
 use crate::trace;
 
@@ -125,4 +126,17 @@ where
         }
     }
     (handle, shut_down)
+}
+
+/// Has a name look-up run among the blocking work of the current runtime; gives
+/// it back where there is none.
+pub(crate) fn offload_lookup(job: raddle_net::LookupJob) -> Result<(), raddle_net::LookupJob> {
+    match context::current() {
+        Ok(handle) => {
+            // Refused or cancelled, the job is dropped, and its drop answers.
+            drop(handle.spawn_blocking(job));
+            Ok(())
+        }
+        Err(_) => Err(job),
+    }
 }

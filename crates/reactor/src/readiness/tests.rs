@@ -53,9 +53,49 @@ fn a_drained_source_still_shows_its_end() {
     assert_eq!(readiness.transition_to_drained(event), Clearing::Cleared);
     let event = readable(&readiness).expect("the end of the stream is still to be read");
     assert_eq!(event.ready(), Ready::READ_CLOSED);
-    // Then an operation that blocks proves the flag outdated.
+}
+
+#[test]
+fn an_operation_that_would_block_leaves_a_closed_direction_closed() {
+    let closed = Ready::READ_CLOSED | Ready::WRITE_CLOSED;
+    let readiness = Readiness::new();
+    readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE | closed);
+    // Of both directions, though only one was tried.
+    let event = readiness.load().event(Ready::ALL).unwrap();
     assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
-    assert!(readable(&readiness).is_none());
+    assert_eq!(readiness.load().ready(), closed);
+
+    // Tried on the strength of the flag alone, it proves the flag outdated:
+    // otherwise a loop around it would never end.
+    let event = readable(&readiness).unwrap();
+    assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
+    assert_eq!(readiness.load().ready(), Ready::WRITE_CLOSED);
+}
+
+#[test]
+fn an_error_stays_for_whoever_waits_for_it() {
+    let readiness = Readiness::new();
+    readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE | Ready::ERROR);
+    let event = readable(&readiness).unwrap();
+    assert_eq!(event.ready(), Ready::READABLE);
+    assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
+    assert_eq!(readiness.load().ready(), Ready::WRITABLE | Ready::ERROR);
+    let event = readiness.load().event(Ready::ERROR).unwrap();
+    assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
+    assert_eq!(readiness.load().ready(), Ready::WRITABLE);
+}
+
+#[test]
+fn a_part_of_an_event_clears_no_more_than_that() {
+    let readiness = Readiness::new();
+    readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE);
+    let event = readiness.load().event(Ready::ALL).unwrap();
+    let part = event.only(Ready::READABLE | Ready::PRIORITY);
+    assert_eq!(part.ready(), Ready::READABLE);
+    assert_eq!(readiness.transition_to_blocked(part), Clearing::Cleared);
+    assert_eq!(readiness.load().ready(), Ready::WRITABLE);
+    let nothing = event.only(Ready::EMPTY);
+    assert_eq!(readiness.transition_to_blocked(nothing), Clearing::Kept);
 }
 
 #[test]

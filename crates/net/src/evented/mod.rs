@@ -1,28 +1,18 @@
-//! A mio source together with its registration.
+//! A mio source together with its registration: what all sockets share.
+
+mod stream;
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::io::{self, IoSlice, Write};
+use std::io;
 use std::ops::Deref;
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
 use mio::event::Source;
 use raddle_coop::poll_proceed;
-use raddle_io::ReadBuf;
 use raddle_reactor::{Handle, Interest, Ready, Registration};
-
-use crate::receive::Receive;
-
-/// Whether moving fewer bytes than asked for proves a stream socket drained or
-/// full, so that another attempt need not be made before the next event. Known
-/// of epoll; elsewhere the attempt is made.
-const SHORT_IS_DRY: bool = cfg!(any(target_os = "linux", target_os = "android"));
-
-/// The operating system moves no more than this at a time, however much it is
-/// asked for.
-const MOST_BYTES: usize = 0x7fff_f000;
-const MOST_SLICES: usize = 1024;
+use socket2::SockRef;
 
 /// A source that the reactor watches. Leaves the reactor when dropped.
 pub(crate) struct Evented<E: Source> {
@@ -33,12 +23,21 @@ pub(crate) struct Evented<E: Source> {
 
 impl<E: Source> Evented<E> {
     /// Has `handle`'s reactor watch `source` for reading and writing.
-    pub(crate) fn new(mut source: E, handle: &Handle) -> io::Result<Self> {
+    pub(crate) fn new(source: E, handle: &Handle) -> io::Result<Self> {
         let interest = Interest::READABLE | Interest::WRITABLE;
         // A read stops short at the mark of out-of-band data. Only the event of
         // that says that it was not for want of data.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let interest = interest | Interest::PRIORITY;
+        Evented::with_interest(source, interest, handle)
+    }
+
+    /// As [`new`](Self::new), for `interest` only.
+    pub(crate) fn with_interest(
+        mut source: E,
+        interest: Interest,
+        handle: &Handle,
+    ) -> io::Result<Self> {
         let registration = handle.register(&mut source, interest)?;
         Ok(Self {
             source: Some(source),
@@ -93,87 +92,20 @@ impl<E: Source> Evented<E> {
         poll_budgeted(cx, |cx| self.registration.poll_read_io(cx, || f(self)))
     }
 
+    pub(crate) fn poll_write_io<R>(
+        &self,
+        cx: &mut Context<'_>,
+        mut f: impl FnMut(&E) -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        poll_budgeted(cx, |cx| self.registration.poll_write_io(cx, || f(self)))
+    }
+
     pub(crate) async fn async_io<R>(
         &self,
         interest: Interest,
         mut f: impl FnMut(&E) -> io::Result<R>,
     ) -> io::Result<R> {
         budgeted(self.registration.async_io(interest, || f(self))).await
-    }
-
-    /// Reads from a stream socket into the unfilled part of `buf`.
-    pub(crate) fn poll_read(
-        &self,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>>
-    where
-        E: Receive,
-    {
-        let asked = buf.remaining();
-        poll_budgeted(cx, |cx| {
-            loop {
-                let event = ready!(self.registration.poll_read_ready(cx))?;
-                let result = self.receive(buf);
-                if would_block(&result) {
-                    let _ = self.registration.clear_readiness(event);
-                    continue;
-                }
-                if let Ok(moved) = result
-                    && is_short(moved, asked)
-                {
-                    let _ = self.registration.clear_drained(event);
-                }
-                return Poll::Ready(result.map(drop));
-            }
-        })
-    }
-
-    /// Writes `buf` to a stream socket.
-    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>
-    where
-        for<'a> &'a E: Write,
-    {
-        self.poll_send(cx, buf.len(), |mut stream| stream.write(buf))
-    }
-
-    /// Writes `bufs`, or the first of them if they are very many, to a stream
-    /// socket in one go.
-    pub(crate) fn poll_write_vectored(
-        &self,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>>
-    where
-        for<'a> &'a E: Write,
-    {
-        let bufs = &bufs[..bufs.len().min(MOST_SLICES)];
-        let asked = bufs.iter().map(|buf| buf.len()).sum();
-        self.poll_send(cx, asked, |mut stream| stream.write_vectored(bufs))
-    }
-
-    fn poll_send(
-        &self,
-        cx: &mut Context<'_>,
-        asked: usize,
-        mut send: impl FnMut(&E) -> io::Result<usize>,
-    ) -> Poll<io::Result<usize>> {
-        poll_budgeted(cx, |cx| {
-            loop {
-                let event = ready!(self.registration.poll_write_ready(cx))?;
-                let result = send(self);
-                if would_block(&result) {
-                    let _ = self.registration.clear_readiness(event);
-                    continue;
-                }
-                if let Ok(moved) = result
-                    && is_short(moved, asked)
-                {
-                    let _ = self.registration.clear_drained(event);
-                }
-                return Poll::Ready(result);
-            }
-        })
     }
 }
 
@@ -209,14 +141,23 @@ fn would_block<R>(result: &io::Result<R>) -> bool {
     matches!(result, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
 }
 
-/// Whether `moved` of `asked` bytes prove the socket drained or full. None at
-/// all says something else: the end of the stream.
-fn is_short(moved: usize, asked: usize) -> bool {
-    SHORT_IS_DRY && 0 < moved && moved < asked.min(MOST_BYTES)
+/// Finds out, in debug builds and where the system tells, that a socket of the
+/// user's would block a thread of the runtime.
+#[track_caller]
+pub(crate) fn debug_assert_nonblocking<S>(socket: &S)
+where
+    for<'a> SockRef<'a>: From<&'a S>,
+{
+    #[cfg(unix)]
+    debug_assert!(
+        SockRef::from(socket).nonblocking().unwrap_or(true),
+        "the socket is in blocking mode; call set_nonblocking(true) before handing it over"
+    );
+    let _ = socket;
 }
 
 /// Polls an operation at the cost of one unit of the budget of this poll.
-fn poll_budgeted<R>(
+pub(crate) fn poll_budgeted<R>(
     cx: &mut Context<'_>,
     poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
 ) -> Poll<R> {
@@ -226,7 +167,8 @@ fn poll_budgeted<R>(
     Poll::Ready(result)
 }
 
-async fn budgeted<F: Future>(future: F) -> F::Output {
+/// Polls each time at the cost of one unit, which pending gives back.
+pub(crate) async fn budgeted<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|cx| poll_budgeted(cx, |cx| future.as_mut().poll(cx))).await
 }

@@ -1,0 +1,26 @@
+//! What a guard has to clear.
+
+use raddle_reactor::{Ready, ReadyEvent, Registration};
+
+/// What a descriptor was found to be ready for, without what has been cleared
+/// since.
+pub(super) struct Found(Option<ReadyEvent>);
+
+impl Found {
+    pub(super) fn new(event: ReadyEvent) -> Self {
+        Self(Some(event))
+    }
+
+    pub(super) fn ready(&self) -> Ready {
+        self.0.map_or(Ready::EMPTY, |event| event.ready())
+    }
+
+    pub(super) fn clear(&mut self, registration: &Registration, ready: Ready) {
+        if let Some(event) = self.0.take() {
+            // If newer readiness stays, the next look finds it.
+            let _ = registration.clear_readiness(event.only(ready));
+            let left = event.only(event.ready() - ready);
+            self.0 = (!left.ready().is_empty()).then_some(left);
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Any descriptor that the selector can watch.
+
+mod error;
+mod found;
+mod guard;
+mod guard_mut;
+#[allow(unsafe_code, reason = "declares what the caller has to see to")]
+mod register;
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::task::{Context, Poll, ready};
+
+use mio::unix::SourceFd;
+use raddle_reactor::{Handle, Interest, Registration};
+
+pub use self::error::{AsyncFdRegisterError, AsyncFdTryNewError, TryIoError};
+pub use self::guard::AsyncFdReadyGuard;
+pub use self::guard_mut::AsyncFdReadyMutGuard;
+use crate::evented::budgeted;
+
+/// A descriptor that the reactor watches: what there is no type for here, such
+/// as a timer, an inotify instance or a library's socket.
+///
+/// The descriptor must be in non-blocking mode, and stay the same as long as
+/// `T` is in here. What waits for it gets a guard; through the guard's `try_io`
+/// operations that would block clear the readiness, so that the next wait waits
+/// for a new event. Without clearing it, the next wait ends at once.
+///
+/// The `poll_*` methods keep one waker for reading and one for writing, that of
+/// the last caller; in the `async` ones any number of tasks may wait.
+///
+/// Dropping it leaves the reactor first, and then drops `T`.
+///
+/// ```
+/// use std::io::{self, Read};
+/// use std::os::unix::net::UnixStream;
+///
+/// use raddle_net::async_fd::AsyncFd;
+///
+/// async fn read(stream: &AsyncFd<UnixStream>, buffer: &mut [u8]) -> io::Result<usize> {
+///     loop {
+///         let mut guard = stream.readable().await?;
+///         match guard.try_io(|stream| stream.get_ref().read(buffer)) {
+///             Ok(result) => return result,
+///             Err(_would_block) => continue,
+///         }
+///     }
+/// }
+/// ```
+pub struct AsyncFd<T: AsRawFd> {
+    registration: Registration,
+    /// `None` only once `into_inner` has taken it.
+    inner: Option<T>,
+}
+
+impl<T: AsRawFd> AsyncFd<T> {
+    /// Has the current reactor watch a descriptor for reading and writing.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses it: epoll cannot watch files and directories.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    #[track_caller]
+    pub fn new(inner: T) -> io::Result<Self> {
+        Ok(Self::try_new(inner)?)
+    }
+
+    /// As [`new`](Self::new), for `interest` only.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    #[track_caller]
+    pub fn with_interest(inner: T, interest: Interest) -> io::Result<Self> {
+        Ok(Self::try_with_interest(inner, interest)?)
+    }
+
+    /// As [`new`](Self::new), with an error that gives `inner` back.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    #[track_caller]
+    pub fn try_new(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::try_with_interest(inner, Interest::READABLE | Interest::WRITABLE)
+    }
+
+    /// As [`with_interest`](Self::with_interest), with an error that gives
+    /// `inner` back.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    #[track_caller]
+    pub fn try_with_interest(
+        inner: T,
+        interest: Interest,
+    ) -> Result<Self, AsyncFdRegisterError<T>> {
+        let fd = inner.as_raw_fd();
+        match Handle::current().register(&mut SourceFd(&fd), interest) {
+            Ok(registration) => Ok(Self {
+                registration,
+                inner: Some(inner),
+            }),
+            Err(cause) => Err(AsyncFdRegisterError::new(inner, cause)),
+        }
+    }
+
+    /// What has the descriptor.
+    pub fn get_ref(&self) -> &T {
+        match &self.inner {
+            Some(inner) => inner,
+            None => unreachable!("only `into_inner` takes it, and it consumes self"),
+        }
+    }
+
+    /// What has the descriptor. It must not be exchanged for something with
+    /// another one.
+    pub fn get_mut(&mut self) -> &mut T {
+        match &mut self.inner {
+            Some(inner) => inner,
+            None => unreachable!("only `into_inner` takes it, and it consumes self"),
+        }
+    }
+
+    /// Leaves the reactor, and gives back what has the descriptor.
+    pub fn into_inner(mut self) -> T {
+        match self.leave() {
+            Some(inner) => inner,
+            None => unreachable!("only this takes it, and it consumes self"),
+        }
+    }
+
+    /// Leaves the reactor, unless that has been done.
+    fn leave(&mut self) -> Option<T> {
+        let inner = self.inner.take()?;
+        let fd = inner.as_raw_fd();
+        // A refusal says that the descriptor is not watched any more.
+        let _ = self.registration.deregister(&mut SourceFd(&fd));
+        Some(inner)
+    }
+
+    /// Waits until there is something to read; keeps the waker of the last
+    /// caller only.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_read_ready<'a>(
+        &'a self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
+        let event = ready!(self.registration.poll_read_ready(cx))?;
+        Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
+    }
+
+    /// As [`poll_read_ready`](Self::poll_read_ready), with a guard that has
+    /// `&mut T`.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_read_ready_mut<'a>(
+        &'a mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
+        let event = ready!(self.registration.poll_read_ready(cx))?;
+        Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
+    }
+
+    /// Waits until there is room to write; keeps the waker of the last caller
+    /// only.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_write_ready<'a>(
+        &'a self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
+        let event = ready!(self.registration.poll_write_ready(cx))?;
+        Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
+    }
+
+    /// As [`poll_write_ready`](Self::poll_write_ready), with a guard that has
+    /// `&mut T`.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_write_ready_mut<'a>(
+        &'a mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
+        let event = ready!(self.registration.poll_write_ready(cx))?;
+        Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
+    }
+
+    /// Waits until the descriptor is ready for any of `interest`. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
+        let event = budgeted(self.registration.ready(interest)).await?;
+        Ok(AsyncFdReadyGuard::new(self, event))
+    }
+
+    /// As [`ready`](Self::ready), with a guard that has `&mut T`.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready_mut(
+        &mut self,
+        interest: Interest,
+    ) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
+        let event = budgeted(self.registration.ready(interest)).await?;
+        Ok(AsyncFdReadyMutGuard::new(self, event))
+    }
+
+    /// Waits until there is something to read. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn readable<'a>(&'a self) -> io::Result<AsyncFdReadyGuard<'a, T>> {
+        self.ready(Interest::READABLE).await
+    }
+
+    /// As [`readable`](Self::readable), with a guard that has `&mut T`.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn readable_mut<'a>(&'a mut self) -> io::Result<AsyncFdReadyMutGuard<'a, T>> {
+        self.ready_mut(Interest::READABLE).await
+    }
+
+    /// Waits until there is room to write. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn writable<'a>(&'a self) -> io::Result<AsyncFdReadyGuard<'a, T>> {
+        self.ready(Interest::WRITABLE).await
+    }
+
+    /// As [`writable`](Self::writable), with a guard that has `&mut T`.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn writable_mut<'a>(&'a mut self) -> io::Result<AsyncFdReadyMutGuard<'a, T>> {
+        self.ready_mut(Interest::WRITABLE).await
+    }
+
+    /// Runs `f` until it does not say `WouldBlock`, waiting for `interest` in
+    /// between. It should say so only if the descriptor did.
+    ///
+    /// Cancel safe: `f` has not run, or would have blocked, if the future is
+    /// dropped before it ends.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`, and one if the runtime has shut down.
+    pub async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut(&T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let io = self.registration.async_io(interest, || f(self.get_ref()));
+        budgeted(io).await
+    }
+
+    /// As [`async_io`](Self::async_io), with `&mut T`.
+    ///
+    /// # Errors
+    ///
+    /// As [`async_io`](Self::async_io).
+    pub async fn async_io_mut<R>(
+        &mut self,
+        interest: Interest,
+        mut f: impl FnMut(&mut T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let Some(inner) = &mut self.inner else {
+            unreachable!("only `into_inner` takes it, and it consumes self");
+        };
+        budgeted(self.registration.async_io(interest, || f(inner))).await
+    }
+
+    /// Runs `f` if the descriptor is known to be ready for `interest`. If it
+    /// says `WouldBlock`, the descriptor counts as not ready until the next
+    /// event.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`; `WouldBlock` if the descriptor is not ready.
+    pub fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce(&T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.registration.try_io(interest, || f(self.get_ref()))
+    }
+
+    /// As [`try_io`](Self::try_io), with `&mut T`.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_io`](Self::try_io).
+    pub fn try_io_mut<R>(
+        &mut self,
+        interest: Interest,
+        f: impl FnOnce(&mut T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let Some(inner) = &mut self.inner else {
+            unreachable!("only `into_inner` takes it, and it consumes self");
+        };
+        self.registration.try_io(interest, || f(inner))
+    }
+}
+
+impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.get_ref().as_raw_fd()
+    }
+}
+
+impl<T: AsRawFd + AsFd> AsFd for AsyncFd<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.get_ref().as_fd()
+    }
+}
+
+impl<T: AsRawFd> Drop for AsyncFd<T> {
+    fn drop(&mut self) {
+        drop(self.leave());
+    }
+}
+
+impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncFd")
+            .field("inner", &self.inner)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,50 @@
+//! The constructors that say what the others take for granted.
+
+use std::os::fd::AsRawFd;
+
+use raddle_reactor::Interest;
+
+use super::{AsyncFd, AsyncFdRegisterError};
+
+impl<T: AsRawFd> AsyncFd<T> {
+    /// As [`try_new`](Self::try_new).
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    ///
+    /// # Safety
+    ///
+    /// The descriptor is open, stays so and refers to the same file, and
+    /// `as_raw_fd` returns the same, until the `AsyncFd` is dropped or taken
+    /// apart.
+    #[track_caller]
+    pub unsafe fn register(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::try_new(inner)
+    }
+
+    /// As [`try_with_interest`](Self::try_with_interest).
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    ///
+    /// # Safety
+    ///
+    /// As [`register`](Self::register).
+    #[track_caller]
+    pub unsafe fn register_with_interest(
+        inner: T,
+        interest: Interest,
+    ) -> Result<Self, AsyncFdRegisterError<T>> {
+        Self::try_with_interest(inner, interest)
+    }
+}

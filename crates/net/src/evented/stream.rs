@@ -1,0 +1,182 @@
+//! Reading and writing a stream of bytes, the same for every kind of it.
+
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::task::{Context, Poll, ready};
+
+use bytes::BufMut;
+use mio::event::Source;
+use raddle_io::ReadBuf;
+use raddle_reactor::{Interest, ReadyEvent};
+
+use super::{Evented, poll_budgeted, would_block};
+use crate::sys::{Receive, Received, fill};
+
+/// Whether moving fewer bytes than asked for proves a stream drained or full,
+/// so that another attempt need not be made before the next event. Known of
+/// epoll; elsewhere the attempt is made.
+const SHORT_IS_DRY: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
+/// The operating system moves no more than this at a time, however much it is
+/// asked for.
+const MOST_BYTES: usize = 0x7fff_f000;
+const MOST_SLICES: usize = 1024;
+
+impl<E: Source> Evented<E> {
+    /// Reads into the unfilled part of `buf`.
+    pub(crate) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>>
+    where
+        E: Receive,
+    {
+        poll_budgeted(cx, |cx| {
+            loop {
+                let event = ready!(self.registration.poll_read_ready(cx))?;
+                let result = self.receive_after(event, buf);
+                if !would_block(&result) {
+                    return Poll::Ready(result);
+                }
+            }
+        })
+    }
+
+    /// Reads without waiting, and says how much.
+    pub(crate) fn try_read(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize>
+    where
+        E: Receive,
+    {
+        let event = self.ready_now(Interest::READABLE)?;
+        let before = buf.filled().len();
+        self.receive_after(event, buf)?;
+        Ok(buf.filled().len() - before)
+    }
+
+    /// As [`try_read`](Self::try_read), to where `buf` grows.
+    pub(crate) fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize>
+    where
+        E: Receive,
+    {
+        fill(buf, |buf| self.try_read(buf))
+    }
+
+    pub(crate) fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize>
+    where
+        for<'a> &'a E: Read,
+    {
+        self.try_io(Interest::READABLE, |mut stream| stream.read_vectored(bufs))
+    }
+
+    /// Writes `buf`.
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>
+    where
+        for<'a> &'a E: Write,
+    {
+        self.poll_send(cx, buf.len(), |mut stream| stream.write(buf))
+    }
+
+    /// Writes `bufs`, or the first of them if they are very many, in one go.
+    pub(crate) fn poll_write_vectored(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>>
+    where
+        for<'a> &'a E: Write,
+    {
+        let (bufs, asked) = writable_part(bufs);
+        self.poll_send(cx, asked, |mut stream| stream.write_vectored(bufs))
+    }
+
+    pub(crate) fn try_write(&self, buf: &[u8]) -> io::Result<usize>
+    where
+        for<'a> &'a E: Write,
+    {
+        let event = self.ready_now(Interest::WRITABLE)?;
+        self.send_after(event, buf.len(), |mut stream| stream.write(buf))
+    }
+
+    pub(crate) fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize>
+    where
+        for<'a> &'a E: Write,
+    {
+        let (bufs, asked) = writable_part(bufs);
+        let event = self.ready_now(Interest::WRITABLE)?;
+        self.send_after(event, asked, |mut stream| stream.write_vectored(bufs))
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        asked: usize,
+        mut send: impl FnMut(&E) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        poll_budgeted(cx, |cx| {
+            loop {
+                let event = ready!(self.registration.poll_write_ready(cx))?;
+                let result = self.send_after(event, asked, &mut send);
+                if !would_block(&result) {
+                    return Poll::Ready(result);
+                }
+            }
+        })
+    }
+
+    fn ready_now(&self, interest: Interest) -> io::Result<ReadyEvent> {
+        let event = self.registration.try_ready(interest)?;
+        event.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+    }
+
+    /// Receives because of `event`, and clears of it what the result disproves.
+    fn receive_after(&self, event: ReadyEvent, buf: &mut ReadBuf<'_>) -> io::Result<()>
+    where
+        E: Receive,
+    {
+        let asked = buf.remaining();
+        let result = self.receive(buf);
+        self.clear_blocked(event, &result);
+        let Received { bytes, tells_dry } = result?;
+        if tells_dry {
+            self.clear_short(event, bytes, asked);
+        }
+        Ok(())
+    }
+
+    /// Sends because of `event`, and clears of it what the result disproves.
+    fn send_after(
+        &self,
+        event: ReadyEvent,
+        asked: usize,
+        send: impl FnOnce(&E) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let result = send(self);
+        self.clear_blocked(event, &result);
+        let sent = result?;
+        self.clear_short(event, sent, asked);
+        Ok(sent)
+    }
+
+    fn clear_blocked<R>(&self, event: ReadyEvent, result: &io::Result<R>) {
+        if would_block(result) {
+            // If newer readiness stays, the next look finds it.
+            let _ = self.registration.clear_readiness(event);
+        }
+    }
+
+    /// None at all says something else than drained or full: the end.
+    fn clear_short(&self, event: ReadyEvent, moved: usize, asked: usize) {
+        if SHORT_IS_DRY && 0 < moved && moved < asked.min(MOST_BYTES) {
+            let _ = self.registration.clear_drained(event);
+        }
+    }
+}
+
+/// As many of the slices as one call takes, and how many bytes they are.
+fn writable_part<'a, 'b>(bufs: &'a [IoSlice<'b>]) -> (&'a [IoSlice<'b>], usize) {
+    let bufs = &bufs[..bufs.len().min(MOST_SLICES)];
+    let bytes = bufs
+        .iter()
+        .fold(0_usize, |sum, buf| sum.saturating_add(buf.len()));
+    (bufs, bytes)
+}

@@ -1,0 +1,111 @@
+//! The halves of a stream, the same for every kind of it: [`Reading`] and
+//! [`Writing`] over a reference to the stream, which borrows or shares it.
+//!
+//! Their names in programs are those of [`tcp`](crate::tcp) and, for Unix
+//! sockets, of the module `unix`.
+
+mod reading;
+mod writing;
+
+use std::io;
+use std::ops::Deref;
+
+use mio::event::Source;
+use raddle_std::sync::Arc;
+
+use crate::evented::Evented;
+
+pub use reading::Reading;
+pub use writing::Writing;
+
+/// A stream that can be split.
+pub(crate) trait Stream {
+    type Source: Source;
+    type Addr;
+
+    fn io(&self) -> &Evented<Self::Source>;
+    fn local_addr(&self) -> io::Result<Self::Addr>;
+    fn peer_addr(&self) -> io::Result<Self::Addr>;
+    /// Ends the writing direction.
+    fn shutdown_write(&self) -> io::Result<()>;
+}
+
+/// A reference to a stream that ends the writing direction when it is dropped,
+/// unless that has been done, or nobody wants it.
+#[derive(Debug)]
+#[expect(private_bounds, reason = "no other stream can be split")]
+pub struct Ending<S: Stream> {
+    stream: Arc<S>,
+    on_drop: bool,
+}
+
+impl<S: Stream> Deref for Ending<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.stream
+    }
+}
+
+impl<S: Stream> Drop for Ending<S> {
+    fn drop(&mut self) {
+        if self.on_drop {
+            // Nobody is left to be told that the connection has broken.
+            let _ = self.stream.shutdown_write();
+        }
+    }
+}
+
+/// A reference to a stream through which its writing direction can be ended.
+pub(crate) trait End: Deref<Target: Stream> {
+    fn end(&mut self) -> io::Result<()>;
+}
+
+impl<S: Stream> End for &S {
+    fn end(&mut self) -> io::Result<()> {
+        self.shutdown_write()
+    }
+}
+
+impl<S: Stream> End for Ending<S> {
+    fn end(&mut self) -> io::Result<()> {
+        self.shutdown_write()?;
+        self.on_drop = false;
+        Ok(())
+    }
+}
+
+pub(crate) fn split<S: Stream>(stream: &S) -> (Reading<&S>, Writing<&S>) {
+    (Reading(stream), Writing(stream))
+}
+
+type Halves<S> = (Reading<Arc<S>>, Writing<Ending<S>>);
+
+pub(crate) fn split_owned<S: Stream>(stream: S) -> Halves<S> {
+    let stream = Arc::new(stream);
+    let writing = Ending {
+        stream: stream.clone(),
+        on_drop: true,
+    };
+    (Reading(stream), Writing(writing))
+}
+
+/// Puts two halves together again, or gives them back if they are not of the
+/// same stream.
+pub(crate) fn reunite<S: Stream>(
+    reading: Reading<Arc<S>>,
+    mut writing: Writing<Ending<S>>,
+) -> Result<S, Halves<S>> {
+    if !Arc::ptr_eq(&reading.0, &writing.0.stream) {
+        return Err((reading, writing));
+    }
+    writing.0.on_drop = false;
+    drop(writing);
+    match Arc::try_unwrap(reading.0) {
+        Ok(stream) => Ok(stream),
+        Err(_) => unreachable!("two halves share a stream, and nobody else does"),
+    }
+}
+
+pub(crate) const NOT_OF_ONE: &str =
+    "the halves are not of the same stream; reunite those of one into_split";

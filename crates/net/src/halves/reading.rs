@@ -1,0 +1,125 @@
+//! The reading half.
+
+use std::io::{self, IoSliceMut, Read};
+use std::ops::Deref;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::BufMut;
+use raddle_io::{AsyncRead, ReadBuf};
+use raddle_reactor::{Interest, Ready};
+
+use super::Stream;
+use crate::sys::Receive;
+
+/// The reading half of a stream, which `P` refers to. It comes from `split` or
+/// `into_split`; modules name it `ReadHalf` and `OwnedReadHalf`.
+///
+/// Its methods are those of the stream of the same names.
+#[derive(Debug)]
+pub struct Reading<P>(pub(crate) P);
+
+#[expect(private_bounds, reason = "no other stream can be split")]
+impl<P> Reading<P>
+where
+    P: Deref<Target: Stream>,
+{
+    /// Waits until the stream is ready for any of `interest`, and says for
+    /// what. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.0.io().ready(interest).await
+    }
+
+    /// Waits until there is something to read, or the stream has ended. Cancel
+    /// safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.ready(Interest::READABLE).await.map(drop)
+    }
+}
+
+#[expect(private_bounds, reason = "no other stream can be split")]
+impl<P, A> Reading<P>
+where
+    P: Deref,
+    P::Target: Stream<Addr = A>,
+{
+    /// The address of the other side.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn peer_addr(&self) -> io::Result<A> {
+        self.0.peer_addr()
+    }
+
+    /// The address of this side.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn local_addr(&self) -> io::Result<A> {
+        self.0.local_addr()
+    }
+}
+
+#[expect(private_bounds, reason = "no other stream can be split")]
+impl<P> Reading<P>
+where
+    P: Deref<Target: Stream<Source: Receive>>,
+    for<'a> &'a <P::Target as Stream>::Source: Read,
+{
+    /// Reads what is there without waiting. `Ok(0)` is the end of the stream,
+    /// or an empty buffer.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if nothing is there. Others are the connection's.
+    pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.io().try_read(&mut ReadBuf::new(buf))
+    }
+
+    /// As [`try_read`](Self::try_read), appending to `buf`.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        self.0.io().try_read_buf(buf)
+    }
+
+    /// As [`try_read`](Self::try_read), filling one buffer after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        self.0.io().try_read_vectored(bufs)
+    }
+}
+
+impl<P> AsyncRead for Reading<P>
+where
+    P: Deref<Target: Stream<Source: Receive>> + Unpin,
+{
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.0.io().poll_read(cx, buf)
+    }
+}
+
+impl<P: Deref> AsRef<P::Target> for Reading<P> {
+    fn as_ref(&self) -> &P::Target {
+        &self.0
+    }
+}

@@ -1,0 +1,14 @@
+//! What needs unsafe code: system calls that std, mio and socket2 do not offer
+//! in the shape that is needed here, and memory that is not initialised.
+
+#[cfg(unix)]
+mod credentials;
+#[cfg(unix)]
+mod raw;
+mod receive;
+
+#[cfg(unix)]
+pub(crate) use credentials::peer_credentials;
+#[cfg(unix)]
+pub(crate) use raw::access_mode;
+pub(crate) use receive::{Receive, Received, datagram, datagram_from, fill, peek, peek_from};

@@ -1,0 +1,237 @@
+//! The options of a socket before it is connected or listens.
+
+use std::io;
+use std::time::Duration;
+
+use super::TcpSocket;
+
+impl TcpSocket {
+    /// Whether an idle connection is probed for life (SO_KEEPALIVE).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn keepalive(&self) -> io::Result<bool> {
+        self.socket.keepalive()
+    }
+
+    /// Sets whether an idle connection is probed for life (SO_KEEPALIVE).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_keepalive(&self, keepalive: bool) -> io::Result<()> {
+        self.socket.set_keepalive(keepalive)
+    }
+
+    /// Whether an address may be bound that old connections still linger on
+    /// (SO_REUSEADDR).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn reuseaddr(&self) -> io::Result<bool> {
+        self.socket.reuse_address()
+    }
+
+    /// Sets whether an address may be bound that old connections still linger on
+    /// (SO_REUSEADDR). On Windows it lets two sockets have the same address.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_reuseaddr(&self, reuseaddr: bool) -> io::Result<()> {
+        self.socket.set_reuse_address(reuseaddr)
+    }
+
+    /// Whether several sockets may be bound to the same address
+    /// (SO_REUSEPORT).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
+    pub fn reuseport(&self) -> io::Result<bool> {
+        self.socket.reuse_port()
+    }
+
+    /// Sets whether several sockets may be bound to the same address, all of which
+    /// set this (SO_REUSEPORT).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
+    pub fn set_reuseport(&self, reuseport: bool) -> io::Result<()> {
+        self.socket.set_reuse_port(reuseport)
+    }
+
+    /// How many bytes the system buffers for sending (SO_SNDBUF), as it counts:
+    /// Linux doubles what was set.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn send_buffer_size(&self) -> io::Result<u32> {
+        self.socket.send_buffer_size().map(saturated)
+    }
+
+    /// Sets how many bytes the system buffers for sending (SO_SNDBUF).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_send_buffer_size(&self, size: u32) -> io::Result<()> {
+        self.socket.set_send_buffer_size(size as usize)
+    }
+
+    /// How many bytes the system buffers for receiving (SO_RCVBUF), as it counts:
+    /// Linux doubles what was set.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn recv_buffer_size(&self) -> io::Result<u32> {
+        self.socket.recv_buffer_size().map(saturated)
+    }
+
+    /// Sets how many bytes the system buffers for receiving (SO_RCVBUF). A window
+    /// larger than 64 KiB takes setting it before connecting.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_recv_buffer_size(&self, size: u32) -> io::Result<()> {
+        self.socket.set_recv_buffer_size(size as usize)
+    }
+
+    /// How long closing waits for unsent data (SO_LINGER), in full seconds;
+    /// `None`: it is sent in the background.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        self.socket.linger()
+    }
+
+    /// Sets how long closing waits for unsent data (SO_LINGER), in full seconds.
+    /// With zero, closing discards it and resets the connection; with more,
+    /// dropping the stream blocks its thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_linger(&self, dur: Option<Duration>) -> io::Result<()> {
+        self.socket.set_linger(dur)
+    }
+
+    /// Has closing discard unsent data and reset the connection: a linger time of
+    /// zero, the one that never blocks.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        self.socket.set_linger(Some(Duration::ZERO))
+    }
+
+    /// Whether small packets are sent without delay (TCP_NODELAY).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn nodelay(&self) -> io::Result<bool> {
+        self.socket.tcp_nodelay()
+    }
+
+    /// Sets whether small packets are sent without delay (TCP_NODELAY).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.socket.set_tcp_nodelay(nodelay)
+    }
+
+    /// The traffic class of its IPv6 packets (IPV6_TCLASS).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "macos"
+    ))]
+    pub fn tclass_v6(&self) -> io::Result<u32> {
+        self.socket.tclass_v6()
+    }
+
+    /// Sets the traffic class of its IPv6 packets (IPV6_TCLASS).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "macos"
+    ))]
+    pub fn set_tclass_v6(&self, tclass: u32) -> io::Result<()> {
+        self.socket.set_tclass_v6(tclass)
+    }
+
+    /// The type of service of its IPv4 packets (IP_TOS).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
+    pub fn tos_v4(&self) -> io::Result<u32> {
+        self.socket.tos_v4()
+    }
+
+    /// Sets the type of service of its IPv4 packets (IP_TOS).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
+    pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
+        self.socket.set_tos_v4(tos)
+    }
+
+    /// The interface that it is bound to by [`bind_device`](Self::bind_device), if
+    /// it is bound to one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
+        self.socket.device()
+    }
+
+    /// Binds it to a network interface, so that only packets of that one count
+    /// (SO_BINDTODEVICE); `None` undoes this.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
+        self.socket.bind_device(interface)
+    }
+}
+
+/// Sizes are `int`s to the system, whatever `usize` is.
+fn saturated(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,247 @@
+//! What a UDP socket says of itself, and its options.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use socket2::SockRef;
+
+use super::UdpSocket;
+
+impl UdpSocket {
+    /// The address it is bound to, with the port that was given for port 0.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+
+    /// The address it is [connected](Self::connect) to.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.io.peer_addr()
+    }
+
+    /// The error that the socket has not reported yet, which is cleared by
+    /// this.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.io.take_error()
+    }
+
+    /// Whether it may send to broadcast addresses (SO_BROADCAST).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn broadcast(&self) -> io::Result<bool> {
+        self.io.broadcast()
+    }
+
+    /// Sets whether it may send to broadcast addresses (SO_BROADCAST).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_broadcast(&self, on: bool) -> io::Result<()> {
+        self.io.set_broadcast(on)
+    }
+
+    /// Whether its IPv4 multicasts come back to this host (IP_MULTICAST_LOOP).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn multicast_loop_v4(&self) -> io::Result<bool> {
+        self.io.multicast_loop_v4()
+    }
+
+    /// Sets whether its IPv4 multicasts come back to this host
+    /// (IP_MULTICAST_LOOP).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_multicast_loop_v4(&self, on: bool) -> io::Result<()> {
+        self.io.set_multicast_loop_v4(on)
+    }
+
+    /// The time to live of its IPv4 multicasts, in hops (IP_MULTICAST_TTL).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn multicast_ttl_v4(&self) -> io::Result<u32> {
+        self.io.multicast_ttl_v4()
+    }
+
+    /// Sets the time to live of its IPv4 multicasts, in hops
+    /// (IP_MULTICAST_TTL). 1, the default, stays in the local network.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_multicast_ttl_v4(&self, ttl: u32) -> io::Result<()> {
+        self.io.set_multicast_ttl_v4(ttl)
+    }
+
+    /// Whether its IPv6 multicasts come back to this host (IPV6_MULTICAST_LOOP).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn multicast_loop_v6(&self) -> io::Result<bool> {
+        self.io.multicast_loop_v6()
+    }
+
+    /// Sets whether its IPv6 multicasts come back to this host
+    /// (IPV6_MULTICAST_LOOP).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_multicast_loop_v6(&self, on: bool) -> io::Result<()> {
+        self.io.set_multicast_loop_v6(on)
+    }
+
+    /// The time to live of its packets, in hops (IP_TTL).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.io.ttl()
+    }
+
+    /// Sets the time to live of its packets, in hops (IP_TTL).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.io.set_ttl(ttl)
+    }
+
+    /// Joins an IPv4 multicast group on the interface with that address; the
+    /// unspecified address lets the system choose one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn join_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+        self.io.join_multicast_v4(&multiaddr, &interface)
+    }
+
+    /// Joins an IPv6 multicast group on the interface of that index; 0 lets the
+    /// system choose one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn join_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()> {
+        self.io.join_multicast_v6(multiaddr, interface)
+    }
+
+    /// Leaves an IPv4 multicast group that was
+    /// [joined](Self::join_multicast_v4).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn leave_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+        self.io.leave_multicast_v4(&multiaddr, &interface)
+    }
+
+    /// Leaves an IPv6 multicast group that was
+    /// [joined](Self::join_multicast_v6).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn leave_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()> {
+        self.io.leave_multicast_v6(multiaddr, interface)
+    }
+
+    /// The traffic class of its IPv6 packets (IPV6_TCLASS).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "macos"
+    ))]
+    pub fn tclass_v6(&self) -> io::Result<u32> {
+        SockRef::from(&*self.io).tclass_v6()
+    }
+
+    /// Sets the traffic class of its IPv6 packets (IPV6_TCLASS).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "macos"
+    ))]
+    pub fn set_tclass_v6(&self, tclass: u32) -> io::Result<()> {
+        SockRef::from(&*self.io).set_tclass_v6(tclass)
+    }
+
+    /// The type of service of its IPv4 packets (IP_TOS).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
+    pub fn tos_v4(&self) -> io::Result<u32> {
+        SockRef::from(&*self.io).tos_v4()
+    }
+
+    /// Sets the type of service of its IPv4 packets (IP_TOS).
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
+    pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
+        SockRef::from(&*self.io).set_tos_v4(tos)
+    }
+
+    /// The interface that it is bound to by [`bind_device`](Self::bind_device), if
+    /// it is bound to one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
+        SockRef::from(&*self.io).device()
+    }
+
+    /// Binds it to a network interface, so that only packets of that one count
+    /// (SO_BINDTODEVICE); `None` undoes this.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
+        SockRef::from(&*self.io).bind_device(interface)
+    }
+}

@@ -1,0 +1,256 @@
+//! Receiving datagrams, and looking at them without taking them.
+
+use std::io;
+use std::net::SocketAddr;
+use std::task::{Context, Poll};
+
+use bytes::BufMut;
+use raddle_io::ReadBuf;
+use raddle_reactor::Interest;
+use socket2::SockRef;
+
+use super::UdpSocket;
+use crate::sys;
+use crate::tcp::to_inet;
+
+type Source = mio::net::UdpSocket;
+
+impl UdpSocket {
+    /// Waits for a datagram of the address the socket is
+    /// [connected](Self::connect) to, and says how many bytes of it are in
+    /// `buf` now.
+    ///
+    /// Cancel safe: no datagram is lost if the future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system: one may be about an earlier datagram,
+    /// which nobody received.
+    pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .async_io(Interest::READABLE, |socket| socket.recv(buf))
+            .await
+    }
+
+    /// As [`recv`](Self::recv), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.io
+            .poll_read_io(cx, |socket| recv(socket, buf).map(drop))
+    }
+
+    /// As [`recv`](Self::recv), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
+    pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::READABLE, |socket| socket.recv(buf))
+    }
+
+    /// As [`recv`](Self::recv), appending to `buf`, which may be a `Vec` or a
+    /// `BytesMut`. There must be room for the datagram: a `Vec` grows only if
+    /// it is full.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        self.io
+            .async_io(Interest::READABLE, |socket| {
+                sys::fill(buf, |buf| recv(socket, buf))
+            })
+            .await
+    }
+
+    /// As [`recv_buf`](Self::recv_buf), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        self.io.try_io(Interest::READABLE, |socket| {
+            sys::fill(buf, |buf| recv(socket, buf))
+        })
+    }
+
+    /// Waits for a datagram, and says how many bytes of it are in `buf` now,
+    /// and who sent it.
+    ///
+    /// Cancel safe: no datagram is lost if the future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .async_io(Interest::READABLE, |socket| socket.recv_from(buf))
+            .await
+    }
+
+    /// As [`recv_from`](Self::recv_from), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn poll_recv_from(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<SocketAddr>> {
+        self.io
+            .poll_read_io(cx, |socket| Ok(recv_from(socket, buf)?.1))
+    }
+
+    /// As [`recv_from`](Self::recv_from), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .try_io(Interest::READABLE, |socket| socket.recv_from(buf))
+    }
+
+    /// As [`recv_from`](Self::recv_from), appending to `buf` as
+    /// [`recv_buf`](Self::recv_buf) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .async_io(Interest::READABLE, |socket| {
+                sys::fill(buf, |buf| recv_from(socket, buf))
+            })
+            .await
+    }
+
+    /// As [`recv_buf_from`](Self::recv_buf_from), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
+        self.io.try_io(Interest::READABLE, |socket| {
+            sys::fill(buf, |buf| recv_from(socket, buf))
+        })
+    }
+
+    /// Waits for a datagram of the address the socket is
+    /// [connected](Self::connect) to and copies it without taking it: the next
+    /// call returns it again. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .async_io(Interest::READABLE, |socket| socket.peek(buf))
+            .await
+    }
+
+    /// As [`peek`](Self::peek), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_read_io(cx, |socket| {
+            socket.try_io(|| sys::peek(socket, buf)).map(drop)
+        })
+    }
+
+    /// As [`peek`](Self::peek), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::READABLE, |socket| socket.peek(buf))
+    }
+
+    /// Waits for a datagram and copies it without taking it, and says who sent
+    /// it. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .async_io(Interest::READABLE, |socket| socket.peek_from(buf))
+            .await
+    }
+
+    /// As [`peek_from`](Self::peek_from), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn poll_peek_from(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<SocketAddr>> {
+        self.io.poll_read_io(cx, |socket| {
+            let (_, addr) = socket.try_io(|| sys::peek_from(socket, buf))?;
+            to_inet(addr)
+        })
+    }
+
+    /// As [`peek_from`](Self::peek_from), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .try_io(Interest::READABLE, |socket| socket.peek_from(buf))
+    }
+
+    /// Waits for a datagram and says who sent it, without taking it. Cancel
+    /// safe.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn peek_sender(&self) -> io::Result<SocketAddr> {
+        self.io.async_io(Interest::READABLE, peek_sender).await
+    }
+
+    /// As [`peek_sender`](Self::peek_sender), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn poll_peek_sender(&self, cx: &mut Context<'_>) -> Poll<io::Result<SocketAddr>> {
+        self.io.poll_read_io(cx, peek_sender)
+    }
+
+    /// As [`peek_sender`](Self::peek_sender), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_peek_sender(&self) -> io::Result<SocketAddr> {
+        self.io.try_io(Interest::READABLE, peek_sender)
+    }
+}
+
+fn recv(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
+    socket.try_io(|| sys::datagram(socket, buf))
+}
+
+fn recv_from(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<(usize, SocketAddr)> {
+    let (bytes, addr) = socket.try_io(|| sys::datagram_from(socket, buf))?;
+    Ok((bytes, to_inet(addr)?))
+}
+
+fn peek_sender(socket: &Source) -> io::Result<SocketAddr> {
+    to_inet(socket.try_io(|| SockRef::from(socket).peek_sender())?)
+}

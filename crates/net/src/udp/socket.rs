@@ -1,0 +1,221 @@
+//! The socket: what it is made from, and what it is ready for.
+
+use std::io;
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::task::{Context, Poll};
+
+use raddle_reactor::{Handle, Interest, Ready};
+
+use crate::ToSocketAddrs;
+use crate::addr::{no_address, resolve};
+use crate::evented::{Evented, debug_assert_nonblocking};
+
+/// A UDP socket.
+///
+/// Bound only, it exchanges datagrams with anybody, by
+/// [`send_to`](Self::send_to) and [`recv_from`](Self::recv_from). After
+/// [`connect`](Self::connect) it also has [`send`](Self::send) and
+/// [`recv`](Self::recv), and gets datagrams of that address only.
+///
+/// A datagram is sent and received as a whole. What does not fit into the
+/// buffer of a receiving call is lost (on Windows the call fails), and a
+/// datagram may be empty: `Ok(0)` is no end.
+///
+/// All methods take `&self`: share the socket in an `Arc`, without splitting
+/// it. The `poll_*` methods keep one waker for receiving and one for sending,
+/// that of the last caller; in the `async` ones any number of tasks may wait.
+///
+/// ```no_run
+/// use raddle_net::UdpSocket;
+///
+/// # async fn echo() -> std::io::Result<()> {
+/// let socket = UdpSocket::bind("127.0.0.1:8080").await?;
+/// let mut buffer = [0; 1500];
+/// loop {
+///     let (length, peer) = socket.recv_from(&mut buffer).await?;
+///     socket.send_to(&buffer[..length], peer).await?;
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct UdpSocket {
+    pub(super) io: Evented<mio::net::UdpSocket>,
+}
+
+impl UdpSocket {
+    /// Binds to the first of the addresses that can be bound. Port 0 asks for
+    /// a free port, see [`local_addr`](Self::local_addr).
+    ///
+    /// # Errors
+    ///
+    /// If the name cannot be looked up, and otherwise that of the last address.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
+        let mut last = None;
+        for addr in resolve(addr).await? {
+            match mio::net::UdpSocket::bind(addr) {
+                Ok(socket) => return UdpSocket::new(socket),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(no_address))
+    }
+
+    fn new(socket: mio::net::UdpSocket) -> io::Result<UdpSocket> {
+        Ok(UdpSocket {
+            io: Evented::new(socket, &Handle::current())?,
+        })
+    }
+
+    /// Takes over a socket of std's, which must be in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
+    pub fn from_std(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
+        debug_assert_nonblocking(&socket);
+        UdpSocket::new(mio::net::UdpSocket::from_std(socket))
+    }
+
+    /// Leaves the reactor and becomes a socket of std's, in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_std(self) -> io::Result<std::net::UdpSocket> {
+        Ok(self.io.into_inner()?.into())
+    }
+
+    /// Connects to the first of the addresses that can be: datagrams of others
+    /// are ignored from now on, and [`send`](Self::send) goes there. Nothing is
+    /// sent, so that nobody needs to be there.
+    ///
+    /// Cancel safe: a future dropped before it ends has not connected.
+    ///
+    /// # Errors
+    ///
+    /// If the name cannot be looked up, and otherwise that of the last address.
+    pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
+        let mut last = None;
+        for addr in resolve(addr).await? {
+            match self.io.connect(addr) {
+                Ok(()) => return Ok(()),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(no_address))
+    }
+
+    /// Waits until the socket is ready for any of `interest`, and says for
+    /// what. A later operation may still find that it would block.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.io.ready(interest).await
+    }
+
+    /// Waits until there may be a datagram. Cancel safe; usually followed by
+    /// [`try_recv`](Self::try_recv) or [`try_recv_from`](Self::try_recv_from).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.ready(Interest::READABLE).await.map(drop)
+    }
+
+    /// Waits until there may be room to send. Cancel safe; usually followed by
+    /// [`try_send`](Self::try_send) or [`try_send_to`](Self::try_send_to).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn writable(&self) -> io::Result<()> {
+        self.ready(Interest::WRITABLE).await.map(drop)
+    }
+
+    /// As [`readable`](Self::readable), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_read_ready(cx)
+    }
+
+    /// As [`writable`](Self::writable), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_write_ready(cx)
+    }
+
+    /// Tries an operation on the socket that is not offered here, if the socket
+    /// is known to be ready for `interest`. If `f` says `WouldBlock`, it counts
+    /// as not ready until the next event: return it only if the socket did.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`; `WouldBlock` if the socket is not ready.
+    pub fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.io.try_io(interest, |socket| socket.try_io(f))
+    }
+
+    /// As [`try_io`](Self::try_io), waiting and trying again until it does not
+    /// block. Cancel safe if `f` is.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`.
+    pub async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.io
+            .async_io(interest, |socket| socket.try_io(&mut f))
+            .await
+    }
+}
+
+impl TryFrom<std::net::UdpSocket> for UdpSocket {
+    type Error = io::Error;
+
+    /// As [`UdpSocket::from_std`].
+    fn try_from(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
+        UdpSocket::from_std(socket)
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for UdpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl AsRawFd for UdpSocket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.as_raw_fd()
+    }
+}

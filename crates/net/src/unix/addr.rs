@@ -1,0 +1,79 @@
+//! The addresses of Unix sockets.
+
+use std::fmt;
+use std::io;
+#[cfg(target_os = "android")]
+use std::os::android::net::SocketAddrExt;
+#[cfg(target_os = "linux")]
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net;
+use std::path::Path;
+
+use socket2::SockAddr;
+
+/// The address of a Unix socket: a path, a name in Linux's abstract namespace,
+/// or none.
+#[derive(Clone)]
+pub struct SocketAddr(pub(super) net::SocketAddr);
+
+impl SocketAddr {
+    /// Whether the socket has no address, as one that is bound to nothing.
+    pub fn is_unnamed(&self) -> bool {
+        self.0.is_unnamed()
+    }
+
+    /// The path, if it is one.
+    pub fn as_pathname(&self) -> Option<&Path> {
+        self.0.as_pathname()
+    }
+
+    /// The name in the abstract namespace, if it is one, without the zero byte
+    /// before it.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn as_abstract_name(&self) -> Option<&[u8]> {
+        self.0.as_abstract_name()
+    }
+
+    /// What a system call has given.
+    pub(super) fn from_system(addr: &SockAddr) -> io::Result<SocketAddr> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if let Some(name) = addr.as_abstract_namespace() {
+            return net::SocketAddr::from_abstract_name(name).map(SocketAddr);
+        }
+        // The empty path is the address of what has none.
+        let path = addr.as_pathname().unwrap_or_else(|| Path::new(""));
+        net::SocketAddr::from_pathname(path).map(SocketAddr)
+    }
+}
+
+/// The address of a path. On Linux one that begins with a zero byte is a name in
+/// the abstract namespace.
+pub(super) fn of_path(path: &Path) -> io::Result<net::SocketAddr> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use std::os::unix::ffi::OsStrExt;
+
+        if let Some(name) = path.as_os_str().as_bytes().strip_prefix(b"\0") {
+            return net::SocketAddr::from_abstract_name(name);
+        }
+    }
+    net::SocketAddr::from_pathname(path)
+}
+
+impl fmt::Debug for SocketAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<net::SocketAddr> for SocketAddr {
+    fn from(addr: net::SocketAddr) -> SocketAddr {
+        SocketAddr(addr)
+    }
+}
+
+impl From<SocketAddr> for net::SocketAddr {
+    fn from(addr: SocketAddr) -> net::SocketAddr {
+        addr.0
+    }
+}

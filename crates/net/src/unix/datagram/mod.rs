@@ -1,0 +1,7 @@
+//! Unix sockets for datagrams.
+
+mod receiving;
+mod sending;
+mod socket;
+
+pub use socket::UnixDatagram;

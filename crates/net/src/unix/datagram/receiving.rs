@@ -1,0 +1,153 @@
+//! Receiving datagrams.
+
+use std::io;
+use std::task::{Context, Poll};
+
+use bytes::BufMut;
+use raddle_io::ReadBuf;
+use raddle_reactor::Interest;
+
+use super::UnixDatagram;
+use crate::sys;
+use crate::unix::SocketAddr;
+
+type Source = mio::net::UnixDatagram;
+
+impl UnixDatagram {
+    /// Waits for a datagram, and says how many bytes of it are in `buf` now.
+    ///
+    /// Cancel safe: no datagram is lost if the future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .async_io(Interest::READABLE, |socket| socket.recv(buf))
+            .await
+    }
+
+    /// As [`recv`](Self::recv), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.io
+            .poll_read_io(cx, |socket| recv(socket, buf).map(drop))
+    }
+
+    /// As [`recv`](Self::recv), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
+    pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::READABLE, |socket| socket.recv(buf))
+    }
+
+    /// As [`recv`](Self::recv), appending to `buf`, which may be a `Vec` or a
+    /// `BytesMut`. There must be room for the datagram: a `Vec` grows only if
+    /// it is full.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        self.io
+            .async_io(Interest::READABLE, |socket| {
+                sys::fill(buf, |buf| recv(socket, buf))
+            })
+            .await
+    }
+
+    /// As [`recv_buf`](Self::recv_buf), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        self.io.try_io(Interest::READABLE, |socket| {
+            sys::fill(buf, |buf| recv(socket, buf))
+        })
+    }
+
+    /// Waits for a datagram, and says how many bytes of it are in `buf` now,
+    /// and who sent it.
+    ///
+    /// Cancel safe: no datagram is lost if the future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .async_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
+            .await
+    }
+
+    /// As [`recv_from`](Self::recv_from), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn poll_recv_from(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<SocketAddr>> {
+        self.io
+            .poll_read_io(cx, |socket| Ok(recv_from(socket, buf)?.1))
+    }
+
+    /// As [`recv_from`](Self::recv_from), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .try_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
+    }
+
+    /// As [`recv_from`](Self::recv_from), appending to `buf` as
+    /// [`recv_buf`](Self::recv_buf) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .async_io(Interest::READABLE, |socket| {
+                sys::fill(buf, |buf| recv_from(socket, buf))
+            })
+            .await
+    }
+
+    /// As [`recv_buf_from`](Self::recv_buf_from), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_recv`](Self::try_recv).
+    pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
+        self.io.try_io(Interest::READABLE, |socket| {
+            sys::fill(buf, |buf| recv_from(socket, buf))
+        })
+    }
+}
+
+fn recv(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
+    sys::datagram(socket, buf)
+}
+
+fn recv_from(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<(usize, SocketAddr)> {
+    let (bytes, addr) = sys::datagram_from(socket, buf)?;
+    Ok((bytes, SocketAddr::from_system(&addr)?))
+}
+
+fn received(
+    result: io::Result<(usize, std::os::unix::net::SocketAddr)>,
+) -> io::Result<(usize, SocketAddr)> {
+    result.map(|(bytes, addr)| (bytes, addr.into()))
+}

@@ -1,0 +1,265 @@
+//! The socket: what it is made from, and what it is ready for.
+
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::net;
+use std::path::Path;
+use std::task::{Context, Poll};
+
+use raddle_reactor::{Handle, Interest, Ready};
+
+use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::unix::SocketAddr;
+use crate::unix::addr::of_path;
+
+/// A Unix socket for datagrams.
+///
+/// They arrive whole and in order, and none is lost: a sender waits while the
+/// receiver has no room. What does not fit into the buffer of a receiving call
+/// is cut off. A datagram may be empty: `Ok(0)` is no end.
+///
+/// All methods take `&self`: share the socket in an `Arc`, without splitting
+/// it. The `poll_*` methods keep one waker for receiving and one for sending,
+/// that of the last caller; in the `async` ones any number of tasks may wait.
+///
+/// ```no_run
+/// use raddle_net::UnixDatagram;
+///
+/// # async fn log() -> std::io::Result<()> {
+/// let socket = UnixDatagram::bind("/tmp/log")?;
+/// let mut line = Vec::with_capacity(8192);
+/// loop {
+///     line.clear();
+///     socket.recv_buf(&mut line).await?;
+///     println!("{}", String::from_utf8_lossy(&line));
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct UnixDatagram {
+    pub(super) io: Evented<mio::net::UnixDatagram>,
+}
+
+impl UnixDatagram {
+    /// Makes a socket with a path, where nothing may be yet. On Linux a path
+    /// that begins with a zero byte is a name in the abstract namespace. The
+    /// file stays when the socket is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
+        let addr = of_path(path.as_ref())?;
+        UnixDatagram::new(mio::net::UnixDatagram::bind_addr(&addr)?)
+    }
+
+    /// Makes a socket without an address: it can send, and once it is
+    /// [connected](Self::connect) to a socket that is connected to it, receive.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn unbound() -> io::Result<UnixDatagram> {
+        UnixDatagram::new(mio::net::UnixDatagram::unbound()?)
+    }
+
+    /// Two sockets that are connected with each other.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
+        let (one, other) = mio::net::UnixDatagram::pair()?;
+        Ok((UnixDatagram::new(one)?, UnixDatagram::new(other)?))
+    }
+
+    fn new(socket: mio::net::UnixDatagram) -> io::Result<UnixDatagram> {
+        Ok(UnixDatagram {
+            io: Evented::new(socket, &Handle::current())?,
+        })
+    }
+
+    /// Takes over a socket of std's, which must be in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
+    pub fn from_std(datagram: net::UnixDatagram) -> io::Result<UnixDatagram> {
+        debug_assert_nonblocking(&datagram);
+        UnixDatagram::new(mio::net::UnixDatagram::from_std(datagram))
+    }
+
+    /// Leaves the reactor and becomes a socket of std's, in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_std(self) -> io::Result<net::UnixDatagram> {
+        Ok(self.io.into_inner()?.into())
+    }
+
+    /// Connects to the socket at a path: [`send`](Self::send) goes there from
+    /// now on, and datagrams of others are refused.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
+        self.io.connect(path)
+    }
+
+    /// Ends the receiving direction, the sending one, or both.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.io.shutdown(how)
+    }
+
+    /// The address of this socket.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr().map(SocketAddr::from)
+    }
+
+    /// The address of the socket it is [connected](Self::connect) to.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.io.peer_addr().map(SocketAddr::from)
+    }
+
+    /// The error that the socket has not reported yet, which is cleared by
+    /// this.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.io.take_error()
+    }
+
+    /// Waits until the socket is ready for any of `interest`, and says for
+    /// what. A later operation may still find that it would block.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.io.ready(interest).await
+    }
+
+    /// Waits until there may be a datagram. Cancel safe; usually followed by
+    /// [`try_recv`](Self::try_recv) or [`try_recv_from`](Self::try_recv_from).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.ready(Interest::READABLE).await.map(drop)
+    }
+
+    /// Waits until there may be room to send. Cancel safe; usually followed by
+    /// [`try_send`](Self::try_send) or [`try_send_to`](Self::try_send_to).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn writable(&self) -> io::Result<()> {
+        self.ready(Interest::WRITABLE).await.map(drop)
+    }
+
+    /// As [`readable`](Self::readable), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_read_ready(cx)
+    }
+
+    /// As [`writable`](Self::writable), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_write_ready(cx)
+    }
+
+    /// Tries an operation on the socket that is not offered here, if the socket
+    /// is known to be ready for `interest`. If `f` says `WouldBlock`, it counts
+    /// as not ready until the next event: return it only if the socket did.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`; `WouldBlock` if the socket is not ready.
+    pub fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.io.try_io(interest, |_| f())
+    }
+
+    /// As [`try_io`](Self::try_io), waiting and trying again until it does not
+    /// block. Cancel safe if `f` is.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`.
+    pub async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.io.async_io(interest, |_| f()).await
+    }
+}
+
+impl TryFrom<net::UnixDatagram> for UnixDatagram {
+    type Error = io::Error;
+
+    /// As [`UnixDatagram::from_std`].
+    fn try_from(datagram: net::UnixDatagram) -> io::Result<UnixDatagram> {
+        UnixDatagram::from_std(datagram)
+    }
+}
+
+impl AsFd for UnixDatagram {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+impl AsRawFd for UnixDatagram {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.as_raw_fd()
+    }
+}

@@ -1,0 +1,164 @@
+//! The listening socket.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::net;
+use std::path::Path;
+use std::task::{Context, Poll, ready};
+
+use raddle_reactor::{Handle, Interest};
+
+use super::addr::of_path;
+use super::{SocketAddr, UnixStream};
+use crate::evented::{Evented, debug_assert_nonblocking};
+
+/// A Unix socket that listens for connections.
+///
+/// The file that binding makes stays when the listener is dropped; remove it
+/// before binding to the same path again.
+///
+/// ```no_run
+/// use raddle_net::UnixListener;
+///
+/// # async fn serve() -> std::io::Result<()> {
+/// let listener = UnixListener::bind("/tmp/greeter")?;
+/// loop {
+///     let (stream, _) = listener.accept().await?;
+///     println!("user {} has connected", stream.peer_cred()?.uid());
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct UnixListener {
+    io: Evented<mio::net::UnixListener>,
+}
+
+impl UnixListener {
+    /// Listens at a path, where nothing may be yet. On Linux a path that begins
+    /// with a zero byte is a name in the abstract namespace.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
+        UnixListener::bind_addr(&of_path(path.as_ref())?.into())
+    }
+
+    /// As [`bind`](Self::bind), at an address.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
+        UnixListener::new(mio::net::UnixListener::bind_addr(&socket_addr.0)?)
+    }
+
+    pub(super) fn new(listener: mio::net::UnixListener) -> io::Result<UnixListener> {
+        Ok(UnixListener {
+            io: Evented::new(listener, &Handle::current())?,
+        })
+    }
+
+    /// Waits for a connection and accepts it. Several tasks may do so.
+    ///
+    /// Cancel safe: no connection is lost if the future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system. When the process has no descriptor left,
+    /// each call returns that error at once, until one is closed: a loop should
+    /// wait a little before it tries again, and the connection then still is
+    /// there.
+    pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        let (stream, addr) = self
+            .io
+            .async_io(Interest::READABLE, |listener| listener.accept())
+            .await?;
+        Ok((UnixStream::accepted(stream, self.io.handle())?, addr.into()))
+    }
+
+    /// As [`accept`](Self::accept), for implementing a future; keeps the waker
+    /// of the last caller only.
+    ///
+    /// # Errors
+    ///
+    /// As [`accept`](Self::accept).
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
+        let accepted = self.io.poll_read_io(cx, |listener| listener.accept());
+        let (stream, addr) = ready!(accepted)?;
+        let stream = UnixStream::accepted(stream, self.io.handle())?;
+        Poll::Ready(Ok((stream, addr.into())))
+    }
+
+    /// Takes over a listener of std's, which must be in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
+    pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
+        debug_assert_nonblocking(&listener);
+        UnixListener::new(mio::net::UnixListener::from_std(listener))
+    }
+
+    /// Leaves the reactor and becomes a listener of std's, in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_std(self) -> io::Result<net::UnixListener> {
+        Ok(self.io.into_inner()?.into())
+    }
+
+    /// The address it listens at.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr().map(SocketAddr)
+    }
+
+    /// The error that the socket has not reported yet, which is cleared by
+    /// this.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.io.take_error()
+    }
+}
+
+impl TryFrom<net::UnixListener> for UnixListener {
+    type Error = io::Error;
+
+    /// As [`UnixListener::from_std`].
+    fn try_from(listener: net::UnixListener) -> io::Result<UnixListener> {
+        UnixListener::from_std(listener)
+    }
+}
+
+impl AsFd for UnixListener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+impl AsRawFd for UnixListener {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.as_raw_fd()
+    }
+}

@@ -1,0 +1,30 @@
+//! Unix sockets and pipes.
+
+mod addr;
+mod credentials;
+mod datagram;
+mod listener;
+pub mod pipe;
+mod socket;
+mod split;
+mod stream;
+
+pub use addr::SocketAddr;
+pub use credentials::UCred;
+pub use datagram::UnixDatagram;
+pub use listener::UnixListener;
+pub use socket::UnixSocket;
+pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
+pub use stream::UnixStream;
+
+/// The number of a user.
+#[expect(non_camel_case_types, reason = "the C name")]
+pub type uid_t = u32;
+
+/// The number of a group.
+#[expect(non_camel_case_types, reason = "the C name")]
+pub type gid_t = u32;
+
+/// The number of a process.
+#[expect(non_camel_case_types, reason = "the C name")]
+pub type pid_t = i32;

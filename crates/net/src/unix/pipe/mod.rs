@@ -1,0 +1,69 @@
+//! Pipes, and the named ones of the file system (FIFOs).
+//!
+//! ```
+//! # use raddle_io::{AsyncReadExt, AsyncWriteExt};
+//! use raddle_net::unix::pipe;
+//!
+//! # async fn greet() -> std::io::Result<()> {
+//! let (mut sender, mut receiver) = pipe::pipe()?;
+//! sender.write_all(b"hello").await?;
+//! drop(sender);
+//! let mut heard = String::new();
+//! receiver.read_to_string(&mut heard).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod open;
+mod receiver;
+mod sender;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+
+pub use open::OpenOptions;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use crate::sys::access_mode;
+
+/// Makes a pipe: what is written to the sender is read from the receiver.
+///
+/// # Errors
+///
+/// Those of the operating system.
+///
+/// # Panics
+///
+/// If no reactor is current.
+pub fn pipe() -> io::Result<(Sender, Receiver)> {
+    let (sender, receiver) = mio::unix::pipe::new()?;
+    Ok((Sender::new(sender)?, Receiver::new(receiver)?))
+}
+
+/// Checks that a descriptor is a pipe opened for `access` (or for both), and
+/// has it not block.
+fn adopt(fd: OwnedFd, access: libc::c_int) -> io::Result<OwnedFd> {
+    let file = std::fs::File::from(fd);
+    if !file.metadata()?.file_type().is_fifo() {
+        return Err(invalid("not a pipe; open one, or use AsyncFd"));
+    }
+    let mode = access_mode(&file)?;
+    if mode != libc::O_RDWR && mode != access {
+        return Err(invalid(
+            "the pipe was opened for the other direction; use its other end",
+        ));
+    }
+    set_nonblocking(&file, true)?;
+    Ok(file.into())
+}
+
+fn invalid(message: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// Of a file as of a socket, for both keep it in the same flag.
+fn set_nonblocking(fd: &impl AsFd, nonblocking: bool) -> io::Result<()> {
+    socket2::SockRef::from(fd).set_nonblocking(nonblocking)
+}

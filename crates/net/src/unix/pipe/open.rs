@@ -1,0 +1,98 @@
+//! Opening named pipes.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use super::{Receiver, Sender};
+
+/// How to open a named pipe (FIFO).
+///
+/// Opening does not wait for the other side. A receiver that has no sender yet
+/// reads the end of the stream; [`open_sender`](Self::open_sender) is refused
+/// while there is no receiver.
+///
+/// ```no_run
+/// use raddle_net::unix::pipe;
+///
+/// # async fn open() -> std::io::Result<()> {
+/// let receiver = pipe::OpenOptions::new().open_receiver("/tmp/fifo")?;
+/// receiver.readable().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    read_write: bool,
+    unchecked: bool,
+}
+
+impl OpenOptions {
+    /// For one direction, and only what is a pipe.
+    pub fn new() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// Opens the pipe for both directions, so that its other side is always
+    /// open: opening a sender is not refused, and a receiver never sees an end.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn read_write(&mut self, value: bool) -> &mut Self {
+        self.read_write = value;
+        self
+    }
+
+    /// Leaves out the check that it is a pipe. For anything else operations
+    /// fail, or never end.
+    pub fn unchecked(&mut self, value: bool) -> &mut Self {
+        self.unchecked = value;
+        self
+    }
+
+    /// Opens the pipe at a path for reading.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if it is no pipe; otherwise those of the operating
+    /// system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
+        let file = self.open(std::fs::OpenOptions::new().read(true), path.as_ref())?;
+        if self.unchecked {
+            Receiver::from_file_unchecked(file)
+        } else {
+            Receiver::from_file(file)
+        }
+    }
+
+    /// Opens the pipe at a path for writing.
+    ///
+    /// # Errors
+    ///
+    /// The system's `ENXIO` if nobody has it open for reading; `InvalidInput`
+    /// if it is no pipe; otherwise those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
+        let file = self.open(std::fs::OpenOptions::new().write(true), path.as_ref())?;
+        if self.unchecked {
+            Sender::from_file_unchecked(file)
+        } else {
+            Sender::from_file(file)
+        }
+    }
+
+    fn open(&self, options: &mut std::fs::OpenOptions, path: &Path) -> io::Result<File> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if self.read_write {
+            options.read(true).write(true);
+        }
+        options.custom_flags(libc::O_NONBLOCK).open(path)
+    }
+}

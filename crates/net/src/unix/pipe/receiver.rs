@@ -1,0 +1,199 @@
+//! The reading end.
+
+use std::fs::File;
+use std::io::{self, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::BufMut;
+use raddle_io::{AsyncRead, ReadBuf};
+use raddle_reactor::{Handle, Interest, Ready};
+
+use super::{adopt, set_nonblocking};
+use crate::evented::Evented;
+
+/// The end of a pipe that is read; see [`pipe`](super::pipe) and
+/// [`OpenOptions`](super::OpenOptions).
+///
+/// It reads the end of the stream while no sender is open, also before the
+/// first one is. For a named pipe that may be opened again later: what waits
+/// for it to be readable then is woken.
+#[derive(Debug)]
+pub struct Receiver {
+    io: Evented<mio::unix::pipe::Receiver>,
+}
+
+impl Receiver {
+    pub(super) fn new(pipe: mio::unix::pipe::Receiver) -> io::Result<Receiver> {
+        Ok(Receiver {
+            io: Evented::with_interest(pipe, Interest::READABLE, &Handle::current())?,
+        })
+    }
+
+    /// Takes over an open pipe, and puts it in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if it is no pipe or was not opened for reading; otherwise
+    /// those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_file(file: File) -> io::Result<Receiver> {
+        Receiver::from_owned_fd(file.into())
+    }
+
+    /// As [`from_file`](Self::from_file), of a descriptor.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_file`](Self::from_file).
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Receiver> {
+        Receiver::new(adopt(owned_fd, libc::O_RDONLY)?.into())
+    }
+
+    /// Takes over an open pipe without any check. It must be in non-blocking
+    /// mode.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_file_unchecked(file: File) -> io::Result<Receiver> {
+        Receiver::from_owned_fd_unchecked(file.into())
+    }
+
+    /// As [`from_file_unchecked`](Self::from_file_unchecked), of a descriptor.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Receiver> {
+        Receiver::new(owned_fd.into())
+    }
+
+    /// Leaves the reactor and becomes a descriptor in blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
+        let fd = self.into_nonblocking_fd()?;
+        set_nonblocking(&fd, false)?;
+        Ok(fd)
+    }
+
+    /// Leaves the reactor and becomes a descriptor in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
+        Ok(self.io.into_inner()?.into())
+    }
+
+    /// Waits until the pipe is ready for any of `interest`, of which only
+    /// reading ever is, and says for what. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.io.ready(interest).await
+    }
+
+    /// Waits until there is something to read, or no sender is open any more.
+    /// Cancel safe; usually followed by [`try_read`](Self::try_read).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.ready(Interest::READABLE).await.map(drop)
+    }
+
+    /// As [`readable`](Self::readable), for implementing a future; keeps the
+    /// waker of the last caller only.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_read_ready(cx)
+    }
+
+    /// Reads what is there without waiting. `Ok(0)` says that no sender is
+    /// open, or that the buffer is empty.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if nothing is there; otherwise those of the operating
+    /// system.
+    pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io.try_read(&mut ReadBuf::new(buf))
+    }
+
+    /// As [`try_read`](Self::try_read), appending to `buf`.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        self.io.try_read_buf(buf)
+    }
+
+    /// As [`try_read`](Self::try_read), filling one buffer after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        self.io.try_read_vectored(bufs)
+    }
+
+    /// Tries an operation on the pipe that is not offered here, if it is known
+    /// to be readable. If `f` says `WouldBlock`, it counts as not ready until the
+    /// next event: return it only if the pipe did.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`; `WouldBlock` if the pipe is not ready.
+    pub fn try_io<R>(&self, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        self.io.try_io(Interest::READABLE, |_| f())
+    }
+}
+
+impl AsyncRead for Receiver {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.io.poll_read(cx, buf)
+    }
+}
+
+impl AsFd for Receiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+impl AsRawFd for Receiver {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.as_raw_fd()
+    }
+}

@@ -1,0 +1,209 @@
+//! The writing end.
+
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use raddle_io::AsyncWrite;
+use raddle_reactor::{Handle, Interest, Ready};
+
+use super::{adopt, set_nonblocking};
+use crate::evented::Evented;
+
+/// The end of a pipe that is written; see [`pipe`](super::pipe) and
+/// [`OpenOptions`](super::OpenOptions).
+///
+/// Writing fails with `BrokenPipe` while no receiver is open. At most 4,096
+/// bytes (POSIX promises 512) that are written at once stay together when
+/// several write to the same pipe.
+#[derive(Debug)]
+pub struct Sender {
+    io: Evented<mio::unix::pipe::Sender>,
+}
+
+impl Sender {
+    pub(super) fn new(pipe: mio::unix::pipe::Sender) -> io::Result<Sender> {
+        Ok(Sender {
+            io: Evented::with_interest(pipe, Interest::WRITABLE, &Handle::current())?,
+        })
+    }
+
+    /// Takes over an open pipe, and puts it in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if it is no pipe or was not opened for writing; otherwise
+    /// those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_file(file: File) -> io::Result<Sender> {
+        Sender::from_owned_fd(file.into())
+    }
+
+    /// As [`from_file`](Self::from_file), of a descriptor.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_file`](Self::from_file).
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Sender> {
+        Sender::new(adopt(owned_fd, libc::O_WRONLY)?.into())
+    }
+
+    /// Takes over an open pipe without any check. It must be in non-blocking
+    /// mode.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_file_unchecked(file: File) -> io::Result<Sender> {
+        Sender::from_owned_fd_unchecked(file.into())
+    }
+
+    /// As [`from_file_unchecked`](Self::from_file_unchecked), of a descriptor.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Sender> {
+        Sender::new(owned_fd.into())
+    }
+
+    /// Leaves the reactor and becomes a descriptor in blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
+        let fd = self.into_nonblocking_fd()?;
+        set_nonblocking(&fd, false)?;
+        Ok(fd)
+    }
+
+    /// Leaves the reactor and becomes a descriptor in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
+        Ok(self.io.into_inner()?.into())
+    }
+
+    /// Waits until the pipe is ready for any of `interest`, of which only
+    /// writing ever is, and says for what. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.io.ready(interest).await
+    }
+
+    /// Waits until there is room to write, or no receiver is open any more.
+    /// Cancel safe; usually followed by [`try_write`](Self::try_write).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn writable(&self) -> io::Result<()> {
+        self.ready(Interest::WRITABLE).await.map(drop)
+    }
+
+    /// As [`writable`](Self::writable), for implementing a future; keeps the
+    /// waker of the last caller only.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_write_ready(cx)
+    }
+
+    /// Writes as much as there is room for without waiting.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if there is none, or if a write that must stay together
+    /// does not fit; `BrokenPipe` if no receiver is open.
+    pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
+        self.io.try_write(buf)
+    }
+
+    /// As [`try_write`](Self::try_write), from one buffer after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_write`](Self::try_write).
+    pub fn try_write_vectored(&self, buf: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.io.try_write_vectored(buf)
+    }
+
+    /// Tries an operation on the pipe that is not offered here, if it is known
+    /// to be writable. If `f` says `WouldBlock`, it counts as not ready until the
+    /// next event: return it only if the pipe did.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`; `WouldBlock` if the pipe is not ready.
+    pub fn try_io<R>(&self, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        self.io.try_io(Interest::WRITABLE, |_| f())
+    }
+}
+
+impl AsyncWrite for Sender {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.io.poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.io.poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Does nothing: a pipe ends when its last sender is dropped.
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsFd for Sender {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+impl AsRawFd for Sender {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.as_raw_fd()
+    }
+}

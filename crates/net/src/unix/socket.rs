@@ -1,0 +1,154 @@
+//! A socket that is neither connected nor listening yet.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::path::Path;
+
+use socket2::{Domain, SockAddr, Socket, Type};
+
+use super::{UnixDatagram, UnixListener, UnixStream};
+
+/// A Unix socket that is neither connected nor listening yet: to bind a stream
+/// before it is connected, or to choose how many connections a listener lets
+/// wait.
+///
+/// ```no_run
+/// use raddle_net::{UnixListener, UnixSocket};
+///
+/// # async fn listen() -> std::io::Result<UnixListener> {
+/// let socket = UnixSocket::new_stream()?;
+/// socket.bind("/tmp/greeter")?;
+/// socket.listen(1024)
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct UnixSocket {
+    socket: Socket,
+}
+
+impl UnixSocket {
+    /// Makes a socket for datagrams. No reactor needs to be current yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn new_datagram() -> io::Result<UnixSocket> {
+        UnixSocket::new(Type::DGRAM)
+    }
+
+    /// Makes a socket for streams. No reactor needs to be current yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn new_stream() -> io::Result<UnixSocket> {
+        UnixSocket::new(Type::STREAM)
+    }
+
+    fn new(kind: Type) -> io::Result<UnixSocket> {
+        let socket = Socket::new(Domain::UNIX, kind, None)?;
+        socket.set_nonblocking(true)?;
+        Ok(UnixSocket { socket })
+    }
+
+    /// Binds it to a path, where nothing may be yet. On Linux a path that
+    /// begins with a zero byte is a name in the abstract namespace.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        self.socket.bind(&SockAddr::unix(path)?)
+    }
+
+    /// Listens, with room for `backlog` connections that nobody has accepted
+    /// yet; the system has a limit of its own to that.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the socket is for datagrams; otherwise those of the
+    /// operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
+        self.check(Type::STREAM, NO_STREAM)?;
+        self.socket
+            .listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
+        UnixListener::new(mio::net::UnixListener::from_std(self.socket.into()))
+    }
+
+    /// Connects to the listener at a path.
+    ///
+    /// Cancel safe in that dropping the future closes the socket.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the socket is for datagrams; otherwise as
+    /// [`UnixStream::connect`].
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub async fn connect(self, path: impl AsRef<Path>) -> io::Result<UnixStream> {
+        self.check(Type::STREAM, NO_STREAM)?;
+        let addr = SockAddr::unix(path)?;
+        match self.socket.connect(&addr) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+            _ => {}
+        }
+        UnixStream::connecting(mio::net::UnixStream::from_std(self.socket.into())).await
+    }
+
+    /// Turns it into a socket for datagrams.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the socket is for streams, and if the reactor refuses
+    /// it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn datagram(self) -> io::Result<UnixDatagram> {
+        self.check(Type::DGRAM, NO_DATAGRAMS)?;
+        UnixDatagram::from_std(self.socket.into())
+    }
+
+    fn check(&self, kind: Type, otherwise: &'static str) -> io::Result<()> {
+        if self.socket.r#type()? == kind {
+            Ok(())
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, otherwise))
+        }
+    }
+}
+
+const NO_STREAM: &str = "a socket for datagrams cannot do this; use UnixSocket::new_stream";
+const NO_DATAGRAMS: &str = "a socket for streams cannot do this; use UnixSocket::new_datagram";
+
+impl From<OwnedFd> for UnixSocket {
+    /// Takes over a Unix socket, which must be in non-blocking mode.
+    fn from(fd: OwnedFd) -> UnixSocket {
+        UnixSocket { socket: fd.into() }
+    }
+}
+
+impl AsFd for UnixSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl AsRawFd for UnixSocket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+impl IntoRawFd for UnixSocket {
+    fn into_raw_fd(self) -> RawFd {
+        self.socket.into_raw_fd()
+    }
+}

@@ -1,0 +1,84 @@
+//! The halves of a Unix stream.
+
+use std::fmt;
+use std::io;
+use std::net::Shutdown;
+
+use raddle_std::sync::Arc;
+
+use super::{SocketAddr, UnixStream};
+use crate::evented::Evented;
+use crate::halves::{self, Ending, NOT_OF_ONE, Reading, Stream, Writing};
+
+/// The reading half of a borrowed stream; see [`UnixStream::split`].
+pub type ReadHalf<'a> = Reading<&'a UnixStream>;
+
+/// The writing half of a borrowed stream; see [`UnixStream::split`].
+///
+/// Dropping it does not end the writing direction.
+pub type WriteHalf<'a> = Writing<&'a UnixStream>;
+
+/// The reading half of a stream; see [`UnixStream::into_split`].
+pub type OwnedReadHalf = Reading<Arc<UnixStream>>;
+
+/// The writing half of a stream; see [`UnixStream::into_split`].
+///
+/// Dropping it ends the writing direction, unless it is
+/// [forgotten](OwnedWriteHalf::forget) or
+/// [reunited](OwnedWriteHalf::reunite).
+pub type OwnedWriteHalf = Writing<Ending<UnixStream>>;
+
+/// Two halves that are not of the same stream, given back.
+#[derive(Debug)]
+pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
+
+impl fmt::Display for ReuniteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NOT_OF_ONE)
+    }
+}
+
+impl std::error::Error for ReuniteError {}
+
+impl OwnedReadHalf {
+    /// Puts the halves of one stream together again.
+    ///
+    /// # Errors
+    ///
+    /// If they are of different streams; the error returns them.
+    pub fn reunite(self, other: OwnedWriteHalf) -> Result<UnixStream, ReuniteError> {
+        halves::reunite(self, other).map_err(|(read, write)| ReuniteError(read, write))
+    }
+}
+
+impl OwnedWriteHalf {
+    /// Puts the halves of one stream together again.
+    ///
+    /// # Errors
+    ///
+    /// If they are of different streams; the error returns them.
+    pub fn reunite(self, other: OwnedReadHalf) -> Result<UnixStream, ReuniteError> {
+        other.reunite(self)
+    }
+}
+
+impl Stream for UnixStream {
+    type Source = mio::net::UnixStream;
+    type Addr = SocketAddr;
+
+    fn io(&self) -> &Evented<mio::net::UnixStream> {
+        &self.io
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        UnixStream::local_addr(self)
+    }
+
+    fn peer_addr(&self) -> io::Result<SocketAddr> {
+        UnixStream::peer_addr(self)
+    }
+
+    fn shutdown_write(&self) -> io::Result<()> {
+        self.io.shutdown(Shutdown::Write)
+    }
+}

@@ -1,0 +1,380 @@
+//! The connected socket.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::net;
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::BufMut;
+use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
+use raddle_reactor::{Handle, Interest, Ready};
+
+use super::addr::of_path;
+use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use super::{SocketAddr, UCred};
+use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::halves::{self, Stream};
+use crate::sys::peer_credentials;
+
+/// A connection of Unix sockets.
+///
+/// Read and write it with [`AsyncRead`] and [`AsyncWrite`]; writing is not
+/// buffered, so that flushing does nothing. Dropping it closes the connection;
+/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends the writing direction
+/// only.
+///
+/// The `poll_*` methods keep one waker for reading and one for writing, that of
+/// the last caller. The `async` ones that take `&self` may wait in any number
+/// of tasks.
+#[derive(Debug)]
+pub struct UnixStream {
+    pub(super) io: Evented<mio::net::UnixStream>,
+}
+
+impl UnixStream {
+    /// Connects to the listener at a path. On Linux a path that begins with a
+    /// zero byte is a name in the abstract namespace.
+    ///
+    /// Cancel safe in that dropping the future closes the socket.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system. `WouldBlock` says that too many wait for
+    /// the listener to accept them: no event tells when there is room, so try
+    /// again later.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub async fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
+        let addr = of_path(path.as_ref())?;
+        UnixStream::connect_addr(&addr.into()).await
+    }
+
+    /// As [`connect`](Self::connect), to an address.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
+        UnixStream::connecting(mio::net::UnixStream::connect_addr(&socket_addr.0)?).await
+    }
+
+    /// Waits for the end of an attempt to connect.
+    pub(super) async fn connecting(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
+        let stream = UnixStream::new(stream)?;
+        // Writable says that the attempt has ended, the socket's error how.
+        stream.io.ready(Interest::WRITABLE).await?;
+        match stream.take_error()? {
+            Some(error) => Err(error),
+            None => Ok(stream),
+        }
+    }
+
+    /// Two streams that are connected with each other.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
+        let (one, other) = mio::net::UnixStream::pair()?;
+        Ok((UnixStream::new(one)?, UnixStream::new(other)?))
+    }
+
+    fn new(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
+        UnixStream::accepted(stream, &Handle::current())
+    }
+
+    /// A connection that a listener of that reactor has accepted.
+    pub(super) fn accepted(
+        stream: mio::net::UnixStream,
+        handle: &Handle,
+    ) -> io::Result<UnixStream> {
+        Ok(UnixStream {
+            io: Evented::new(stream, handle)?,
+        })
+    }
+
+    /// Takes over a stream of std's, which must be in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the reactor refuses it.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    #[track_caller]
+    pub fn from_std(stream: net::UnixStream) -> io::Result<UnixStream> {
+        debug_assert_nonblocking(&stream);
+        UnixStream::new(mio::net::UnixStream::from_std(stream))
+    }
+
+    /// Leaves the reactor and becomes a stream of std's, in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the selector refuses to let it go.
+    pub fn into_std(self) -> io::Result<net::UnixStream> {
+        Ok(self.io.into_inner()?.into())
+    }
+
+    /// Waits until the stream is ready for any of `interest`, and says for
+    /// what. A later operation may still find that it would block.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.io.ready(interest).await
+    }
+
+    /// Waits until there is something to read or the stream has ended. Cancel
+    /// safe; usually followed by [`try_read`](Self::try_read).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.ready(Interest::READABLE).await.map(drop)
+    }
+
+    /// Waits until there is room to write. Cancel safe; usually followed by
+    /// [`try_write`](Self::try_write).
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub async fn writable(&self) -> io::Result<()> {
+        self.ready(Interest::WRITABLE).await.map(drop)
+    }
+
+    /// As [`readable`](Self::readable), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_read_ready(cx)
+    }
+
+    /// As [`writable`](Self::writable), for implementing a future.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime has shut down.
+    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io.poll_write_ready(cx)
+    }
+
+    /// Reads what is there without waiting. `Ok(0)` is the end of the stream,
+    /// or an empty buffer.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if nothing is there; wait with
+    /// [`readable`](Self::readable). Others are the connection's.
+    pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io.try_read(&mut ReadBuf::new(buf))
+    }
+
+    /// As [`try_read`](Self::try_read), appending to `buf`, which may be a
+    /// `Vec` or a `BytesMut`.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
+        self.io.try_read_buf(buf)
+    }
+
+    /// As [`try_read`](Self::try_read), filling one buffer after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        self.io.try_read_vectored(bufs)
+    }
+
+    /// Writes as much as there is room for without waiting.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if there is none; wait with
+    /// [`writable`](Self::writable). Others are the connection's.
+    pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
+        self.io.try_write(buf)
+    }
+
+    /// As [`try_write`](Self::try_write), from one buffer after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_write`](Self::try_write).
+    pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.io.try_write_vectored(bufs)
+    }
+
+    /// Tries an operation on the socket that is not offered here, if the stream
+    /// is known to be ready for `interest`. If `f` says `WouldBlock`, the stream
+    /// counts as not ready until the next event: return it only if the socket
+    /// did.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`; `WouldBlock` if the stream is not ready.
+    pub fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.io.try_io(interest, |stream| stream.try_io(f))
+    }
+
+    /// As [`try_io`](Self::try_io), waiting and trying again until it does not
+    /// block.
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`.
+    pub async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.io
+            .async_io(interest, |stream| stream.try_io(&mut f))
+            .await
+    }
+
+    /// The address of this side.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr().map(SocketAddr)
+    }
+
+    /// The address of the other side: of a listener its path, of what has
+    /// connected mostly none.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.io.peer_addr().map(SocketAddr)
+    }
+
+    /// Who the other side was when it connected, or listened.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn peer_cred(&self) -> io::Result<UCred> {
+        peer_credentials(&*self.io)
+    }
+
+    /// The error that the socket has not reported yet, which is cleared by
+    /// this.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.io.take_error()
+    }
+
+    /// Splits the stream into a half for reading and one for writing, which
+    /// borrow it: nothing is allocated.
+    pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
+        halves::split(self)
+    }
+
+    /// Splits the stream into halves that can go to different tasks. Dropping
+    /// the writing half ends the writing direction; dropping both closes the
+    /// connection.
+    pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+        halves::split_owned(self)
+    }
+}
+
+impl AsyncRead for UnixStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.io.poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for UnixStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.io.poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.io.poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.shutdown_write())
+    }
+}
+
+impl AsRef<UnixStream> for UnixStream {
+    fn as_ref(&self) -> &UnixStream {
+        self
+    }
+}
+
+impl TryFrom<net::UnixStream> for UnixStream {
+    type Error = io::Error;
+
+    /// As [`UnixStream::from_std`].
+    fn try_from(stream: net::UnixStream) -> io::Result<UnixStream> {
+        UnixStream::from_std(stream)
+    }
+}
+
+impl AsFd for UnixStream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+impl AsRawFd for UnixStream {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.as_raw_fd()
+    }
+}

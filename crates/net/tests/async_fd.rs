@@ -1,0 +1,232 @@
+//! Any descriptor: waiting, clearing, and giving it back.
+#![cfg(all(unix, not(raddle_loom)))]
+
+mod common;
+
+use std::fs::File;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
+use std::pin::pin;
+
+use common::{Driver, all, block_on, poll_once, run};
+use raddle_net::async_fd::AsyncFd;
+use raddle_reactor::{Interest, Ready, is_shut_down};
+
+fn pair() -> (AsyncFd<UnixStream>, UnixStream) {
+    let (near, far) = UnixStream::pair().unwrap();
+    near.set_nonblocking(true).unwrap();
+    (AsyncFd::new(near).unwrap(), far)
+}
+
+async fn read(stream: &AsyncFd<UnixStream>) -> io::Result<usize> {
+    loop {
+        let mut guard = stream.readable().await?;
+        if let Ok(result) = guard.try_io(|stream| stream.get_ref().read(&mut [0; 8])) {
+            return result;
+        }
+    }
+}
+
+#[test]
+fn readiness_stays_until_it_is_cleared() {
+    run(async {
+        let (near, mut far) = pair();
+        assert!(poll_once(pin!(near.readable())).is_pending());
+        far.write_all(b"abc").unwrap();
+        for _ in 0..3 {
+            let mut guard = near.readable().await.unwrap();
+            assert!(guard.ready().is_readable());
+            guard.retain_ready();
+        }
+        assert_eq!(near.get_ref().read(&mut [0; 8]).unwrap(), 3);
+        let mut guard = near.readable().await.unwrap();
+        let tried = guard.try_io(|near| near.get_ref().read(&mut [0; 8]));
+        let error = tried.unwrap_err();
+        assert!(error.to_string().contains("would block"), "{error}");
+        assert_eq!(guard.ready(), Ready::EMPTY);
+        assert!(poll_once(pin!(near.readable())).is_pending());
+        far.write_all(b"de").unwrap();
+        assert_eq!(read(&near).await.unwrap(), 2);
+        drop(far);
+        assert_eq!(read(&near).await.unwrap(), 0);
+    });
+}
+
+/// 6133: what a guard clears is no newer than the guard.
+#[test]
+fn an_old_guard_clears_nothing_new() {
+    run(async {
+        let (near, mut far) = pair();
+        far.write_all(b"a").unwrap();
+        let mut old = near.readable().await.unwrap();
+        old.clear_ready();
+        let mut old = {
+            far.write_all(b"b").unwrap();
+            near.readable().await.unwrap()
+        };
+        // Until the next event has been dispatched, of which a second waits.
+        let (other, mut other_far) = pair();
+        far.write_all(b"c").unwrap();
+        other_far.write_all(b"x").unwrap();
+        drop(other.readable().await.unwrap());
+        old.clear_ready();
+        drop(near.readable().await.unwrap());
+        assert_eq!(read(&near).await.unwrap(), 3);
+    });
+}
+
+#[test]
+fn directions_are_cleared_apart() {
+    run(async {
+        let (near, mut far) = pair();
+        far.write_all(b"a").unwrap();
+        // Both at once, or the one after the other.
+        drop(near.readable().await.unwrap());
+        drop(near.writable().await.unwrap());
+        let both = Interest::READABLE | Interest::WRITABLE;
+        let mut guard = near.ready(both).await.unwrap();
+        assert!(guard.ready().is_readable() && guard.ready().is_writable());
+        guard.clear_ready_matching(Ready::READABLE);
+        assert_eq!(guard.ready(), Ready::WRITABLE);
+        assert!(poll_once(pin!(near.readable())).is_pending());
+        drop(near.writable().await.unwrap());
+        guard.clear_ready_matching(Ready::WRITABLE);
+        assert!(poll_once(pin!(near.writable())).is_pending());
+        assert_eq!(guard.get_inner().as_raw_fd(), near.as_raw_fd());
+    });
+}
+
+#[test]
+fn a_closed_direction_stays_closed() {
+    run(async {
+        let (near, far) = pair();
+        drop(far);
+        while !near.readable().await.unwrap().ready().is_read_closed() {}
+        for _ in 0..2 {
+            // An operation in the other direction, say.
+            let both = Interest::READABLE | Interest::WRITABLE;
+            let mut guard = near.ready(both).await.unwrap();
+            guard.clear_ready_matching(Ready::READABLE | Ready::WRITABLE);
+            assert!(near.readable().await.unwrap().ready().is_read_closed());
+        }
+    });
+}
+
+#[test]
+fn guards_that_may_change_it() {
+    run(async {
+        let (mut near, mut far) = pair();
+        far.write_all(b"abcdef").unwrap();
+        let mut guard = near.readable_mut().await.unwrap();
+        let mut buffer = [0; 2];
+        let read = guard.try_io(|near| near.get_mut().read(&mut buffer));
+        assert_eq!(read.unwrap().unwrap(), 2);
+        assert_eq!(guard.get_inner_mut().read(&mut buffer).unwrap(), 2);
+        assert_eq!(guard.get_mut().get_mut().read(&mut buffer).unwrap(), 2);
+        assert!(guard.get_ref().get_ref().peer_addr().is_ok());
+        assert!(guard.get_inner().peer_addr().is_ok());
+        assert!(format!("{guard:?}").contains("ready"));
+        assert!(
+            guard
+                .try_io(|near| near.get_mut().read(&mut buffer))
+                .is_err()
+        );
+        let mut guard = near.writable_mut().await.unwrap();
+        guard.clear_ready_matching(Ready::READABLE);
+        guard.retain_ready();
+        assert!(guard.ready().is_writable());
+        guard.clear_ready();
+        assert_eq!(guard.ready(), Ready::EMPTY);
+        far.write_all(b"g").unwrap();
+        let guard = poll_fn(|cx| near.poll_read_ready_mut(cx).map_ok(|guard| guard.ready()));
+        assert!(guard.await.unwrap().is_readable());
+    });
+}
+
+#[test]
+fn operations_without_guards() {
+    run(async {
+        let (mut near, mut far) = pair();
+        let blocked = near.try_io(Interest::READABLE, |mut near| near.read(&mut [0; 8]));
+        assert_eq!(blocked.unwrap_err().kind(), ErrorKind::WouldBlock);
+        {
+            let io = near.async_io(Interest::READABLE, |mut near| near.read(&mut [0; 8]));
+            let mut io = pin!(io);
+            assert!(poll_once(io.as_mut()).is_pending());
+            far.write_all(b"abc").unwrap();
+            assert_eq!(io.await.unwrap(), 3);
+        }
+        let io = near.async_io_mut(Interest::WRITABLE, |near| near.write(b"x"));
+        assert_eq!(io.await.unwrap(), 1);
+        let tried = near.try_io_mut(Interest::WRITABLE, |near| near.write(b"x"));
+        assert_eq!(tried.unwrap(), 1);
+        let ready = poll_fn(|cx| near.poll_write_ready(cx)).await.unwrap();
+        assert!(ready.ready().is_writable());
+    });
+}
+
+#[test]
+fn many_wait_for_one() {
+    run(async {
+        let (near, mut far) = pair();
+        let waiting = all((0..10).map(|_| near.readable()));
+        let mut waiting = pin!(waiting);
+        assert!(poll_once(waiting.as_mut()).is_pending());
+        far.write_all(b"x").unwrap();
+        assert!(waiting.await.into_iter().all(|guard| guard.is_ok()));
+    });
+}
+
+#[test]
+fn it_leaves_the_reactor() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let (near, mut far) = pair();
+    assert_eq!(driver.handle.registered_count(), 1);
+    assert_eq!(near.as_fd().as_raw_fd(), near.as_raw_fd());
+    let near = near.into_inner();
+    assert_eq!(driver.handle.registered_count(), 0);
+    // Again, for one direction.
+    let near = AsyncFd::with_interest(near, Interest::READABLE).unwrap();
+    far.write_all(b"x").unwrap();
+    assert_eq!(block_on(read(&near)).unwrap(), 1);
+    assert!(poll_once(pin!(near.writable())).is_pending());
+    // A duplicate that lives on does not keep it registered.
+    let duplicate = near.get_ref().try_clone().unwrap();
+    drop(near);
+    assert_eq!(driver.handle.registered_count(), 0);
+    // SAFETY: the descriptor is open as long as the stream is.
+    let again = unsafe { AsyncFd::register(duplicate) }.unwrap();
+    drop(again);
+}
+
+#[test]
+fn what_cannot_be_watched_is_given_back() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let file = File::open(std::env::current_exe().unwrap()).unwrap();
+    let number = file.as_raw_fd();
+    let error = AsyncFd::try_new(file).unwrap_err();
+    assert!(std::error::Error::source(&error).is_some());
+    let (file, cause) = error.into_parts();
+    assert_eq!(file.as_raw_fd(), number);
+    assert_eq!(cause.raw_os_error(), Some(libc::EPERM));
+    assert!(AsyncFd::new(file).is_err());
+    assert_eq!(driver.handle.registered_count(), 0);
+}
+
+#[test]
+fn the_end_of_the_runtime_ends_what_waits() {
+    let driver = Driver::start();
+    let handle = driver.handle.clone();
+    let _current = handle.enter();
+    let (near, _far) = pair();
+    let mut waiting = pin!(near.readable());
+    assert!(poll_once(waiting.as_mut()).is_pending());
+    drop(driver);
+    assert!(is_shut_down(&block_on(waiting).map(drop).unwrap_err()));
+    let late = AsyncFd::new(UnixStream::pair().unwrap().0).unwrap_err();
+    assert!(is_shut_down(&late));
+}

@@ -1,0 +1,226 @@
+//! Peers that vanish, and runtimes that end.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::future::Future;
+use std::io::{self, ErrorKind, IoSlice};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use common::{Driver, block_on, both, pair, poll_once, run};
+use raddle_io::{AsyncReadExt, AsyncWriteExt};
+use raddle_net::{TcpListener, TcpStream, UdpSocket};
+use raddle_reactor::{Interest, is_shut_down};
+
+/// A connection that was reset before it was accepted is an error of that one,
+/// or a stream that fails; the listener goes on.
+#[test]
+fn a_connection_that_is_gone_before_it_is_accepted() {
+    run(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        for _ in 0..20 {
+            let gone = TcpStream::connect(addr).await.unwrap();
+            gone.set_zero_linger().unwrap();
+            drop(gone);
+            match listener.accept().await {
+                Ok((mut stream, _)) => {
+                    let error = stream.read(&mut [0; 8]).await.unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+                }
+                Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionAborted),
+            }
+        }
+        let (client, server) = both(TcpStream::connect(addr), listener.accept()).await;
+        client.unwrap();
+        server.unwrap();
+    });
+}
+
+#[test]
+fn a_reset_wakes_who_waits_for_room() {
+    run(async {
+        let (mut near, far) = pair().await;
+        let big = vec![0; 1 << 20];
+        while let Poll::Ready(written) = poll_once(pin!(near.write(&big))) {
+            written.unwrap();
+        }
+        far.set_zero_linger().unwrap();
+        let write = async { near.write_all(&big).await.unwrap_err() };
+        let (error, ()) = both(write, async { drop(far) }).await;
+        assert!(
+            matches!(
+                error.kind(),
+                ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+            ),
+            "{error}"
+        );
+    });
+}
+
+/// mio 939: the end of one direction is not that of the other.
+#[test]
+fn a_half_close_is_told_as_one() {
+    run(async {
+        let (mut near, far) = pair().await;
+        near.shutdown().await.unwrap();
+        loop {
+            let ready = far.ready(Interest::READABLE).await.unwrap();
+            if ready.is_read_closed() {
+                break;
+            }
+        }
+        let both_ways = Interest::READABLE | Interest::WRITABLE;
+        let ready = far.ready(both_ways).await.unwrap();
+        assert!(ready.is_read_closed() && !ready.is_write_closed());
+        // Nor is it forgotten when the other direction blocks.
+        let blocked = || Err::<(), _>(ErrorKind::WouldBlock.into());
+        assert!(far.try_io(both_ways, blocked).is_err());
+        let ready = far.ready(Interest::READABLE).await.unwrap();
+        assert!(ready.is_read_closed());
+        assert_eq!(far.try_read(&mut [0; 8]).unwrap(), 0);
+    });
+}
+
+/// mio 449: a full buffer is waited for, not tried again and again.
+#[test]
+fn a_full_buffer_does_not_spin() {
+    run(async {
+        let (near, far) = pair().await;
+        near.writable().await.unwrap();
+        let big = vec![0; 1 << 20];
+        while near.try_write(&big).is_ok() {}
+        let mut tried = 0;
+        let waiting = near.async_io(Interest::WRITABLE, || {
+            tried += 1;
+            near.try_write(&big)
+        });
+        let mut waiting = Box::pin(waiting);
+        for _ in 0..1_000 {
+            assert!(poll_once(waiting.as_mut()).is_pending());
+        }
+        drop(waiting);
+        assert!(tried <= 2, "tried {tried} times");
+        drop(far);
+    });
+}
+
+/// More than the system takes in one call, of many slices.
+#[test]
+fn large_vectored_writes() {
+    run(async {
+        let (near, mut far) = pair().await;
+        let part = vec![7; 64 << 10];
+        let slices: Vec<_> = (0..2_000).map(|_| IoSlice::new(&part)).collect();
+        near.writable().await.unwrap();
+        let sent = near.try_write_vectored(&slices).unwrap();
+        assert!(0 < sent && sent < slices.len() * part.len());
+        drop(near);
+        let mut received = Vec::new();
+        far.read_to_end(&mut received).await.unwrap();
+        assert_eq!(received.len(), sent);
+    });
+}
+
+/// Runs an operation into the end of the runtime, and once more after it.
+fn outlive<F: Future<Output = io::Result<()>>>(
+    driver: &mut Option<Driver>,
+    mut operation: impl FnMut() -> F,
+) {
+    let mut waiting = Box::pin(operation());
+    assert!(poll_once(waiting.as_mut()).is_pending());
+    drop(driver.take());
+    assert!(is_shut_down(&block_on(waiting).unwrap_err()));
+    let mut late = pin!(operation());
+    let Poll::Ready(result) = late.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+        panic!("waits for a runtime that has ended");
+    };
+    assert!(is_shut_down(&result.unwrap_err()));
+}
+
+#[test]
+fn nothing_waits_for_a_runtime_that_has_ended() {
+    let start = || {
+        let driver = Driver::start();
+        (driver.handle.clone(), Some(driver))
+    };
+    let (handle, mut driver) = start();
+    let _current = handle.enter();
+    let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    outlive(&mut driver, || async { listener.accept().await.map(drop) });
+
+    let (handle, mut driver) = start();
+    let _current = handle.enter();
+    let (near, _far) = block_on(pair());
+    outlive(&mut driver, || async {
+        near.peek(&mut [0; 1]).await.map(drop)
+    });
+    let error = near.try_read(&mut [0; 1]).unwrap_err();
+    assert!(is_shut_down(&error));
+    assert!(is_shut_down(&near.try_write(b"x").unwrap_err()));
+
+    let (handle, mut driver) = start();
+    let _current = handle.enter();
+    let socket = block_on(UdpSocket::bind("127.0.0.1:0")).unwrap();
+    outlive(&mut driver, || async {
+        socket.recv_from(&mut [0; 1]).await.map(drop)
+    });
+    assert!(is_shut_down(&block_on(socket.writable()).unwrap_err()));
+}
+
+#[test]
+#[cfg(unix)]
+fn nothing_on_unix_waits_for_a_runtime_that_has_ended() {
+    use raddle_net::unix::pipe;
+    use raddle_net::{UnixDatagram, UnixListener, UnixStream};
+
+    let dir = tempfile::tempdir().unwrap();
+    let mut driver = Some(Driver::start());
+    let handle = driver.as_ref().unwrap().handle.clone();
+    let _current = handle.enter();
+    let listener = UnixListener::bind(dir.path().join("listener")).unwrap();
+    let (stream, _other_end) = UnixStream::pair().unwrap();
+    let (datagrams, _other_end) = UnixDatagram::pair().unwrap();
+    let (_sender, receiver) = pipe::pipe().unwrap();
+    let all = || async {
+        let ended = [
+            listener.accept().await.map(drop),
+            stream.readable().await,
+            datagrams.recv(&mut [0; 1]).await.map(drop),
+            receiver.readable().await,
+        ];
+        let mut ended = ended.into_iter();
+        let first = ended.next().unwrap();
+        assert!(ended.all(|result| is_shut_down(&result.unwrap_err())));
+        first
+    };
+    outlive(&mut driver, all);
+    let error = pipe::pipe().unwrap_err();
+    assert!(is_shut_down(&error));
+    let late = block_on(UnixStream::connect(dir.path().join("listener")));
+    assert!(is_shut_down(&late.unwrap_err()));
+}
+
+#[test]
+fn streams_are_dropped_in_any_state() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    for n in 0..100 {
+        let (near, far) = block_on(pair());
+        if n % 2 == 0 {
+            far.set_linger(Some(Duration::ZERO)).unwrap();
+        }
+        let (read, write) = near.into_split();
+        drop(far);
+        if n % 3 == 0 {
+            drop(read);
+            drop(write);
+        } else {
+            drop(write);
+            drop(read);
+        }
+    }
+    assert_eq!(driver.handle.registered_count(), 0);
+}

@@ -1,0 +1,174 @@
+//! TCP sockets that are set up before they are used.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::time::Duration;
+
+use common::{both, poll_once, run};
+use raddle_io::{AsyncReadExt, AsyncWriteExt};
+use raddle_net::TcpSocket;
+
+fn any() -> SocketAddr {
+    "127.0.0.1:0".parse().unwrap()
+}
+
+#[test]
+fn a_connection_of_two_of_them() {
+    run(async {
+        let listening = TcpSocket::new_v4().unwrap();
+        listening.set_reuseaddr(true).unwrap();
+        listening.bind(any()).unwrap();
+        let addr = listening.local_addr().unwrap();
+        let listener = listening.listen(16).unwrap();
+        assert_eq!(listener.local_addr().unwrap(), addr);
+
+        let connecting = TcpSocket::new_v4().unwrap();
+        connecting.set_nodelay(true).unwrap();
+        connecting.bind(any()).unwrap();
+        let from = connecting.local_addr().unwrap();
+        let (near, far) = both(connecting.connect(addr), listener.accept()).await;
+        let (mut near, (mut far, peer)) = (near.unwrap(), far.unwrap());
+        assert_eq!(peer, from);
+        assert!(near.nodelay().unwrap());
+        near.write_all(b"hello").await.unwrap();
+        let mut buffer = [0; 5];
+        far.read_exact(&mut buffer).await.unwrap();
+        assert_eq!(&buffer, b"hello");
+    });
+}
+
+#[test]
+fn a_refused_connection_says_so() {
+    run(async {
+        let gone = std::net::TcpListener::bind(any()).unwrap();
+        let addr = gone.local_addr().unwrap();
+        drop(gone);
+        let error = TcpSocket::new_v4()
+            .unwrap()
+            .connect(addr)
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        let taken = TcpSocket::new_v4().unwrap();
+        taken.bind(any()).unwrap();
+        let other = TcpSocket::new_v4().unwrap();
+        let error = other.bind(taken.local_addr().unwrap()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AddrInUse);
+        // Of the other kind.
+        assert!(other.bind("[::1]:0".parse().unwrap()).is_err());
+    });
+}
+
+/// A peer that does not answer: the attempt goes on until it is dropped.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_connection_that_nobody_answers_can_be_given_up() {
+    run(async {
+        let listening = TcpSocket::new_v4().unwrap();
+        listening.bind(any()).unwrap();
+        let addr = listening.local_addr().unwrap();
+        let _listener = listening.listen(1).unwrap();
+        // Fill the queue of connections that nobody accepts.
+        let first = TcpSocket::new_v4().unwrap().connect(addr).await.unwrap();
+        let mut streams = vec![first];
+        let mut given_up = false;
+        for _ in 0..20 {
+            let mut attempt = Box::pin(TcpSocket::new_v4().unwrap().connect(addr));
+            let mut polls = 0;
+            loop {
+                match poll_once(attempt.as_mut()) {
+                    std::task::Poll::Ready(stream) => break streams.push(stream.unwrap()),
+                    std::task::Poll::Pending if polls == 50 => break given_up = true,
+                    std::task::Poll::Pending => polls += 1,
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if given_up {
+                break;
+            }
+        }
+        assert!(given_up);
+    });
+}
+
+#[test]
+fn options_are_the_sockets() -> io::Result<()> {
+    let socket = TcpSocket::new_v4()?;
+    assert!(!socket.keepalive()?);
+    socket.set_keepalive(true)?;
+    assert!(socket.keepalive()?);
+    assert!(!socket.reuseaddr()?);
+    socket.set_reuseaddr(true)?;
+    assert!(socket.reuseaddr()?);
+    #[cfg(target_os = "linux")]
+    {
+        assert!(!socket.reuseport()?);
+        socket.set_reuseport(true)?;
+        assert!(socket.reuseport()?);
+        assert_eq!(socket.device()?, None);
+    }
+    socket.set_send_buffer_size(32_768)?;
+    assert!(socket.send_buffer_size()? >= 32_768);
+    socket.set_recv_buffer_size(32_768)?;
+    assert!(socket.recv_buffer_size()? >= 32_768);
+    socket.set_linger(Some(Duration::from_secs(2)))?;
+    assert_eq!(socket.linger()?, Some(Duration::from_secs(2)));
+    socket.set_zero_linger()?;
+    assert_eq!(socket.linger()?, Some(Duration::ZERO));
+    socket.set_nodelay(true)?;
+    assert!(socket.nodelay()?);
+    socket.set_tos_v4(0x10)?;
+    assert_eq!(socket.tos_v4()?, 0x10);
+    assert!(socket.take_error()?.is_none());
+    Ok(())
+}
+
+#[test]
+#[cfg(unix)]
+fn sockets_come_from_others_and_go_back() {
+    use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd};
+
+    run(async {
+        let std_listener = std::net::TcpListener::bind(any()).unwrap();
+        let addr = std_listener.local_addr().unwrap();
+        let stream = std::net::TcpStream::connect(addr).unwrap();
+        let number = stream.as_raw_fd();
+        let socket = TcpSocket::from_std_stream(stream);
+        assert_eq!(socket.as_fd().as_raw_fd(), number);
+        socket.set_zero_linger().unwrap();
+        assert_eq!(socket.into_raw_fd(), number);
+        // SAFETY: the number has just been given up by its owner.
+        let socket = unsafe { TcpSocket::from_raw_fd(number) };
+        assert_eq!(socket.as_raw_fd(), number);
+    });
+}
+
+#[test]
+fn options_of_a_stream() -> io::Result<()> {
+    run(async {
+        let listening = TcpSocket::new_v4()?;
+        listening.bind(any())?;
+        let addr = listening.local_addr()?;
+        let listener = listening.listen(16)?;
+        let (near, far) = both(TcpSocket::new_v4()?.connect(addr), listener.accept()).await;
+        let (near, (mut far, _)) = (near?, far?);
+        #[cfg(target_os = "linux")]
+        {
+            near.set_quickack(false)?;
+            assert!(!near.quickack()?);
+            near.set_quickack(true)?;
+            assert!(near.quickack()?);
+        }
+        assert!(poll_once(pin!(far.read(&mut [0; 8]))).is_pending());
+        // Closing it now resets the connection.
+        near.set_zero_linger()?;
+        drop(near);
+        let error = far.read(&mut [0; 8]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        Ok(())
+    })
+}

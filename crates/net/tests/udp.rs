@@ -1,0 +1,287 @@
+//! UDP: datagrams, whole and in turn.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::future::poll_fn;
+use std::io::ErrorKind;
+use std::pin::pin;
+
+use common::{Driver, all, block_on, both, poll_once, run};
+use raddle_io::ReadBuf;
+use raddle_net::UdpSocket;
+use raddle_reactor::Interest;
+
+async fn pair() -> (UdpSocket, UdpSocket) {
+    let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let far = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    near.connect(far.local_addr().unwrap()).await.unwrap();
+    far.connect(near.local_addr().unwrap()).await.unwrap();
+    (near, far)
+}
+
+#[test]
+fn datagrams_with_addresses() {
+    run(async {
+        let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let addr = server.local_addr().unwrap();
+        let serve = async {
+            let mut buffer = [0; 64];
+            for _ in 0..100 {
+                let (length, peer) = server.recv_from(&mut buffer).await.unwrap();
+                let sent = server.send_to(&buffer[..length], peer).await.unwrap();
+                assert_eq!(sent, length);
+            }
+        };
+        let ask = async {
+            let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let mut buffer = [0; 64];
+            for n in 0..100_usize {
+                let message = vec![n as u8; n % 64];
+                client.send_to(&message, addr).await.unwrap();
+                let (length, peer) = client.recv_from(&mut buffer).await.unwrap();
+                assert_eq!((&buffer[..length], peer), (&message[..], addr));
+            }
+        };
+        both(serve, ask).await;
+    });
+}
+
+#[test]
+fn an_empty_datagram_is_no_end() {
+    run(async {
+        let (near, far) = pair().await;
+        for message in [&b""[..], b"abc", b""] {
+            assert_eq!(near.send(message).await.unwrap(), message.len());
+        }
+        let mut buffer = [0; 8];
+        assert_eq!(far.recv(&mut buffer).await.unwrap(), 0);
+        assert_eq!(far.recv(&mut buffer).await.unwrap(), 3);
+        assert_eq!(far.recv(&mut []).await.unwrap(), 0);
+        assert_eq!(
+            far.try_recv(&mut buffer).unwrap_err().kind(),
+            ErrorKind::WouldBlock
+        );
+    });
+}
+
+/// A datagram smaller than the buffer says nothing about the next.
+#[test]
+fn short_datagrams_do_not_hide_what_follows() {
+    run(async {
+        let (near, far) = pair().await;
+        for n in 0..50_u8 {
+            near.send(&[n]).await.unwrap();
+        }
+        let mut buffer = [0; 64];
+        for n in 0..50 {
+            assert_eq!(far.recv(&mut buffer).await.unwrap(), 1);
+            assert_eq!(buffer[0], n);
+        }
+    });
+}
+
+#[test]
+fn what_does_not_fit_is_cut_off() {
+    run(async {
+        let (near, far) = pair().await;
+        near.send(b"abcdef").await.unwrap();
+        near.send(b"ghi").await.unwrap();
+        let mut buffer = [0; 4];
+        assert_eq!(far.recv(&mut buffer).await.unwrap(), 4);
+        assert_eq!(&buffer, b"abcd");
+        assert_eq!(far.recv(&mut buffer).await.unwrap(), 3);
+    });
+}
+
+#[test]
+fn growing_buffers() {
+    run(async {
+        let (near, far) = pair().await;
+        let from = near.local_addr().unwrap();
+        for message in [b"one", b"two", b"six", b"ten"] {
+            near.send(message).await.unwrap();
+        }
+        let mut received = Vec::with_capacity(64);
+        assert_eq!(far.recv_buf(&mut received).await.unwrap(), 3);
+        let (length, peer) = far.recv_buf_from(&mut received).await.unwrap();
+        assert_eq!((length, peer), (3, from));
+        assert_eq!(far.try_recv_buf(&mut received).unwrap(), 3);
+        assert_eq!(far.try_recv_buf_from(&mut received).unwrap(), (3, from));
+        assert_eq!(received, b"onetwosixten");
+        let error = far.try_recv_buf(&mut received).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        assert_eq!(received.len(), 12);
+    });
+}
+
+#[test]
+fn peeking_takes_nothing() {
+    run(async {
+        let (near, far) = pair().await;
+        let from = near.local_addr().unwrap();
+        {
+            let mut peek = pin!(far.peek_sender());
+            assert!(poll_once(peek.as_mut()).is_pending());
+        }
+        near.send(b"abc").await.unwrap();
+        let mut buffer = [0; 8];
+        assert_eq!(far.peek_sender().await.unwrap(), from);
+        assert_eq!(far.try_peek_sender().unwrap(), from);
+        assert_eq!(poll_fn(|cx| far.poll_peek_sender(cx)).await.unwrap(), from);
+        assert_eq!(far.peek(&mut buffer).await.unwrap(), 3);
+        assert_eq!(far.try_peek(&mut buffer).unwrap(), 3);
+        assert_eq!(far.peek_from(&mut buffer).await.unwrap(), (3, from));
+        assert_eq!(far.try_peek_from(&mut buffer).unwrap(), (3, from));
+        let mut storage = [0; 8];
+        let mut peeked = ReadBuf::new(&mut storage);
+        poll_fn(|cx| far.poll_peek(cx, &mut peeked)).await.unwrap();
+        assert_eq!(peeked.filled(), b"abc");
+        peeked.clear();
+        let sender = poll_fn(|cx| far.poll_peek_from(cx, &mut peeked)).await;
+        assert_eq!((sender.unwrap(), peeked.filled()), (from, &b"abc"[..]));
+        assert_eq!(far.try_recv_from(&mut buffer).unwrap(), (3, from));
+        assert!(far.try_peek(&mut buffer).is_err());
+    });
+}
+
+#[test]
+fn polling() {
+    run(async {
+        let (near, far) = pair().await;
+        let to = far.local_addr().unwrap();
+        poll_fn(|cx| near.poll_send_ready(cx)).await.unwrap();
+        assert_eq!(poll_fn(|cx| near.poll_send(cx, b"abc")).await.unwrap(), 3);
+        poll_fn(|cx| far.poll_recv_ready(cx)).await.unwrap();
+        let mut storage = [0; 8];
+        let mut received = ReadBuf::new(&mut storage);
+        poll_fn(|cx| far.poll_recv(cx, &mut received))
+            .await
+            .unwrap();
+        assert_eq!(received.filled(), b"abc");
+        // On Linux a connected socket may name its peer.
+        #[cfg(target_os = "linux")]
+        {
+            let sent = poll_fn(|cx| near.poll_send_to(cx, b"de", to)).await;
+            assert_eq!(sent.unwrap(), 2);
+            let sender = poll_fn(|cx| far.poll_recv_from(cx, &mut received)).await;
+            assert_eq!(sender.unwrap(), near.local_addr().unwrap());
+            assert_eq!(received.filled(), b"abcde");
+            assert_eq!(near.try_send_to(b"f", to).unwrap(), 1);
+        }
+        let _ = to;
+    });
+}
+
+#[test]
+fn many_wait_for_one_socket() {
+    run(async {
+        let (near, far) = pair().await;
+        let receive = all((0..20).map(|_| async {
+            let mut buffer = [0; 8];
+            far.recv(&mut buffer).await.unwrap();
+            buffer[0]
+        }));
+        let send = async {
+            for n in 0..20_u8 {
+                near.send(&[n]).await.unwrap();
+            }
+        };
+        let (mut received, ()) = both(receive, send).await;
+        received.sort_unstable();
+        assert_eq!(received, (0..20).collect::<Vec<u8>>());
+    });
+}
+
+#[test]
+fn dropped_futures_lose_nothing() {
+    run(async {
+        let (near, far) = pair().await;
+        let mut buffer = [0; 8];
+        for _ in 0..50 {
+            {
+                let mut recv = pin!(far.recv(&mut buffer));
+                assert!(poll_once(recv.as_mut()).is_pending());
+            }
+            {
+                let mut readable = pin!(far.readable());
+                assert!(poll_once(readable.as_mut()).is_pending());
+            }
+            near.send(b"abc").await.unwrap();
+            far.readable().await.unwrap();
+            assert_eq!(far.recv(&mut buffer).await.unwrap(), 3);
+            assert!(far.try_recv(&mut buffer).is_err());
+        }
+    });
+}
+
+/// mio 449: a refusal comes with "write closed", once, and must not make a
+/// writer spin, nor a reader.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_refused_datagram_is_told_once() {
+    run(async {
+        let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let gone = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        near.connect(gone.local_addr().unwrap()).await.unwrap();
+        drop(gone);
+        near.send(b"x").await.unwrap();
+        let error = near.recv(&mut [0; 8]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        let mut buffer = [0; 8];
+        let mut recv = pin!(near.recv(&mut buffer));
+        assert!(poll_once(recv.as_mut()).is_pending());
+
+        // As if the send buffer were full: ends, instead of trying for ever.
+        let mut tried = 0;
+        let blocked = near.async_io(Interest::WRITABLE, || {
+            tried += 1;
+            Err::<(), _>(ErrorKind::WouldBlock.into())
+        });
+        assert!(poll_once(Box::pin(blocked).as_mut()).is_pending());
+        assert!((1..=2).contains(&tried), "tried {tried} times");
+    });
+}
+
+#[test]
+fn sockets_come_from_std_and_go_back() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let addr = socket.local_addr().unwrap();
+    let socket = UdpSocket::try_from(socket).unwrap();
+    assert_eq!(driver.handle.registered_count(), 1);
+    block_on(socket.send_to(b"abc", addr)).unwrap();
+    assert_eq!(block_on(socket.recv(&mut [0; 8])).unwrap(), 3);
+    let socket = socket.into_std().unwrap();
+    assert_eq!(driver.handle.registered_count(), 0);
+    let error = socket.recv(&mut [0; 8]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn an_always_ready_socket_uses_up_the_budget() {
+    run(async {
+        let (near, far) = pair().await;
+        near.writable().await.unwrap();
+        let mut sent = 0;
+        raddle_coop::budget(|| {
+            while poll_once(pin!(near.send(b"x"))).is_ready() {
+                sent += 1;
+                assert!(sent <= 128);
+            }
+            assert!(poll_once(pin!(near.writable())).is_pending());
+        });
+        assert_eq!(sent, 128);
+        far.readable().await.unwrap();
+        // Trying is not waiting, and pending gives back what it took.
+        raddle_coop::budget(|| {
+            while far.try_recv(&mut [0; 1]).is_ok() {}
+            for _ in 0..1_000 {
+                assert!(poll_once(pin!(far.recv(&mut [0; 1]))).is_pending());
+            }
+            assert!(raddle_coop::has_budget_remaining());
+        });
+    });
+}

@@ -1,0 +1,189 @@
+//! Unix sockets for datagrams.
+#![cfg(all(unix, not(raddle_loom)))]
+
+mod common;
+
+use std::future::poll_fn;
+use std::io::ErrorKind;
+use std::net::Shutdown;
+use std::pin::pin;
+
+use common::{Driver, block_on, both, poll_once, run};
+use raddle_io::ReadBuf;
+use raddle_net::{UnixDatagram, UnixSocket};
+use raddle_reactor::Interest;
+
+#[test]
+fn datagrams_with_addresses() {
+    run(async {
+        let dir = tempfile::tempdir().unwrap();
+        let (here, there) = (dir.path().join("here"), dir.path().join("there"));
+        let near = UnixDatagram::bind(&here).unwrap();
+        let far = UnixDatagram::bind(&there).unwrap();
+        assert_eq!(near.local_addr().unwrap().as_pathname(), Some(&*here));
+        let mut buffer = [0; 64];
+        for n in 0..20_u8 {
+            let message = vec![n; usize::from(n)];
+            near.send_to(&message, &there).await.unwrap();
+            let (length, peer) = far.recv_from(&mut buffer).await.unwrap();
+            assert_eq!(peer.as_pathname(), Some(&*here));
+            assert_eq!(buffer[..length], message);
+        }
+        let nobody = UnixDatagram::unbound().unwrap();
+        nobody.connect(&there).unwrap();
+        assert_eq!(nobody.peer_addr().unwrap().as_pathname(), Some(&*there));
+        nobody.send(b"who").await.unwrap();
+        let mut received = Vec::with_capacity(64);
+        let (length, peer) = far.recv_buf_from(&mut received).await.unwrap();
+        assert_eq!((length, &received[..]), (3, &b"who"[..]));
+        assert!(peer.is_unnamed());
+        near.try_send_to(b"me", &there).unwrap();
+        let (_, peer) = far.recv_buf_from(&mut received).await.unwrap();
+        assert_eq!(peer.as_pathname(), Some(&*here));
+        let error = near.send_to(b"x", dir.path().join("none")).await;
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::NotFound);
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_in_the_abstract_namespace() {
+    run(async {
+        let name = format!("raddle-net-datagrams-{}", std::process::id());
+        let near = UnixDatagram::bind(format!("\0{name}")).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("far");
+        let far = UnixDatagram::bind(&path).unwrap();
+        near.send_to(b"abc", &path).await.unwrap();
+        let (_, peer) = far.recv_buf_from(&mut Vec::new()).await.unwrap();
+        assert_eq!(peer.as_abstract_name(), Some(name.as_bytes()));
+    });
+}
+
+#[test]
+fn empty_and_short_datagrams() {
+    run(async {
+        let (near, far) = UnixDatagram::pair().unwrap();
+        for message in [&b""[..], b"abc", b"defgh"] {
+            assert_eq!(near.send(message).await.unwrap(), message.len());
+        }
+        let mut buffer = [0; 4];
+        assert_eq!(far.recv(&mut buffer).await.unwrap(), 0);
+        assert_eq!(far.recv(&mut buffer).await.unwrap(), 3);
+        // Cut off.
+        assert_eq!(far.recv(&mut buffer).await.unwrap(), 4);
+        let error = far.try_recv(&mut buffer).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    });
+}
+
+#[test]
+fn a_sender_waits_for_room() {
+    run(async {
+        let (near, far) = UnixDatagram::pair().unwrap();
+        near.writable().await.unwrap();
+        let mut sent = 0_u32;
+        while near.try_send(&sent.to_ne_bytes()).is_ok() {
+            sent += 1;
+            assert!(sent < 1_000_000);
+        }
+        let more = async {
+            for n in sent..sent + 100 {
+                near.send(&n.to_ne_bytes()).await.unwrap();
+            }
+        };
+        let receive = async {
+            let mut buffer = [0; 4];
+            for n in 0..sent + 100 {
+                assert_eq!(far.recv(&mut buffer).await.unwrap(), 4);
+                assert_eq!(u32::from_ne_bytes(buffer), n);
+            }
+        };
+        both(more, receive).await;
+    });
+}
+
+#[test]
+fn polling_and_trying() {
+    run(async {
+        let (near, far) = UnixDatagram::pair().unwrap();
+        poll_fn(|cx| near.poll_send_ready(cx)).await.unwrap();
+        for _ in 0..4 {
+            assert_eq!(poll_fn(|cx| near.poll_send(cx, b"abc")).await.unwrap(), 3);
+        }
+        poll_fn(|cx| far.poll_recv_ready(cx)).await.unwrap();
+        let mut storage = [0; 16];
+        let mut received = ReadBuf::new(&mut storage);
+        poll_fn(|cx| far.poll_recv(cx, &mut received))
+            .await
+            .unwrap();
+        let peer = poll_fn(|cx| far.poll_recv_from(cx, &mut received)).await;
+        assert!(peer.unwrap().is_unnamed());
+        assert_eq!(received.filled(), b"abcabc");
+        let mut grown = Vec::new();
+        assert_eq!(far.try_recv_buf(&mut grown).unwrap(), 3);
+        let (length, _) = far.try_recv_from(&mut [0; 8]).unwrap();
+        assert_eq!(length, 3);
+        assert!(far.try_recv_buf_from(&mut grown).is_err());
+        assert!(poll_once(pin!(far.readable())).is_pending());
+        let tried = far.try_io(Interest::WRITABLE, || Ok(7));
+        assert_eq!(tried.unwrap(), 7);
+    });
+}
+
+#[test]
+fn dropped_futures_lose_nothing() {
+    run(async {
+        let (near, far) = UnixDatagram::pair().unwrap();
+        for _ in 0..50 {
+            let mut buffer = [0; 8];
+            assert!(poll_once(pin!(far.recv(&mut buffer))).is_pending());
+            near.send(b"abc").await.unwrap();
+            assert_eq!(far.recv(&mut buffer).await.unwrap(), 3);
+        }
+    });
+}
+
+#[test]
+fn a_direction_can_be_ended() {
+    run(async {
+        let (near, far) = UnixDatagram::pair().unwrap();
+        near.shutdown(Shutdown::Write).unwrap();
+        let error = near.send(b"x").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        far.send(b"abc").await.unwrap();
+        assert_eq!(near.recv(&mut [0; 8]).await.unwrap(), 3);
+        drop(far);
+        assert!(near.take_error().unwrap().is_none());
+    });
+}
+
+#[test]
+fn sockets_come_from_others_and_go_back() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("made");
+    let made = UnixSocket::new_datagram().unwrap();
+    made.bind(&path).unwrap();
+    let made = made.datagram().unwrap();
+    let other = std::os::unix::net::UnixDatagram::unbound().unwrap();
+    other.set_nonblocking(true).unwrap();
+    let other = UnixDatagram::try_from(other).unwrap();
+    block_on(other.send_to(b"abc", &path)).unwrap();
+    assert_eq!(block_on(made.recv(&mut [0; 8])).unwrap(), 3);
+    assert_eq!(driver.handle.registered_count(), 2);
+    other.into_std().unwrap();
+    drop(made);
+    assert_eq!(driver.handle.registered_count(), 0);
+
+    let datagrams = UnixSocket::new_datagram().unwrap();
+    let error = datagrams.listen(1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let datagrams = UnixSocket::new_datagram().unwrap();
+    let error = block_on(datagrams.connect(&path)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let stream = UnixSocket::new_stream().unwrap();
+    let error = stream.datagram().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+}
