@@ -29,28 +29,35 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Runs `f` on four threads while a fifth drives the timers.
+/// Runs `f` on four threads, which have a shard each, or one for all, while a
+/// fifth drives the timers.
 fn with_driver(f: fn(u64)) {
+    for shards in [1, 4] {
+        with_driver_of(shards, f);
+    }
+}
+
+fn with_driver_of(shards: usize, f: fn(u64)) {
     let stop = Arc::new(AtomicBool::new(false));
-    let (sender, receiver) = std::sync::mpsc::channel::<Handle>();
+    let (sender, receiver) = std::sync::mpsc::channel::<Vec<Handle>>();
     let stopped = Arc::clone(&stop);
     let driver = thread::spawn(move || {
         let thread = thread::current();
-        let mut timers = Timers::new(Arc::new(move || thread.unpark()));
-        let handle = timers.handle();
-        sender.send(handle.clone()).expect("the test waits for it");
+        let mut timers = Timers::sharded(shards, Arc::new(move || thread.unpark()));
+        let handles = timers.handles().collect();
+        sender.send(handles).expect("the test waits for them");
         while !stopped.load(Ordering::Acquire) {
             match timers.next_deadline() {
-                Some(deadline) => thread::park_timeout(deadline - handle.now()),
+                Some(deadline) => thread::park_timeout(deadline - timers.now()),
                 None => thread::park(),
             }
             timers.fire_due();
         }
     });
-    let handle = receiver.recv().expect("the driver sends its handle");
+    let handles = receiver.recv().expect("the driver sends its handles");
     let users: Vec<_> = (0..4)
         .map(|seed| {
-            let handle = handle.clone();
+            let handle = handles[seed as usize % shards].clone();
             thread::spawn(move || {
                 let _entered = handle.enter();
                 f(seed);
