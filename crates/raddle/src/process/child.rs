@@ -90,7 +90,7 @@ impl Child {
     /// Waits for the end of the process, and closes the pipe to its standard
     /// input first, so that it does not wait for more of that.
     ///
-    /// Takes two descriptors while it waits. After the end it gives the same
+    /// Takes a descriptor while it waits, or two where there are only signals. After the end it gives the same
     /// status again.
     ///
     /// # Errors

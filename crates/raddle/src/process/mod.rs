@@ -24,13 +24,15 @@
 //! down by then, the next child that is spawned or dropped anywhere in the program
 //! sees to it.
 //!
-//! A child is noticed to have ended by `SIGCHLD`. Programs that handle that
-//! signal otherwise than by [`signal`](crate::signal), or
+//! On Linux, a child has a descriptor that says that it has ended. Elsewhere, and
+//! where the system does not give one, it is noticed by `SIGCHLD`; programs that
+//! handle that signal otherwise than by [`signal`](crate::signal), or
 //! [`signal-hook-registry`](https://docs.rs/signal-hook-registry), must call the
 //! former handler.
 
 mod child;
 mod command;
+mod ending;
 mod orphans;
 mod reap;
 mod stdio;

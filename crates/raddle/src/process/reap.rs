@@ -4,9 +4,9 @@ use std::io;
 use std::process::ExitStatus;
 use std::task::{Context, Poll, ready};
 
+use super::ending::Ending;
 use super::orphans;
 use crate::runtime::Handle;
-use crate::signal::unix::{Signal, SignalKind, signal};
 
 /// A process whose exit status is taken, by somebody, sooner or later.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Process {
     running: Option<std::process::Child>,
     status: Option<ExitStatus>,
     /// Made when it is first waited for.
-    signal: Option<Signal>,
+    ending: Option<Ending>,
     /// Where it is seen to when it is dropped while it runs. None for one that
     /// has been dropped.
     runtime: Option<Handle>,
@@ -27,7 +27,7 @@ impl Process {
         Self {
             running: Some(running),
             status: None,
-            signal: None,
+            ending: None,
             runtime: Some(runtime),
         }
     }
@@ -47,28 +47,26 @@ impl Process {
         {
             self.status = Some(status);
             self.running = None;
-            self.signal = None;
+            self.ending = None;
         }
         Ok(self.status)
     }
 
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
+        // Listen first: an end that is missed by the look is heard of.
+        if self.ending.is_none()
+            && let Some(running) = &self.running
+        {
+            self.ending = Some(Ending::of(running)?);
+        }
         loop {
-            // Listen first: an end that is missed by the look is heard of.
-            if self.signal.is_none() && self.running.is_some() {
-                self.signal = Some(signal(SignalKind::child())?);
-            }
             if let Some(status) = self.try_wait()? {
                 return Poll::Ready(Ok(status));
             }
-            let Some(signal) = &mut self.signal else {
+            let Some(ending) = &mut self.ending else {
                 unreachable!("it runs, so a listener was made above");
             };
-            if ready!(signal.poll_recv(cx)).is_none() {
-                return Poll::Ready(Err(io::Error::other(
-                    "the runtime has shut down; wait for the process while it runs",
-                )));
-            }
+            ready!(ending.poll(cx))?;
         }
     }
 }
@@ -86,7 +84,7 @@ impl Drop for Process {
                 let mut orphan = Process {
                     running: Some(running),
                     status: None,
-                    signal: None,
+                    ending: None,
                     runtime: None,
                 };
                 // If the runtime has shut down or does so, the future is
@@ -99,3 +97,6 @@ impl Drop for Process {
         }
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;
