@@ -200,8 +200,12 @@ impl Turn<'_> {
         core.attach();
         core.keep_time();
         let _worker = context::enter_worker(core);
+        // The tasks that go first once the future was polled: one that yields lets
+        // the others run, not one of them.
+        let mut before_future = 0;
         loop {
-            if self.signal.take_woken() {
+            if before_future == 0 && self.signal.take_woken() {
+                before_future = core.shared().config.event_interval;
                 match self.signal.poll(future.as_mut(), cx) {
                     Polled::Pending => {}
                     Polled::Ready(output) => return Some(output),
@@ -209,9 +213,13 @@ impl Turn<'_> {
                 }
             }
             match core.step() {
-                Step::Ran => {}
-                Step::Idle if self.signal.is_woken() => {}
-                Step::Idle => core.park(None),
+                Step::Ran => before_future = before_future.saturating_sub(1),
+                Step::Idle => {
+                    before_future = 0;
+                    if !self.signal.is_woken() {
+                        core.park(None);
+                    }
+                }
                 // Anything else that ends it needs the scheduler to itself.
                 Step::Shutdown => return None,
             }

@@ -229,3 +229,29 @@ fn a_current_thread_is_dropped_inside_block_on_of_another() {
     });
     gate.wait();
 }
+
+/// As in Tokio: a future that yields lets all others run that are due.
+#[test]
+fn a_future_that_yields_lets_the_tasks_run() {
+    let scheduler = current_thread();
+    let done = scheduler.block_on(async {
+        let tasks: Vec<_> = (0..40).map(|_| spawn(async {})).collect();
+        yield_now().await;
+        tasks.iter().filter(|task| task.is_finished()).count()
+    });
+    assert_eq!(done, 40);
+}
+
+/// However many there are, the future has its turn.
+#[test]
+fn tasks_do_not_starve_the_future() {
+    let scheduler = current_thread();
+    scheduler.block_on(async {
+        for _ in 0..3 {
+            drop(spawn(SelfWaking(Arc::default())));
+        }
+        for _ in 0..100 {
+            yield_now().await;
+        }
+    });
+}
