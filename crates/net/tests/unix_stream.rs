@@ -206,6 +206,7 @@ fn a_read_goes_on_behind_a_descriptor() {
         assert_eq!(heard, "onetwo");
 
         let (mut near, far) = UnixStream::pair().unwrap();
+        far.writable().await.unwrap();
         send_with_descriptor(&far, b"one", 0);
         assert_eq!(far.try_write(b"two").unwrap(), 3);
         let mut buffer = [0; 16];
