@@ -16,7 +16,7 @@ pub trait Queue: Sized {
     const NAME: &'static str;
 
     /// The end that takes items away from the owner.
-    type Stealer: Sync;
+    type Stealer: Send;
 
     /// Makes an empty queue.
     fn new() -> (Self, Self::Stealer);
