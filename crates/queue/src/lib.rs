@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod claim;
 mod cursor;
 mod injection;
 pub mod local;

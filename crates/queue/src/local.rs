@@ -2,7 +2,9 @@
 //!
 //! The design is that of Go's scheduler (Vyukov, 2012) as Tokio's rewrite of
 //! 2019 carried it over: a ring, a tail that only the owner writes, and a front
-//! word that owner and stealers move by compare-exchange.
+//! that owner and stealers move by compare-exchange. What a stealer has claimed
+//! and not yet read is in a word of its own, which the owner looks at only when
+//! the queue seems full.
 
 mod owner;
 mod ring;
@@ -14,7 +16,7 @@ use std::marker::PhantomData;
 use raddle_std::sync::Arc;
 
 use crate::Pointer;
-use crate::cursor::{Front, Index, MAX_CAPACITY};
+use crate::cursor::{Index, MAX_CAPACITY};
 use ring::Ring;
 
 pub use owner::Owner;
@@ -53,7 +55,8 @@ pub fn starting_at<T: Pointer, const N: usize>(index: u32) -> (Owner<T, N>, Stea
     let ring = Arc::new(Ring::new(start));
     let owner = Owner {
         ring: ring.clone(),
-        seen: Cell::new(Front::at(start)),
+        seen: Cell::new(start),
+        free: Cell::new(start),
         told: Cell::new(start),
         items: PhantomData,
     };

@@ -7,61 +7,13 @@
 #![cfg(raddle_loom)]
 
 mod arena;
-
-use std::cell::RefCell;
+mod thieves;
 
 use arena::{Arena, Item};
-use raddle_queue::{Overflow, Owner, Stealer, local};
+use raddle_queue::{Owner, Stealer, local};
 use raddle_std::model::{self, Model};
 use raddle_std::thread::{self, JoinHandle};
-
-/// Indices have four bits in a model: this is two before their wrap.
-const NEAR_WRAP: u32 = 14;
-
-/// Keeps the batches that a full queue gave away.
-#[derive(Debug, Default)]
-struct Sink(RefCell<Vec<Vec<usize>>>);
-
-impl Overflow<Item> for Sink {
-    fn push_batch(&self, items: impl Iterator<Item = Item>) {
-        self.0.borrow_mut().push(items.map(Item::take).collect());
-    }
-}
-
-/// For models that never fill their queue.
-#[derive(Debug)]
-struct NoOverflow;
-
-impl Overflow<Item> for NoOverflow {
-    fn push_batch(&self, _: impl Iterator<Item = Item>) {
-        panic!("the queue overflowed");
-    }
-}
-
-/// Pops everything, oldest first, after `last`.
-fn drain<const N: usize>(owner: &Owner<Item, N>, mut last: Option<usize>) {
-    while let Some(item) = owner.pop() {
-        let id = item.take();
-        assert!(last < Some(id), "{id} was popped after {last:?}");
-        last = Some(id);
-    }
-    assert!(owner.is_empty());
-}
-
-/// Steals once, into a queue of its own, and takes what that brought.
-fn steal_half<const N: usize>(stealer: &Stealer<Item, N>, index: u32) {
-    let (own, _) = local::starting_at::<Item, N>(index);
-    if let Some(stolen) = stealer.steal_into(&own) {
-        assert_eq!(own.len(), stolen.moved);
-        drain(&own, Some(stolen.first.take()));
-    }
-}
-
-/// A thread that does so.
-fn thief<const N: usize>(owner: &Owner<Item, N>, index: u32) -> JoinHandle<()> {
-    let stealer = owner.stealer();
-    thread::spawn(move || steal_half(&stealer, index))
-}
+use thieves::{NEAR_WRAP, NoOverflow, Sink, drain, thief};
 
 /// A thread that steals one item.
 fn pickpocket<const N: usize>(owner: &Owner<Item, N>) -> JoinHandle<()> {
@@ -159,80 +111,6 @@ fn one_item_and_two_stealers() {
     model::check(|| one_item::<2>(&[pickpocket, pickpocket]));
     model::check(|| one_item::<2>(&[pickpocket, |owner| thief(owner, 0)]));
     model::check(|| one_item::<4>(&[|owner| thief(owner, 0), |owner| thief(owner, 0)]));
-}
-
-/// Fills a queue under a thief and pushes one more. The batch is the older
-/// half and the item, or the item alone if the thief is at work. Returns how long
-/// it was.
-fn overflow<const N: usize>(index: u32) -> usize {
-    let arena = Arena::new(N + 1);
-    let (owner, _) = local::starting_at::<Item, N>(index);
-    for id in 0..N {
-        owner.push(arena.item(id), &NoOverflow);
-    }
-    let thief = thief(&owner, 0);
-    let sink = Sink::default();
-    owner.push(arena.item(N), &sink);
-    let batches = sink.0.take();
-    thief.join().unwrap();
-
-    let half_and_item: Vec<_> = (0..N / 2).chain([N]).collect();
-    let batch = match batches.as_slice() {
-        [] => &[][..],
-        [batch] => batch,
-        more => panic!("{more:?}"),
-    };
-    assert!(batch.is_empty() || *batch == [N] || *batch == half_and_item);
-    drain(&owner, None);
-    arena.check();
-    batch.len()
-}
-
-/// Complete.
-#[test]
-fn overflow_of_a_queue_of_two_under_a_stealer() {
-    model::check(|| {
-        overflow::<2>(0);
-    });
-}
-
-/// All three outcomes do occur: room, the item alone because a steal is in
-/// progress, half of the queue. Complete.
-#[test]
-fn overflow_of_a_queue_of_four_under_a_stealer() {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    // A tally over all executions, so std's own.
-    let lengths = Arc::new([const { AtomicU32::new(0) }; 4]);
-    let tally = lengths.clone();
-    model::check(move || {
-        // ORDERING: read after the last execution.
-        tally[overflow::<4>(NEAR_WRAP)].fetch_add(1, Ordering::Relaxed);
-    });
-    // ORDERING: as above.
-    let seen = lengths.each_ref().map(|n| n.load(Ordering::Relaxed) > 0);
-    assert_eq!(seen, [true, true, false, true]);
-}
-
-/// The owner goes on through the wrap, and over each slot twice, while a thief is held anywhere in its steal. Complete.
-#[test]
-fn the_owner_goes_round_while_a_stealer_is_held() {
-    model::check(|| {
-        let arena = Arena::new(4);
-        let (owner, _) = local::starting_at::<Item, 2>(NEAR_WRAP);
-        let thief = thief(&owner, 0);
-        let sink = Sink::default();
-        for id in 0..4 {
-            owner.push(arena.item(id), &sink);
-            if id == 1 {
-                owner.pop().map(Item::take);
-            }
-        }
-        thief.join().unwrap();
-        drain(&owner, None);
-        arena.check();
-    });
 }
 
 /// `c` steals from `b` while `b` steals from `a`, whose owner pushes on; each

@@ -11,7 +11,7 @@ use raddle_std::sync::atomic::Ordering;
 
 use super::ring::Ring;
 use super::{CAPACITY, Stealer};
-use crate::cursor::{Front, Index};
+use crate::cursor::Index;
 use crate::{Overflow, Pointer};
 
 /// The end of the queue that pushes and pops, on one thread at a time.
@@ -19,11 +19,14 @@ use crate::{Overflow, Pointer};
 /// Dropping it drops the items that are left.
 pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     pub(super) ring: Arc<Ring<N>>,
-    /// The front as the owner last saw it. Stealers may have moved it since:
-    /// there is then more room than it says, and an exchange that expects it
-    /// fails. Using it spares a load, which would wait for the exchange before
-    /// it, or for a stealer's core. The cell keeps the owner from being `Sync`.
-    pub(super) seen: Cell<Front>,
+    /// The front as the owner last saw it. Stealers may have moved it since: an
+    /// exchange that expects it then fails. Using it spares a load, which would
+    /// wait for the exchange before it, or for a stealer's core. The cell keeps
+    /// the owner from being `Sync`.
+    pub(super) seen: Cell<Index>,
+    /// Slots before this may be written again, as the owner last found. There
+    /// may be more by now.
+    pub(super) free: Cell<Index>,
     /// Where the front is, if nobody but the owner has moved it since a push
     /// was news.
     pub(super) told: Cell<Index>,
@@ -52,10 +55,10 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// has found the queue not empty.
     #[inline]
     pub fn push_news(&self, item: T, overflow: &impl Overflow<T>) -> bool {
-        let next = self.look().next;
-        let news = next == self.tail() || next != self.told.get();
+        let front = self.look();
+        let news = front == self.tail() || front != self.told.get();
         if news {
-            self.told.set(next);
+            self.told.set(front);
         }
         match self.try_push(item) {
             Ok(()) => news,
@@ -66,12 +69,12 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
     }
 
-    /// Adds an item at the tail, or gives it back if the queue is full.
+    /// Adds an item at the tail, or gives it back if the queue is full, also of
+    /// what a stealer has yet to read.
     #[inline]
     pub fn try_push(&self, item: T) -> Result<(), T> {
         let tail = self.tail();
-        if tail.since(self.seen.get().free) as usize >= N
-            && tail.since(self.look().free) as usize >= N
+        if tail.since(self.free.get()) as usize >= N && tail.since(self.look_behind()) as usize >= N
         {
             return Err(item);
         }
@@ -97,22 +100,13 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         let mut front = self.seen.get();
         loop {
             // However old it is: no front passes the tail.
-            if front.next == tail {
+            if front == tail {
                 self.seen.set(front);
                 return None;
             }
-            let next = front.next.plus(1);
-            let new = if front.is_stealing() {
-                Front { next, ..front }
-            } else {
-                Front::at(next)
-            };
-            match self.ring.front.advance(front, new) {
-                Ok(()) => {
-                    // SAFETY: the exchange claimed the slot, and the tail is
-                    // ours.
-                    return Some(unsafe { self.took(front.next, new) });
-                }
+            match self.ring.front.advance(front, front.plus(1)) {
+                // SAFETY: the exchange claimed the slot, and the tail is ours.
+                Ok(()) => return Some(unsafe { self.took(front) }),
                 Err(actual) => front = actual,
             }
         }
@@ -127,13 +121,12 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     #[inline]
     pub unsafe fn pop_alone(&self) -> Option<T> {
         let front = self.look();
-        if front.next == self.tail() {
+        if front == self.tail() {
             return None;
         }
-        let new = Front::at(front.next.plus(1));
-        self.ring.front.set(new);
+        self.ring.front.set(front.plus(1));
         // SAFETY: nobody else takes the slot, and the tail is ours.
-        Some(unsafe { self.took(front.next, new) })
+        Some(unsafe { self.took(front) })
     }
 
     /// Takes the item at `index`, past which the owner has moved the front.
@@ -142,8 +135,8 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     ///
     /// It has just done so.
     #[inline]
-    unsafe fn took(&self, index: Index, front: Front) -> T {
-        self.seen.set(front);
+    unsafe fn took(&self, index: Index) -> T {
+        self.seen.set(index.plus(1));
         self.told.set(self.told.get().plus(1));
         // SAFETY: the caller claimed the slot; the owner wrote it.
         unsafe { self.ring.take(index) }
@@ -152,8 +145,9 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// How many items could be pushed now without overflow; never more than
     /// there really is room for.
     pub fn room(&self) -> usize {
-        let front = self.look();
-        N - self.tail().since(front.free) as usize
+        let free = self.look_behind();
+        // A mark may have been left behind by more than the capacity.
+        N.saturating_sub(self.tail().since(free) as usize)
     }
 
     /// How many items the queue holds.
@@ -165,7 +159,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         // ORDERING: a stealer can only make it emptier.
-        self.ring.front.load(Ordering::Relaxed).next == self.tail()
+        self.ring.front.load(Ordering::Relaxed) == self.tail()
     }
 
     /// A further stealer of this queue.
@@ -178,12 +172,31 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
 
     /// Sees the front as it is.
     #[inline]
-    fn look(&self) -> Front {
-        // ORDERING: pairs with `FrontCell::advance` by the stealer that freed
-        // slots: its reads happen before the owner writes there again.
-        let front = self.ring.front.load(Ordering::Acquire);
+    fn look(&self) -> Index {
+        // ORDERING: the owner wrote the slots that it takes, and goes by
+        // `look_behind` where it writes.
+        let front = self.ring.front.load(Ordering::Relaxed);
         self.seen.set(front);
         front
+    }
+
+    /// Sees before which slot nobody reads any more.
+    fn look_behind(&self) -> Index {
+        // ORDERING: pairs with `FrontCell::advance` in `Stealer::claim`, which
+        // comes after the mark, so that the load of the mark below finds each
+        // claim that lies before this front, or that it has been cleared. The
+        // other way round a claim could be missed that is marked, and moves
+        // the front, between the two loads.
+        let front = self.ring.front.load(Ordering::Acquire);
+        self.seen.set(front);
+        let tail = self.tail();
+        let free = match self.ring.claim.start() {
+            // A claim that starts past this front is newer than it.
+            Some(start) if tail.since(start) > tail.since(front) => start,
+            _ => front,
+        };
+        self.free.set(free);
+        free
     }
 
     #[inline]
@@ -210,21 +223,18 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     #[cold]
     fn push_to_full(&self, mut item: T, overflow: &impl Overflow<T>) {
         loop {
-            // ORDERING: as in `pop`: the owner wrote these slots.
-            let front = self.ring.front.load(Ordering::Relaxed);
-            if front.is_stealing() {
+            if self.ring.claim.is_marked() {
                 overflow.push_batch(std::iter::once(item));
                 return;
             }
+            let front = self.look();
             let half = (N / 2) as u32;
-            if self.tail().since(front.next) as usize == N
-                && self
-                    .ring
-                    .front
-                    .advance(front, Front::at(front.next.plus(half)))
-                    .is_ok()
+            // A stealer that has come in between fails to claim, and goes on
+            // behind this half.
+            if self.tail().since(front) as usize == N
+                && self.ring.front.advance(front, front.plus(half)).is_ok()
             {
-                overflow.push_batch(self.lift(front.next, half).chain(std::iter::once(item)));
+                overflow.push_batch(self.lift(front, half).chain(std::iter::once(item)));
                 return;
             }
             // A stealer or nobody made room in between.

@@ -6,16 +6,22 @@ use raddle_std::CachePadded;
 use raddle_std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use crate::Pointer;
-use crate::cursor::{Front, FrontCell, Index};
+use crate::claim::ClaimCell;
+use crate::cursor::{FrontCell, Index};
 
 /// What owner and stealers share.
 ///
-/// Slots from `front.next` to `tail` hold items; those from `front.free` to
-/// `front.next` are being copied by one stealer; the rest are the owner's to
-/// write. A slot's word is taken as an item only by whoever moved `front.next`
+/// Slots from `front` to `tail` hold items; those from the start of a marked
+/// `claim` to `front` may be in the hands of one stealer; the rest are the owner's
+/// to write. A slot's word is taken as an item only by whoever moved `front`
 /// past it.
+///
+/// Each word has cache lines of its own: the owner writes `tail` in each push
+/// and `front` in each pop, and a stealer that writes `claim` takes neither
+/// away from it.
 pub(super) struct Ring<const N: usize> {
     pub(super) front: CachePadded<FrontCell>,
+    pub(super) claim: CachePadded<ClaimCell>,
     /// One past the last item. Written by the owner alone.
     pub(super) tail: CachePadded<AtomicU32>,
     slots: [AtomicPtr<()>; N],
@@ -25,7 +31,8 @@ impl<const N: usize> Ring<N> {
     /// An empty ring whose first item will have the index `start`.
     pub(super) fn new(start: Index) -> Self {
         Self {
-            front: CachePadded::new(FrontCell::new(Front::at(start))),
+            front: CachePadded::new(FrontCell::new(start)),
+            claim: CachePadded::new(ClaimCell::new()),
             tail: CachePadded::new(AtomicU32::new(start.value())),
             slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
         }
@@ -40,7 +47,7 @@ impl<const N: usize> Ring<N> {
     ///
     /// # Safety
     ///
-    /// The caller must be the one that moved `front.next` past `index`, and
+    /// The caller must be the one that moved `front` past `index`, and
     /// must have acquired a tail that is past it.
     #[inline]
     pub(super) unsafe fn take<T: Pointer>(&self, index: Index) -> T {
@@ -57,6 +64,6 @@ impl<const N: usize> Ring<N> {
         let front = self.front.load(Ordering::Acquire);
         // ORDERING: pairs with `Owner::publish`.
         let tail = Index::new(self.tail.load(Ordering::Acquire));
-        (tail.since(front.next) as usize).min(N)
+        (tail.since(front) as usize).min(N)
     }
 }

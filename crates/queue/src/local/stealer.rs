@@ -4,13 +4,23 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
+use raddle_std::hint;
 use raddle_std::sync::Arc;
 use raddle_std::sync::atomic::Ordering;
 
 use super::ring::Ring;
 use super::{CAPACITY, Owner};
 use crate::Pointer;
-use crate::cursor::{Front, Index};
+use crate::cursor::Index;
+
+/// For how many hints to the processor a stealer waits, once, that finds less
+/// than an eighth of the capacity, before it takes half of what there is then.
+///
+/// The owner may be in the middle of a burst of pushes, and to move one item
+/// keeps the cores waiting for each other as long as to move many: without the
+/// wait, most of the steals beside a busy owner bring a single item. It is a
+/// fraction of a microsecond.
+const PATIENCE: u32 = 4;
 
 /// The end of the queue that takes items away from its owner.
 pub struct Stealer<T: Pointer, const N: usize = CAPACITY> {
@@ -35,7 +45,8 @@ pub struct Stolen<T> {
 impl<T: Pointer, const N: usize> Stealer<T, N> {
     /// Takes half of the items, rounded up: the oldest is returned, the others
     /// go to `into`. Nothing if the queue is empty, if another stealer is at
-    /// work on it, or if `into` is itself more than half full.
+    /// work on it, or if `into` is itself more than half full. Where there are
+    /// few items it waits a moment for more, once.
     pub fn steal_into(&self, into: &Owner<T, N>) -> Option<Stolen<T>> {
         if into.room() < N / 2 {
             return None;
@@ -50,7 +61,7 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
             let item = unsafe { self.ring.take(first.plus(1 + offset)) };
             into.write(tail.plus(offset), item);
         }
-        self.release_claim();
+        self.ring.claim.clear();
         if moved > 0 {
             into.publish(tail.plus(moved));
         }
@@ -63,22 +74,14 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
     /// Takes the oldest item.
     pub fn steal(&self) -> Option<T> {
         loop {
-            // ORDERING: as in `claim`.
-            let front = self.ring.front.load(Ordering::Acquire);
-            // ORDERING: pairs with `Owner::publish`.
-            let tail = Index::new(self.ring.tail.load(Ordering::Acquire));
-            if front.is_stealing() || tail == front.next {
+            let (front, available) = self.look();
+            if available == 0 || self.ring.claim.is_marked() {
                 return None;
             }
             // ORDERING: the push happened before, through the tail. If the
             // exchange below fails the word is forgotten, not taken.
-            let word = self.ring.slot(front.next).load(Ordering::Relaxed);
-            if self
-                .ring
-                .front
-                .advance(front, Front::at(front.next.plus(1)))
-                .is_ok()
-            {
+            let word = self.ring.slot(front).load(Ordering::Relaxed);
+            if self.ring.front.advance(front, front.plus(1)).is_ok() {
                 // SAFETY: the exchange claimed the slot while it held `word`:
                 // the owner writes it again only after the front has moved.
                 return Some(unsafe { T::from_ptr(NonNull::new_unchecked(word)) });
@@ -96,42 +99,48 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         self.len() == 0
     }
 
-    /// Claims half of the items: the first and how many.
+    /// Claims half of the items: the first and how many. The claim is marked,
+    /// and the caller's to clear.
     fn claim(&self) -> Option<(Index, u32)> {
+        let (mut front, mut available) = self.look();
+        if available > 0 && (available as usize) < N / 8 {
+            (0..PATIENCE).for_each(|_| hint::spin_loop());
+            (front, available) = self.look();
+        }
+        if available == 0 || !self.ring.claim.mark(front) {
+            return None;
+        }
         loop {
-            // ORDERING: pairs with `FrontCell::advance`, so that the tail
-            // loaded next is not behind this front.
-            let front = self.ring.front.load(Ordering::Acquire);
-            // ORDERING: pairs with `Owner::publish`: the slots before this
-            // tail are written.
-            let tail = Index::new(self.ring.tail.load(Ordering::Acquire));
-            if front.is_stealing() {
-                return None;
-            }
-            let available = tail.since(front.next);
-            if available == 0 {
-                return None;
-            }
             // The owner may have popped and pushed between the two loads; the
             // exchange fails then, and the length means nothing.
             let count = (available - available / 2).min((N / 2) as u32);
-            let claimed = Front {
-                next: front.next.plus(count),
-                ..front
-            };
-            if self.ring.front.advance(front, claimed).is_ok() {
-                return Some((front.next, count));
+            match self.ring.front.advance(front, front.plus(count)) {
+                Ok(()) => return Some((front, count)),
+                Err(actual) => front = actual,
             }
+            available = self.tail().since(front);
+            if available == 0 {
+                self.ring.claim.clear();
+                return None;
+            }
+            self.ring.claim.mark_again(front);
         }
     }
 
-    /// Frees the slots of the claim, once they have been read.
-    fn release_claim(&self) {
-        // ORDERING: only a guess for the exchange below.
-        let mut front = self.ring.front.load(Ordering::Relaxed);
-        while let Err(actual) = self.ring.front.advance(front, Front::at(front.next)) {
-            front = actual;
-        }
+    /// The front, and how many items there are from there on.
+    #[inline]
+    fn look(&self) -> (Index, u32) {
+        // ORDERING: pairs with `FrontCell::advance`, so that the tail loaded
+        // next is not behind this front.
+        let front = self.ring.front.load(Ordering::Acquire);
+        (front, self.tail().since(front))
+    }
+
+    #[inline]
+    fn tail(&self) -> Index {
+        // ORDERING: pairs with `Owner::publish`: the slots before this tail are
+        // written.
+        Index::new(self.ring.tail.load(Ordering::Acquire))
     }
 }
 

@@ -1,0 +1,80 @@
+//! The word that says which slots a stealer may be reading.
+
+use raddle_std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::cursor::Index;
+
+const NOT_MARKED: u64 = 0;
+
+/// Set while a stealer is at work; with the index at which its claim starts
+/// below. Set by `mark`; cleared by `clear`.
+const MARKED: u64 = 1 << 32;
+
+/// A stealer's mark: where the claim starts that it is about to make, or has
+/// made and is reading.
+///
+/// One stealer at a time has it: the others are refused. It is set before the
+/// front moves past the claim, and cleared after the last read, so that whoever
+/// acquires a front, and then this word, knows of each claim before that front
+/// that it is marked here or has been read. A mark may be older than the front
+/// beside it, if the owner was faster than the stealer: it then promises less
+/// room than there is.
+#[derive(Debug)]
+pub(crate) struct ClaimCell(AtomicU64);
+
+impl ClaimCell {
+    pub(crate) fn new() -> Self {
+        Self(AtomicU64::new(NOT_MARKED))
+    }
+
+    /// Where the claim starts that a stealer may be reading.
+    #[inline]
+    pub(crate) fn start(&self) -> Option<Index> {
+        // ORDERING: pairs with `clear`: the reads of a claim that is not marked
+        // any more happen before the owner writes to its slots.
+        let word = self.0.load(Ordering::Acquire);
+        (word & MARKED != 0).then(|| Index::new(word as u32))
+    }
+
+    /// Whether a stealer is at work.
+    #[inline]
+    pub(crate) fn is_marked(&self) -> bool {
+        // ORDERING: nothing is read or written on the strength of it.
+        self.0.load(Ordering::Relaxed) & MARKED != 0
+    }
+
+    /// Marks a claim, unless another stealer is at work. Whoever marks it
+    /// clears it.
+    #[inline]
+    #[must_use]
+    pub(crate) fn mark(&self, start: Index) -> bool {
+        // ORDERING: Acquire pairs with `clear`, so that what this stealer
+        // writes here later also vouches for the reads of those before it. That
+        // the mark is seen with the front that it covers is for
+        // `FrontCell::advance` to release.
+        self.0
+            .compare_exchange(
+                NOT_MARKED,
+                MARKED | u64::from(start.value()),
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            )
+            .is_ok()
+    }
+
+    /// Moves the mark, for the stealer that has it.
+    #[inline]
+    pub(crate) fn mark_again(&self, start: Index) {
+        // ORDERING: Release pairs with `start`, for the reads of the stealers
+        // before, as in `mark`.
+        self.0
+            .store(MARKED | u64::from(start.value()), Ordering::Release);
+    }
+
+    /// Clears the mark, for the stealer that has it and has read its slots.
+    #[inline]
+    pub(crate) fn clear(&self) {
+        // ORDERING: pairs with `start` and `mark`.
+        self.0.store(NOT_MARKED, Ordering::Release);
+    }
+}

@@ -1,0 +1,137 @@
+//! Models of the local queue when it is full, or comes round, under a stealer:
+//! what the mark of a claim says of room.
+//!
+//! The owner is the first thread; see `loom_local`.
+#![cfg(raddle_loom)]
+
+mod arena;
+mod thieves;
+
+use arena::{Arena, Item};
+use raddle_queue::local;
+use raddle_std::model::{self, Model};
+use raddle_std::thread;
+use thieves::{NEAR_WRAP, NoOverflow, Sink, drain, steal_half, thief};
+
+/// Fills a queue under a thief and pushes one more. The batch is the older
+/// half and the item, or the item alone if the thief is at work. Returns how long
+/// it was.
+fn overflow<const N: usize>(index: u32) -> usize {
+    let arena = Arena::new(N + 1);
+    let (owner, _) = local::starting_at::<Item, N>(index);
+    for id in 0..N {
+        owner.push(arena.item(id), &NoOverflow);
+    }
+    let thief = thief(&owner, 0);
+    let sink = Sink::default();
+    owner.push(arena.item(N), &sink);
+    let batches = sink.0.take();
+    thief.join().unwrap();
+
+    let half_and_item: Vec<_> = (0..N / 2).chain([N]).collect();
+    let batch = match batches.as_slice() {
+        [] => &[][..],
+        [batch] => batch,
+        more => panic!("{more:?}"),
+    };
+    assert!(batch.is_empty() || *batch == [N] || *batch == half_and_item);
+    drain(&owner, None);
+    arena.check();
+    batch.len()
+}
+
+/// Complete.
+#[test]
+fn overflow_of_a_queue_of_two_under_a_stealer() {
+    model::check(|| {
+        overflow::<2>(0);
+    });
+}
+
+/// All three outcomes do occur: room, the item alone because a steal is in
+/// progress, half of the queue. Complete.
+#[test]
+fn overflow_of_a_queue_of_four_under_a_stealer() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    // A tally over all executions, so std's own.
+    let lengths = Arc::new([const { AtomicU32::new(0) }; 4]);
+    let tally = lengths.clone();
+    model::check(move || {
+        // ORDERING: read after the last execution.
+        tally[overflow::<4>(NEAR_WRAP)].fetch_add(1, Ordering::Relaxed);
+    });
+    // ORDERING: as above.
+    let seen = lengths.each_ref().map(|n| n.load(Ordering::Relaxed) > 0);
+    assert_eq!(seen, [true, true, false, true]);
+}
+
+/// The owner pushes `items`, pops one on the way, and goes over the slots of
+/// its queue of two again, through the wrap.
+fn go_round(items: usize) {
+    let arena = Arena::new(items);
+    let (owner, _) = local::starting_at::<Item, 2>(NEAR_WRAP);
+    let thief = thief(&owner, 0);
+    let sink = Sink::default();
+    for id in 0..items {
+        owner.push(arena.item(id), &sink);
+        if id == 1 {
+            owner.pop().map(Item::take);
+        }
+    }
+    thief.join().unwrap();
+    drain(&owner, None);
+    assert_eq!(owner.room(), 2, "a mark was left behind");
+    arena.check();
+}
+
+/// The thief is held anywhere in its steal while the owner comes to the first
+/// slot again. Complete.
+#[test]
+fn the_owner_comes_round_while_a_stealer_is_held() {
+    model::check(|| go_round(3));
+}
+
+/// As above, over each slot twice. Bounded at three preemptions.
+#[test]
+fn the_owner_goes_round_while_a_stealer_is_held() {
+    Model::new().preemptions(3).check(|| go_round(4));
+}
+
+/// A thief that has marked a claim finds the item gone, and gives up. Complete.
+#[test]
+fn a_stealer_that_gives_up_leaves_no_mark() {
+    model::check(|| {
+        let arena = Arena::new(1);
+        let (owner, stealer) = local::starting_at::<Item, 2>(NEAR_WRAP + 1);
+        owner.push(arena.item(0), &NoOverflow);
+        let thief = thread::spawn(move || steal_half(&stealer, 0));
+        drain(&owner, None);
+        thief.join().unwrap();
+        assert_eq!(owner.room(), 2);
+        arena.check();
+    });
+}
+
+/// The canary of this suite: what the thief might take is written too late.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_an_item_written_after_a_full_queue_took_it_is_caught() {
+    model::check(|| {
+        let arena = Arena::new(3);
+        let (owner, _) = local::new::<Item, 2>();
+        owner.push(arena.item(0), &NoOverflow);
+        let late = arena.unwritten(1);
+        owner.push(arena.unwritten(1), &NoOverflow);
+        let thief = thief(&owner, 0);
+        owner.push(arena.item(2), &Sink::default());
+        let second = thread::spawn({
+            let stealer = owner.stealer();
+            move || steal_half(&stealer, 0)
+        });
+        late.write();
+        thief.join().unwrap();
+        second.join().unwrap();
+    });
+}

@@ -1,0 +1,57 @@
+//! What models of the local queue have in common: thieves, and what becomes of
+//! an overflow.
+
+use std::cell::RefCell;
+
+use raddle_queue::{Overflow, Owner, Stealer, local};
+use raddle_std::thread::{self, JoinHandle};
+
+use crate::arena::Item;
+
+/// Indices have four bits in a model: this is two before their wrap.
+pub(crate) const NEAR_WRAP: u32 = 14;
+
+/// Keeps the batches that a full queue gave away.
+#[derive(Debug, Default)]
+pub(crate) struct Sink(pub(crate) RefCell<Vec<Vec<usize>>>);
+
+impl Overflow<Item> for Sink {
+    fn push_batch(&self, items: impl Iterator<Item = Item>) {
+        self.0.borrow_mut().push(items.map(Item::take).collect());
+    }
+}
+
+/// For models that never fill their queue.
+#[derive(Debug)]
+pub(crate) struct NoOverflow;
+
+impl Overflow<Item> for NoOverflow {
+    fn push_batch(&self, _: impl Iterator<Item = Item>) {
+        panic!("the queue overflowed");
+    }
+}
+
+/// Pops everything, oldest first, after `last`.
+pub(crate) fn drain<const N: usize>(owner: &Owner<Item, N>, mut last: Option<usize>) {
+    while let Some(item) = owner.pop() {
+        let id = item.take();
+        assert!(last < Some(id), "{id} was popped after {last:?}");
+        last = Some(id);
+    }
+    assert!(owner.is_empty());
+}
+
+/// Steals once, into a queue of its own, and takes what that brought.
+pub(crate) fn steal_half<const N: usize>(stealer: &Stealer<Item, N>, index: u32) {
+    let (own, _) = local::starting_at::<Item, N>(index);
+    if let Some(stolen) = stealer.steal_into(&own) {
+        assert_eq!(own.len(), stolen.moved);
+        drain(&own, Some(stolen.first.take()));
+    }
+}
+
+/// A thread that does so.
+pub(crate) fn thief<const N: usize>(owner: &Owner<Item, N>, index: u32) -> JoinHandle<()> {
+    let stealer = owner.stealer();
+    thread::spawn(move || steal_half(&stealer, index))
+}
