@@ -17,6 +17,7 @@
 mod blocking;
 mod buffer;
 pub(crate) mod offload;
+mod output;
 mod stderr;
 mod stdin;
 mod stdout;
@@ -26,6 +27,7 @@ pub use raddle_reactor::{Interest, Ready};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
 pub(crate) use self::buffer::{Buffer, DEFAULT_MAX_BUF_SIZE};
+pub use self::output::Output;
 pub use self::stderr::{Stderr, stderr};
 pub use self::stdin::{Stdin, stdin};
 pub use self::stdout::{Stdout, stdout};

@@ -1,23 +1,13 @@
 //! Standard error output.
 
-use std::io::{self, IoSlice};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::io;
 
-use raddle_io::AsyncWrite;
-
-use super::blocking::Blocking;
+use super::output::Output;
 
 /// The standard error output of the process.
 ///
 /// Comes from [`stderr`].
-#[derive(Debug)]
-pub struct Stderr {
-    inner: Blocking<io::Stderr>,
-    /// The same stream, to be asked for its descriptor.
-    #[cfg(unix)]
-    std: io::Stderr,
-}
+pub type Stderr = Output<io::Stderr>;
 
 /// Makes a writer of the standard error output of the process.
 ///
@@ -58,53 +48,5 @@ pub struct Stderr {
 /// # }
 /// ```
 pub fn stderr() -> Stderr {
-    Stderr {
-        inner: Blocking::new(io::stderr()),
-        #[cfg(unix)]
-        std: io::stderr(),
-    }
-}
-
-impl AsyncWrite for Stderr {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(cx)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.inner.is_write_vectored()
-    }
-}
-
-#[cfg(unix)]
-impl std::os::fd::AsRawFd for Stderr {
-    fn as_raw_fd(&self) -> std::os::fd::RawFd {
-        self.std.as_raw_fd()
-    }
-}
-
-#[cfg(unix)]
-impl std::os::fd::AsFd for Stderr {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.std.as_fd()
-    }
+    Output::new(io::stderr)
 }

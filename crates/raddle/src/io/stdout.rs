@@ -1,23 +1,13 @@
 //! Standard output.
 
-use std::io::{self, IoSlice};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::io;
 
-use raddle_io::AsyncWrite;
-
-use super::blocking::Blocking;
+use super::output::Output;
 
 /// The standard output of the process.
 ///
 /// Comes from [`stdout`].
-#[derive(Debug)]
-pub struct Stdout {
-    inner: Blocking<io::Stdout>,
-    /// The same stream, to be asked for its descriptor.
-    #[cfg(unix)]
-    std: io::Stdout,
-}
+pub type Stdout = Output<io::Stdout>;
 
 /// Makes a writer of the standard output of the process.
 ///
@@ -58,53 +48,5 @@ pub struct Stdout {
 /// # }
 /// ```
 pub fn stdout() -> Stdout {
-    Stdout {
-        inner: Blocking::new(io::stdout()),
-        #[cfg(unix)]
-        std: io::stdout(),
-    }
-}
-
-impl AsyncWrite for Stdout {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(cx)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.inner.is_write_vectored()
-    }
-}
-
-#[cfg(unix)]
-impl std::os::fd::AsRawFd for Stdout {
-    fn as_raw_fd(&self) -> std::os::fd::RawFd {
-        self.std.as_raw_fd()
-    }
-}
-
-#[cfg(unix)]
-impl std::os::fd::AsFd for Stdout {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.std.as_fd()
-    }
+    Output::new(io::stdout)
 }

@@ -74,9 +74,7 @@ impl Core {
         // Somebody else is to wait in the driver.
         self.shared.notify();
     }
-}
 
-impl Core {
     /// Whether there is something to run that the worker has queued.
     pub(super) fn made_ready(&self) -> bool {
         match self.order {
