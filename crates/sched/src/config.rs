@@ -32,10 +32,17 @@ pub struct Config {
     /// none.
     pub thread_stack_size: Option<usize>,
     /// A worker takes from the injection queue before its own each time it has
-    /// taken this many steps. Not zero.
+    /// taken this many steps, or fewer while they take long: as
+    /// `event_interval`, in proportion. A worker with a next-task slot takes its
+    /// share, up to as many tasks as this; others take one. Not zero.
     pub global_queue_interval: u32,
     /// A busy worker looks at the driver each time it has taken this many
-    /// steps. Not zero.
+    /// steps, or fewer, so that they take about a millisecond at most; the steps
+    /// of a worker that the caller steps are not timed. It is also how many tasks
+    /// go before the future of [`CurrentThread::block_on`] that has just been
+    /// polled. Not zero.
+    ///
+    /// [`CurrentThread::block_on`]: crate::CurrentThread::block_on
     pub event_interval: u32,
     /// Whether a parked worker keeps watch over those that run, and takes what
     /// waits behind a poll that does not return. Costs a timed park now and

@@ -124,8 +124,9 @@ impl CurrentThread {
     }
 
     /// Runs a future on the calling thread, and the scheduler's tasks beside
-    /// it, until the future is ready. While another thread is inside, that one
-    /// runs the tasks.
+    /// it, until the future is ready: once it was polled, up to
+    /// [`event_interval`](Config::event_interval) tasks that are due go first.
+    /// While another thread is inside, that one runs the tasks.
     ///
     /// # Panics
     ///

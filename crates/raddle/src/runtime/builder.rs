@@ -220,7 +220,9 @@ impl Builder {
     }
 
     /// Has a worker look at the queue common to all after `polls` polls from
-    /// its own.
+    /// its own, or fewer while polls take long. The multi-thread runtime then takes
+    /// its share of that queue, up to `polls` tasks; one that keeps tasks in order
+    /// takes one.
     ///
     /// # Panics
     ///
@@ -236,7 +238,9 @@ impl Builder {
     }
 
     /// Has a worker that is busy look at sockets and timers after `polls`
-    /// polls.
+    /// polls, or fewer, so that they take about a millisecond at most. On the
+    /// current-thread runtime, as many tasks at most go before the future of
+    /// `block_on`.
     ///
     /// # Panics
     ///
