@@ -161,6 +161,23 @@ fn a_read_goes_on_behind_out_of_band_data() {
 }
 
 #[test]
+fn slices_arrive_whole_and_in_order_however_many_bytes_they_are() {
+    run(async {
+        let (mut near, mut far) = pair().await;
+        for bytes in [0, 1, 2, 100, 1023, 1024, 1025, 5000] {
+            let content: Vec<u8> = (0..bytes).map(|i| (i % 251) as u8).collect();
+            let (head, body) = content.split_at(bytes / 3);
+            let slices = [&[], head, &[], body, &[]].map(IoSlice::new);
+            let sent = near.write_vectored(&slices).await.unwrap();
+            assert_eq!(sent, bytes, "there is room in the socket");
+            let mut received = vec![0; bytes];
+            far.read_exact(&mut received).await.unwrap();
+            assert!(received == content);
+        }
+    });
+}
+
+#[test]
 fn pipelined_vectored_writes() {
     run(async {
         let (mut near, mut far) = pair().await;

@@ -279,5 +279,10 @@ fn a_push_is_news_to_an_empty_queue_and_after_a_steal() {
         while alone().is_some() {}
         assert!(owner.is_empty());
         assert!(push(12));
+        push(13);
+        owner.withhold();
+        alone().expect("there are two");
+        assert!(push(14), "nobody has been told of those before");
+        assert!(!push(15));
     }
 }

@@ -14,7 +14,7 @@ use common::with_policy;
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::TcpListener;
 use raddle::runtime::Policy;
-use raddle::time::sleep;
+use raddle::time::{sleep, sleep_until};
 
 const ROUNDS: usize = 20;
 
@@ -89,5 +89,37 @@ fn sockets_are_served() {
         }
         client.join().unwrap();
         assert_eq!(opened.load(SeqCst), 2 * ROUNDS);
+    }
+}
+
+#[test]
+fn what_became_ready_with_it_is_run_also_if_nothing_ever_took_long_before() {
+    let runtime = with_policy(Policy::WorkStealing)
+        .worker_threads(2)
+        .build()
+        .unwrap();
+    for _ in 0..3 {
+        let smooth = runtime.spawn(async {
+            for _ in 0..5 * ROUNDS {
+                sleep(Duration::from_millis(1)).await;
+            }
+        });
+        runtime.block_on(smooth).unwrap();
+        let due = raddle::time::Instant::now() + Duration::from_millis(5);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let tasks: Vec<_> = (0..4)
+            .map(|_| {
+                let ran = Arc::clone(&ran);
+                runtime.spawn(async move {
+                    sleep_until(due).await;
+                    if ran.fetch_add(1, SeqCst) == 0 {
+                        block_until(&ran, 4);
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            runtime.block_on(task).unwrap();
+        }
     }
 }

@@ -4,6 +4,7 @@
 mod clock;
 mod counters;
 mod histogram;
+mod pace;
 
 use std::fmt;
 use std::ops::Range;
@@ -127,7 +128,7 @@ impl Metrics {
                 + usize::from(!remote.slot.is_empty())
                 + counters.backlog.get() as usize,
             busy: counters.clock.busy(),
-            mean_poll_time: counters.clock.mean_poll_time(),
+            mean_poll_time: counters.pace.mean_poll_time(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use raddle_queue::{Injection, Slot, Stealer};
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
 use raddle_std::{CachePadded, Count};
 use raddle_task::CompletedStack;
@@ -40,6 +40,9 @@ pub(crate) struct Shared {
     /// Taken by `try_lock` only, but for the end of the scheduler. Empty while a
     /// worker that parked without blocking waits in the driver.
     pub(crate) driver: Mutex<Option<Box<dyn Driver>>>,
+    /// The worker that was in the driver last, and is expected back; `NOBODY` if
+    /// there is none. A hint.
+    host: AtomicUsize,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
     pub(crate) panics: Panics,
@@ -61,6 +64,17 @@ pub(crate) struct Remote {
     pub(crate) completed: CompletedStack,
     pub(crate) counters: Arc<CachePadded<Counters>>,
 }
+
+impl Remote {
+    /// Whether the worker is likely to get through what it runs and has in its
+    /// queue before it would be worth while to help it.
+    pub(crate) fn keeps_up(&self) -> bool {
+        self.counters.pace.keeps_up(1 + self.stealer.len())
+    }
+}
+
+/// The number of no worker.
+const NOBODY: usize = usize::MAX;
 
 impl Shared {
     /// Makes a scheduler of `config.workers` workers, none of which runs yet.
@@ -96,6 +110,7 @@ impl Shared {
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: Mutex::new(driver),
+            host: AtomicUsize::new(NOBODY),
             closed: AtomicBool::new(false),
             panics: Panics::default(),
             ended: Mutex::new(Ended::new(config.workers)),
@@ -200,6 +215,22 @@ impl Shared {
         self.remotes[worker]
             .parker
             .unpark(self.driver_unparker.as_deref())
+    }
+
+    /// The worker that is expected to wait in the driver.
+    pub(crate) fn host(&self) -> Option<usize> {
+        // ORDERING: a hint; the watch helps if it is old.
+        let host = self.host.load(Ordering::Relaxed);
+        (host != NOBODY).then_some(host)
+    }
+
+    /// Says which worker waits in the driver from now on.
+    pub(crate) fn set_host(&self, host: Option<usize>) {
+        // ORDERING: a hint, see `host`. Mostly it is the same as before, and
+        // others keep the cache line.
+        if self.host() != host {
+            self.host.store(host.unwrap_or(NOBODY), Ordering::Relaxed);
+        }
     }
 
     /// Whether there is anything that an idle worker could take.

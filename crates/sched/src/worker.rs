@@ -224,7 +224,7 @@ impl Core {
 
     /// Says that nobody drives the worker for the time being.
     pub(crate) fn detach(&self) {
-        self.counters.clock.stop(self.counters.polls.get());
+        self.counters.rest();
     }
 
     /// Lets the time that steps take count.
@@ -250,7 +250,7 @@ impl Core {
     /// is the step.
     #[cold]
     fn look_around(&self) -> Option<Step> {
-        let busy = || self.timed.get().then(|| self.counters.clock.busy());
+        let busy = || self.timed.get().then(|| self.counters.take_time());
         let due = self.turns.take(busy);
         if due.events {
             self.collect_completed();

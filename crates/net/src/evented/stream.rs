@@ -21,6 +21,10 @@ const SHORT_IS_DRY: bool = cfg!(any(target_os = "linux", target_os = "android"))
 const MOST_BYTES: usize = 0x7fff_f000;
 const MOST_SLICES: usize = 1024;
 
+/// Up to how many bytes several slices are put together to be written. A call
+/// that takes slices costs some 200 ns more, on a socket.
+const FEW_BYTES: usize = 1024;
+
 impl<E: Source> Evented<E> {
     /// Reads into the unfilled part of `buf`.
     pub(crate) fn poll_read(
@@ -86,7 +90,7 @@ impl<E: Source> Evented<E> {
         for<'a> &'a E: Write,
     {
         let (bufs, asked) = writable_part(bufs);
-        self.poll_send(cx, asked, |mut stream| stream.write_vectored(bufs))
+        self.poll_send(cx, asked, |stream| write_slices(stream, bufs, asked))
     }
 
     pub(crate) fn try_write(&self, buf: &[u8]) -> io::Result<usize>
@@ -103,7 +107,7 @@ impl<E: Source> Evented<E> {
     {
         let (bufs, asked) = writable_part(bufs);
         let event = self.ready_now(Interest::WRITABLE)?;
-        self.send_after(event, asked, |mut stream| stream.write_vectored(bufs))
+        self.send_after(event, asked, |stream| write_slices(stream, bufs, asked))
     }
 
     fn poll_send(
@@ -170,6 +174,28 @@ impl<E: Source> Evented<E> {
             let _ = self.registration.clear_drained(event);
         }
     }
+}
+
+/// Writes `bufs`, which hold `bytes` in all. If they are few bytes in several
+/// slices, such as the head and the body of a small response, it is cheaper to
+/// put them together than to have the operating system do so.
+fn write_slices<E>(mut stream: &E, bufs: &[IoSlice<'_>], bytes: usize) -> io::Result<usize>
+where
+    for<'a> &'a E: Write,
+{
+    if bufs.len() == 1 {
+        return stream.write(&bufs[0]);
+    }
+    let mut joint = [0; FEW_BYTES];
+    let Some(mut rest) = joint.get_mut(..bytes) else {
+        return stream.write_vectored(bufs);
+    };
+    for buf in bufs {
+        let part;
+        (part, rest) = rest.split_at_mut(buf.len());
+        part.copy_from_slice(buf);
+    }
+    stream.write(&joint[..bytes])
 }
 
 /// As many of the slices as one call takes, and how many bytes they are.

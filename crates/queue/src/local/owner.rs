@@ -69,6 +69,12 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
     }
 
+    /// Has the next push be news, whoever has been told of those before.
+    #[inline]
+    pub fn withhold(&self) {
+        self.told.set(self.seen.get().plus(u32::MAX));
+    }
+
     /// Adds an item at the tail, or gives it back if the queue is full, also of
     /// what a stealer has yet to read.
     #[inline]

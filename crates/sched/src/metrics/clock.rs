@@ -7,9 +7,6 @@ use raddle_std::Count;
 /// Set while the clock stands.
 const STANDS: u64 = 1 << 63;
 
-/// Polls that weigh as much as what went before them.
-const INERTIA: u64 = 9;
-
 /// A stop watch that any thread reads and its worker starts and stops, when it
 /// parks and comes back. Times are in nanoseconds.
 #[derive(Debug)]
@@ -19,11 +16,6 @@ pub(crate) struct Clock {
     /// before: one word, so that a reader cannot see half a change. While it
     /// stands, what it shows, and `STANDS`.
     word: Count,
-    /// What it showed at the last stop, and how many polls there were.
-    last_total: Count,
-    last_polls: Count,
-    /// The moving average of the time of a poll.
-    mean: Count,
 }
 
 impl Clock {
@@ -31,9 +23,6 @@ impl Clock {
         Self {
             epoch,
             word: Count::new(STANDS),
-            last_total: Count::default(),
-            last_polls: Count::default(),
-            mean: Count::default(),
         }
     }
 
@@ -46,22 +35,12 @@ impl Clock {
         }
     }
 
-    /// Stops the clock, when the worker has run `polls` tasks in all. The
-    /// worker alone.
-    pub(crate) fn stop(&self, polls: u64) {
+    /// Stops the clock. The worker alone.
+    pub(crate) fn stop(&self) {
         let word = self.word.get();
-        if word & STANDS != 0 {
-            return;
-        }
-        let total = self.now().saturating_sub(word) & !STANDS;
-        self.word.set(total | STANDS);
-        let time = total.saturating_sub(self.last_total.get());
-        let count = polls - self.last_polls.get();
-        self.last_total.set(total);
-        self.last_polls.set(polls);
-        if count > 0 {
-            let mean = u128::from(self.mean.get()) * u128::from(INERTIA) + u128::from(time);
-            self.mean.set((mean / u128::from(count + INERTIA)) as u64);
+        if word & STANDS == 0 {
+            let total = self.now().saturating_sub(word) & !STANDS;
+            self.word.set(total | STANDS);
         }
     }
 
@@ -72,10 +51,6 @@ impl Clock {
             0 => self.now().saturating_sub(word),
             _ => word & !STANDS,
         })
-    }
-
-    pub(crate) fn mean_poll_time(&self) -> Duration {
-        Duration::from_nanos(self.mean.get())
     }
 
     fn now(&self) -> u64 {

@@ -1,11 +1,12 @@
 //! Counters that one thread at a time writes with plain stores.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use raddle_std::Count;
 
 use super::clock::Clock;
 use super::histogram::Histogram;
+use super::pace::Pace;
 use crate::config::Config;
 
 /// The counts of one worker, which alone writes them. What each step and poll
@@ -30,6 +31,7 @@ pub(crate) struct Counters {
     /// How many tasks are in the backlog now.
     pub(crate) backlog: Count,
     pub(crate) clock: Clock,
+    pub(crate) pace: Pace,
     pub(crate) poll_times: Option<Histogram>,
     /// How many polls there were at the last park. None can be as many before
     /// the first.
@@ -53,6 +55,7 @@ impl Counters {
             overflows: Count::default(),
             backlog: Count::default(),
             clock: Clock::new(epoch),
+            pace: Pace::default(),
             poll_times: config.poll_time_histogram.then(Histogram::new),
             polls_at_park: Count::new(u64::MAX),
         }
@@ -72,7 +75,20 @@ impl Counters {
             self.noops.add(1);
         }
         self.polls_at_park.set(polls);
-        self.clock.stop(polls);
+        self.rest();
+    }
+
+    /// Counts the worker as not busy until its clock is started again.
+    pub(crate) fn rest(&self) {
+        self.clock.stop();
+        self.take_time();
+    }
+
+    /// How long the worker has been busy in all, of which its pace takes note.
+    pub(crate) fn take_time(&self) -> Duration {
+        let busy = self.clock.busy();
+        self.pace.note(busy, self.polls.get());
+        busy
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Core;
 use crate::driver::Driver;
 use crate::idle::{Duty, Parking};
+use crate::policy::Order;
 
 /// What a parked worker does next.
 pub(super) struct Wait {
@@ -49,9 +50,7 @@ impl Core {
         if !self.searching.get() || (left_driver && self.shared.idle.lacks_watch()) {
             self.shared.appoint_watcher();
         }
-        if self.made_more_ready() {
-            self.shared.notify();
-        }
+        self.tell_of_events();
         if let Some(hook) = &self.shared.config.on_thread_unpark {
             hook();
         }
@@ -83,7 +82,7 @@ impl Core {
         self.watch.borrow_mut().begin();
         let mut was_in_driver = false;
         // A worker that comes from running waits in the driver if it is free.
-        let mut takes_driver = true;
+        let mut takes_driver = !self.leaves_driver_to_another();
         while let Some(wait) = self.next_wait(timeout) {
             was_in_driver = self.wait(wait.timeout, takes_driver);
             if timeout.is_some() || !self.stays_parked(wait.watches) {
@@ -139,6 +138,7 @@ impl Core {
         let parker = &self.remote().parker;
         let was_in_driver = takes_driver
             && self.with_driver(|driver| {
+                self.shared.set_host(Some(self.index));
                 parker.park_on_driver(driver, timeout, self.event_limit());
             });
         if !was_in_driver {
@@ -151,13 +151,44 @@ impl Core {
     #[cold]
     pub(super) fn look_at_driver(&self) {
         if self.with_driver(|driver| driver.park(Some(Duration::ZERO), self.event_limit())) {
-            if self.made_more_ready() {
-                self.shared.notify();
-            }
+            self.tell_of_events();
             if !self.remote().slot.is_empty() {
                 self.mind_slot();
             }
         }
+    }
+
+    /// Wakes another worker if events made more tasks ready than this one runs
+    /// next, unless it gets through them before that would be worth while.
+    fn tell_of_events(&self) {
+        if !self.made_more_ready() {
+            return;
+        }
+        if self.trusts(self.index) {
+            // Should one of them make more work, that is to be told of.
+            self.queue.withhold();
+        } else {
+            self.shared.notify();
+        }
+    }
+
+    /// Whether another worker, which has come out of the driver, will be back
+    /// there soon. If both waited in it, by turns, both would be woken again and
+    /// again for half as many events at a time.
+    fn leaves_driver_to_another(&self) -> bool {
+        self.shared.host().is_some_and(|host| {
+            host != self.index && !self.shared.remotes[host].parker.is_parked() && self.trusts(host)
+        })
+    }
+
+    /// Whether a worker needs no help with what is in its queue, as far as its
+    /// past says. Who is not there any more when that turns out to be wrong is
+    /// found out by the watch.
+    pub(super) fn trusts(&self, worker: usize) -> bool {
+        self.timed.get()
+            && self.order == Order::Slot
+            && self.shared.config.keeps_watch
+            && self.shared.remotes[worker].keeps_up()
     }
 
     /// Lends the driver, unless there is none or another worker has it.

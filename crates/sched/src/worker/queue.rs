@@ -72,6 +72,7 @@ impl Core {
         let tasks = std::iter::from_fn(|| self.take_slot().or_else(|| self.pop()));
         tasks.for_each(|task| self.shared.inject(task));
         // Somebody else is to wait in the driver.
+        self.shared.set_host(None);
         self.shared.notify();
     }
 

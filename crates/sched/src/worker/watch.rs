@@ -103,7 +103,17 @@ impl Core {
                 }
                 rescued
             });
-        !self.queue.is_empty() || self.shared.has_work()
+        !self.queue.is_empty() || !self.shared.injection.is_empty() || self.is_help_wanted()
+    }
+
+    /// Whether there is something in the queue of a worker that is stuck, or
+    /// has more than it gets through.
+    fn is_help_wanted(&self) -> bool {
+        let watch = self.watch.borrow();
+        let mut sights = watch.sights.iter().zip(&self.shared.remotes).enumerate();
+        sights.any(|(worker, (sight, remote))| {
+            !remote.stealer.is_empty() && (sight.stuck || !self.trusts(worker))
+        })
     }
 
     /// Whether a watcher should wait in the driver, because the worker that

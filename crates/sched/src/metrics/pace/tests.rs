@@ -1,0 +1,80 @@
+use super::*;
+
+const POLL: Duration = Duration::from_micros(8);
+
+/// A pace after `spells` of three polls of [`POLL`] each.
+struct History {
+    pace: Pace,
+    busy: Duration,
+    polls: u64,
+}
+
+impl History {
+    fn new(spells: u64) -> Self {
+        let mut history = Self {
+            pace: Pace::default(),
+            busy: Duration::ZERO,
+            polls: 0,
+        };
+        (0..spells).for_each(|_| history.spell(3, 3 * POLL));
+        history
+    }
+
+    fn spell(&mut self, polls: u64, time: Duration) {
+        self.busy += time;
+        self.polls += polls;
+        self.pace.note(self.busy, self.polls);
+    }
+}
+
+#[test]
+fn a_new_worker_is_not_trusted() {
+    assert!(!History::new(0).pace.keeps_up(1));
+    assert!(!History::new(STEADY - 1).pace.keeps_up(1));
+    assert!(History::new(STEADY).pace.keeps_up(1));
+}
+
+#[test]
+fn the_mean_approaches_the_time_of_a_poll() {
+    let mean = History::new(100).pace.mean_poll_time();
+    assert!(mean.abs_diff(POLL) < POLL / 100, "{mean:?}");
+}
+
+#[test]
+fn as_many_tasks_are_kept_as_are_done_before_a_wake_is_worth_while() {
+    let pace = History::new(STEADY).pace;
+    assert!(pace.keeps_up(12));
+    assert!(!pace.keeps_up(13));
+}
+
+#[test]
+fn one_slow_poll_ends_the_trust() {
+    let mut history = History::new(2 * STEADY);
+    history.spell(3, 3 * POLL + WORTH_A_WAKE + POLL);
+    (1..STEADY).for_each(|_| {
+        history.spell(3, 3 * POLL);
+        assert!(!history.pace.keeps_up(1));
+    });
+    // The mean is what it was again too.
+    history.spell(3, 3 * POLL);
+    assert!(history.pace.keeps_up(12));
+}
+
+#[test]
+fn polls_that_all_take_long_are_no_reason_to_trust() {
+    let mut history = History::new(0);
+    (0..2 * STEADY).for_each(|_| history.spell(1, 2 * WORTH_A_WAKE));
+    assert!(!history.pace.keeps_up(1));
+    assert!(history.pace.keeps_up(0));
+}
+
+#[test]
+fn a_spell_without_a_poll_says_nothing() {
+    let mut history = History::new(STEADY);
+    history.spell(0, Duration::from_secs(1));
+    assert!(history.pace.keeps_up(12));
+    assert_eq!(
+        history.pace.mean_poll_time(),
+        History::new(STEADY).pace.mean_poll_time()
+    );
+}
