@@ -55,8 +55,8 @@ pub struct WorkerMetrics {
     /// How long it has been driven without being parked.
     pub busy: Duration,
     /// The mean time of a poll, what a worker does between polls included: a
-    /// moving average of the stretches between two parks, in which one of `n`
-    /// polls weighs `n / (n + 9)`.
+    /// moving average of the stretches from one park, or look at the driver, to
+    /// the next, in which one of `n` polls weighs `n / (n + 9)`.
     pub mean_poll_time: Duration,
 }
 

@@ -47,7 +47,7 @@ impl Core {
         self.counters.unparks.add(1);
         // Unless somebody woke this worker, nobody has seen to the watch; nor if
         // that was between the worker's leaving the driver and the list.
-        if !self.searching.get() || (left_driver && self.shared.idle.lacks_watch()) {
+        if (left_driver || !self.searching.get()) && self.shared.idle.lacks_watch() {
             self.shared.appoint_watcher();
         }
         self.tell_of_events();
