@@ -58,6 +58,7 @@ impl TcpListener {
         Err(last.unwrap_or_else(crate::addr::no_address))
     }
 
+    #[track_caller]
     pub(super) fn new(listener: mio::net::TcpListener) -> io::Result<TcpListener> {
         Ok(TcpListener {
             io: Evented::new(listener, &Handle::current())?,

@@ -98,6 +98,7 @@ impl TcpSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.socket
             .listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;

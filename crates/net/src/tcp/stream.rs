@@ -73,6 +73,7 @@ impl TcpStream {
         }
     }
 
+    #[track_caller]
     fn new(stream: mio::net::TcpStream) -> io::Result<TcpStream> {
         TcpStream::accepted(stream, &Handle::current())
     }

@@ -65,6 +65,7 @@ impl UdpSocket {
         Err(last.unwrap_or_else(no_address))
     }
 
+    #[track_caller]
     fn new(socket: mio::net::UdpSocket) -> io::Result<UdpSocket> {
         Ok(UdpSocket {
             io: Evented::new(socket, &Handle::current())?,

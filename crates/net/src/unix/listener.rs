@@ -47,6 +47,7 @@ impl UnixListener {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
         UnixListener::bind_addr(&of_path(path.as_ref())?.into())
     }
@@ -60,10 +61,17 @@ impl UnixListener {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
-        UnixListener::new(mio::net::UnixListener::bind_addr(&socket_addr.0)?)
+        // Before there is a file, which would outlive a panic.
+        let handle = Handle::current();
+        let listener = mio::net::UnixListener::bind_addr(&socket_addr.0)?;
+        Ok(UnixListener {
+            io: Evented::new(listener, &handle)?,
+        })
     }
 
+    #[track_caller]
     pub(super) fn new(listener: mio::net::UnixListener) -> io::Result<UnixListener> {
         Ok(UnixListener {
             io: Evented::new(listener, &Handle::current())?,

@@ -72,6 +72,7 @@ impl UnixSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
         self.check(Type::STREAM, NO_STREAM)?;
         self.socket
@@ -111,6 +112,7 @@ impl UnixSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {
         self.check(Type::DGRAM, NO_DATAGRAMS)?;
         UnixDatagram::from_std(self.socket.into())

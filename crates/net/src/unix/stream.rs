@@ -86,11 +86,13 @@ impl UnixStream {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = mio::net::UnixStream::pair()?;
         Ok((UnixStream::new(one)?, UnixStream::new(other)?))
     }
 
+    #[track_caller]
     fn new(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
         UnixStream::accepted(stream, &Handle::current())
     }

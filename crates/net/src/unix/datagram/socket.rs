@@ -53,9 +53,15 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
+        // Before there is a file, which would outlive a panic.
+        let handle = Handle::current();
         let addr = of_path(path.as_ref())?;
-        UnixDatagram::new(mio::net::UnixDatagram::bind_addr(&addr)?)
+        let socket = mio::net::UnixDatagram::bind_addr(&addr)?;
+        Ok(UnixDatagram {
+            io: Evented::new(socket, &handle)?,
+        })
     }
 
     /// Makes a socket without an address: it can send, and once it is
@@ -68,6 +74,7 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn unbound() -> io::Result<UnixDatagram> {
         UnixDatagram::new(mio::net::UnixDatagram::unbound()?)
     }
@@ -81,11 +88,13 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = mio::net::UnixDatagram::pair()?;
         Ok((UnixDatagram::new(one)?, UnixDatagram::new(other)?))
     }
 
+    #[track_caller]
     fn new(socket: mio::net::UnixDatagram) -> io::Result<UnixDatagram> {
         Ok(UnixDatagram {
             io: Evented::new(socket, &Handle::current())?,

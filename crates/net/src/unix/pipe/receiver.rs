@@ -25,6 +25,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
+    #[track_caller]
     pub(super) fn new(pipe: mio::unix::pipe::Receiver) -> io::Result<Receiver> {
         Ok(Receiver {
             io: Evented::with_interest(pipe, Interest::READABLE, &Handle::current())?,
@@ -41,6 +42,7 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_file(file: File) -> io::Result<Receiver> {
         Receiver::from_owned_fd(file.into())
     }
@@ -54,6 +56,7 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Receiver> {
         Receiver::new(adopt(owned_fd, libc::O_RDONLY)?.into())
     }
@@ -68,6 +71,7 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_file_unchecked(file: File) -> io::Result<Receiver> {
         Receiver::from_owned_fd_unchecked(file.into())
     }
@@ -81,6 +85,7 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Receiver> {
         Receiver::new(owned_fd.into())
     }

@@ -24,6 +24,7 @@ pub struct Sender {
 }
 
 impl Sender {
+    #[track_caller]
     pub(super) fn new(pipe: mio::unix::pipe::Sender) -> io::Result<Sender> {
         Ok(Sender {
             io: Evented::with_interest(pipe, Interest::WRITABLE, &Handle::current())?,
@@ -40,6 +41,7 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_file(file: File) -> io::Result<Sender> {
         Sender::from_owned_fd(file.into())
     }
@@ -53,6 +55,7 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Sender> {
         Sender::new(adopt(owned_fd, libc::O_WRONLY)?.into())
     }
@@ -67,6 +70,7 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_file_unchecked(file: File) -> io::Result<Sender> {
         Sender::from_owned_fd_unchecked(file.into())
     }
@@ -80,6 +84,7 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Sender> {
         Sender::new(owned_fd.into())
     }
