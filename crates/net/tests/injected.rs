@@ -13,16 +13,16 @@ use common::{Driver, block_on, poll_once};
 use raddle_net::TcpListener;
 use raddle_std::thread;
 
-/// From now on, each `accept4` of this thread fails with `code`. There is no way
+/// From now on, each such call of this thread fails with `code`. There is no way
 /// back: it is for threads that end.
-fn refuse_accepting(code: i32) {
+fn refuse(call: libc::c_long, code: i32) {
     let statement = |code, k| libc::sock_filter {
         code: u16::try_from(code).unwrap(),
         jt: 0,
         jf: 0,
         k,
     };
-    let number = u32::try_from(libc::SYS_accept4).unwrap();
+    let number = u32::try_from(call).unwrap();
     let error = u32::try_from(code).unwrap();
     let mut filter = [
         // The number of the system call is the first field of what it looks at.
@@ -74,7 +74,7 @@ fn a_want_of_the_whole_system_is_waited_out() {
         });
         // The third pause takes it to a thread that may accept.
         let waiting = thread::spawn(move || {
-            refuse_accepting(code);
+            refuse(libc::SYS_accept4, code);
             assert!(poll_once(waiting.as_mut()).is_pending());
             waiting
         });
@@ -94,10 +94,49 @@ fn errors_of_connections_take_part_in_the_budget() {
     // From now on the listener is known to be readable.
     block_on(listener.accept()).unwrap();
     let refused = thread::spawn(move || {
-        refuse_accepting(libc::ECONNABORTED);
+        refuse(libc::SYS_accept4, libc::ECONNABORTED);
         let mut accepting = pin!(listener.accept_retrying(|_| ready(())));
         let polled = raddle_coop::budget(|| poll_once(accepting.as_mut()));
         polled.is_pending() && raddle_coop::budget(|| poll_once(accepting.as_mut())).is_pending()
     });
     assert!(refused.join().unwrap());
+}
+
+/// 7563, 6329: a selector without room refuses sockets, and keeps nothing of
+/// those that it refused.
+#[test]
+fn a_selector_without_room() {
+    let driver = Driver::start();
+    let handle = driver.handle.clone();
+    let (listener, _clients) = {
+        let _current = handle.enter();
+        let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let clients = [(); 4].map(|()| std::net::TcpStream::connect(addr).unwrap());
+        block_on(listener.accept()).unwrap();
+        (listener, clients)
+    };
+    let refused = thread::spawn(move || {
+        let _current = handle.enter();
+        refuse(libc::SYS_epoll_ctl, libc::ENOSPC);
+        for _ in 0..1_000 {
+            let error = block_on(TcpListener::bind("127.0.0.1:0")).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
+        }
+        // The connections are accepted, and closed for want of room. Each costs a
+        // pause.
+        let mut pauses = 0;
+        let mut accepting = Box::pin(listener.accept_retrying(|_| {
+            pauses += 1;
+            ready(())
+        }));
+        assert!(poll_once(accepting.as_mut()).is_pending());
+        drop(accepting);
+        assert_eq!(pauses, 3);
+        assert_eq!(handle.registered_count(), 1);
+        // To leave the selector is refused as well.
+        drop(listener);
+        assert_eq!(handle.registered_count(), 0);
+    });
+    refused.join().unwrap();
 }

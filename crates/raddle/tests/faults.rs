@@ -301,6 +301,37 @@ fn registrations_while_the_runtime_shuts_down() {
     }
 }
 
+/// 6463: neither a read that never ends nor who waits for it holds up a shutdown
+/// that has a time-out.
+#[test]
+fn a_read_that_never_ends() {
+    each_flavor(|runtime| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let (began, begins) = std::sync::mpsc::channel();
+        runtime.block_on(async {
+            let (mut stream, _other_end) = pair().await;
+            raddle::spawn(async move { stream.read(&mut [0; 8]).await });
+            let mut file = raddle::fs::File::from(std::fs::File::from(OwnedFd::from(reader)));
+            let waiting = raddle::spawn(async move {
+                let mut byte = [0];
+                let mut read = pin!(file.read(&mut byte));
+                poll_fn(|cx| {
+                    let polled = read.as_mut().poll(cx);
+                    let _ = began.send(polled.is_pending());
+                    polled
+                })
+                .await
+            });
+            while begins.try_recv().is_err() {
+                sleep(Duration::from_millis(1)).await;
+            }
+            assert!(!waiting.is_finished());
+        });
+        runtime.shutdown_timeout(Duration::from_millis(5));
+        drop(writer);
+    });
+}
+
 /// Polls with the sockets of `handle` and the executor of another runtime.
 fn end_outside<F: Future>(handle: &Handle, future: F) -> F::Output {
     let executor = Builder::new_current_thread().enable_time().build().unwrap();
