@@ -44,6 +44,11 @@ impl TcpListener {
     ///
     /// If the name cannot be looked up, and otherwise that of the last address.
     ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind; a thread may still ask for
+    /// the name.
+    ///
     /// # Panics
     ///
     /// If no reactor is current.

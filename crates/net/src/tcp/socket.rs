@@ -71,11 +71,13 @@ impl TcpSocket {
 
     /// Connects, and waits until the other side has answered.
     ///
-    /// Cancel safe in that dropping the future closes the socket.
-    ///
     /// # Errors
     ///
     /// Those of the operating system.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the socket.
     ///
     /// # Panics
     ///

@@ -82,12 +82,14 @@ impl UnixSocket {
 
     /// Connects to the listener at a path.
     ///
-    /// Cancel safe in that dropping the future closes the socket.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the socket is for datagrams; otherwise as
     /// [`UnixStream::connect`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the socket.
     ///
     /// # Panics
     ///

@@ -111,21 +111,29 @@ impl Receiver {
     }
 
     /// Waits until the pipe is ready for any of `interest`, of which only
-    /// reading ever is, and says for what. Cancel safe.
+    /// reading ever is, and says for what.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
 
     /// Waits until there is something to read, or no sender is open any more.
-    /// Cancel safe; usually followed by [`try_read`](Self::try_read).
+    /// Usually followed by [`try_read`](Self::try_read).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }

@@ -110,21 +110,29 @@ impl Sender {
     }
 
     /// Waits until the pipe is ready for any of `interest`, of which only
-    /// writing ever is, and says for what. Cancel safe.
+    /// writing ever is, and says for what.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
 
     /// Waits until there is room to write, or no receiver is open any more.
-    /// Cancel safe; usually followed by [`try_write`](Self::try_write).
+    /// Usually followed by [`try_write`](Self::try_write).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
