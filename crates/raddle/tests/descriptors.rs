@@ -4,6 +4,7 @@
 mod common;
 
 use std::io;
+use std::os::fd::AsRawFd;
 use std::process::Stdio;
 
 use raddle::fs::File;
@@ -11,14 +12,16 @@ use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::unix::pipe;
 use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixStream, lookup_host};
 use raddle::process::Command;
+use raddle::runtime::Builder;
 use raddle::signal::unix::{SignalKind, signal};
 use raddle::time::sleep;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Takes all descriptors, up to a low limit.
+/// Takes all descriptors, up to a limit that is a few above what is in use.
 fn take_all() -> Vec<std::fs::File> {
+    let free = std::fs::File::open("/dev/null").unwrap().as_raw_fd();
     let limit = Rlimit {
-        current: Some(64),
+        current: Some(free as u64 + 16),
         ..getrlimit(Resource::Nofile)
     };
     setrlimit(Resource::Nofile, limit).unwrap();
@@ -55,6 +58,7 @@ async fn runtime_at_the_limit() {
     let (mut near, far) = raddle::join!(TcpStream::connect(address), listener.accept());
     let (near, far) = (near.as_mut().unwrap(), &mut far.unwrap().0);
     let client = std::net::TcpStream::connect(address).unwrap();
+    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
 
     let mut taken = take_all();
     assert_none_left(listener.accept().await);
@@ -66,6 +70,8 @@ async fn runtime_at_the_limit() {
     assert_none_left(File::open("/dev/null").await);
     assert_none_left(signal(SignalKind::window_change()));
     assert_none_left(Command::new("true").stdin(Stdio::piped()).spawn());
+    assert_none_left(Builder::new_current_thread().enable_all().build());
+    assert_none_left(child.wait().await);
 
     // Accepts only when the fourth pause gives descriptors back.
     let mut pauses = 0;
@@ -89,6 +95,7 @@ async fn runtime_at_the_limit() {
     TcpListener::bind("127.0.0.1:0").await.unwrap();
     File::open("/dev/null").await.unwrap();
     signal(SignalKind::window_change()).unwrap();
+    child.kill().await.unwrap();
     let status = Command::new("true").status().await.unwrap();
     assert!(status.success());
 }
