@@ -32,8 +32,6 @@ const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Radd
 
 /// How long connections have to finish their requests after a signal.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long not to accept after an error such as too many open files.
-const PAUSE: Duration = Duration::from_millis(50);
 const MAX_BODY: usize = 64 * 1024;
 
 /// Serves a small page over HTTP/1.1, with hyper on Raddle. Ctrl-C stops.
@@ -101,17 +99,15 @@ async fn serve(listener: TcpListener, stop: Arc<Stop>) -> Result<(), String> {
     );
     let _ = io::stdout().write_all(text.as_bytes());
 
+    // For want of a descriptor, for one.
+    let pause = |length| {
+        warn!(?length, "cannot accept; pausing");
+        sleep(length)
+    };
     let mut connections = JoinSet::new();
-    while let Some(accepted) = stop.unless_told(listener.accept()).await {
-        match accepted {
-            Ok((stream, peer)) => {
-                connections.spawn(connection(stream, peer, Arc::clone(&stop)));
-            }
-            Err(error) => {
-                warn!(%error, "cannot accept; pausing");
-                sleep(PAUSE).await;
-            }
-        }
+    while let Some(accepted) = stop.unless_told(listener.accept_retrying(pause)).await {
+        let (stream, peer) = accepted.map_err(|error| format!("cannot accept: {error}"))?;
+        connections.spawn(connection(stream, peer, Arc::clone(&stop)));
         while connections.try_join_next().is_some() {}
     }
 

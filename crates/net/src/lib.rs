@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+mod accepting;
 mod addr;
 #[cfg(unix)]
 pub mod async_fd;

@@ -5,11 +5,11 @@ mod common;
 
 use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::{Driver, block_on, both, pair, poll_once, run};
+use common::{Driver, all, block_on, both, pair, poll_once, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, UdpSocket};
 use raddle_reactor::{Interest, is_shut_down};
@@ -56,6 +56,35 @@ fn a_reset_wakes_who_waits_for_room() {
                 ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
             ),
             "{error}"
+        );
+    });
+}
+
+/// Whatever waits for a stream hears of its reset.
+#[test]
+fn a_reset_wakes_all_who_wait() {
+    run(async {
+        let (near, far) = pair().await;
+        near.writable().await.unwrap();
+        let big = vec![0; 1 << 20];
+        while near.try_write(&big).is_ok() {}
+        let mut byte = [0];
+        let waiting = all([
+            Box::pin(near.readable()) as Pin<Box<dyn Future<Output = io::Result<()>>>>,
+            Box::pin(near.writable()),
+            Box::pin(async { near.ready(Interest::ERROR).await.map(drop) }),
+            Box::pin(async { near.peek(&mut byte).await.map(drop) }),
+            Box::pin(near.async_io(Interest::WRITABLE, || near.try_write(&big).map(drop))),
+        ]);
+        let mut waiting = pin!(waiting);
+        assert!(poll_once(waiting.as_mut()).is_pending());
+        far.set_zero_linger().unwrap();
+        let (results, ()) = both(waiting, async { drop(far) }).await;
+        // One of those that try is told of the reset, the others of what follows.
+        let tried = results[3].is_err() || results[4].is_err();
+        assert!(
+            results[..3].iter().all(Result::is_ok) && tried,
+            "{results:?}"
         );
     });
 }

@@ -5,12 +5,13 @@
 mod common;
 
 use std::fs::File;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn, ready};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::pin::{Pin, pin};
 use std::task::Poll;
+use std::time::Duration;
 
-use common::{Driver, all, block_on, both, pair};
+use common::{Driver, all, block_on, both, pair, poll_once};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::async_fd::AsyncFd;
 use raddle_net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
@@ -45,6 +46,7 @@ fn descriptors() {
     many_at_once(connections);
     none_left();
     none_left_for_unix();
+    none_left_for_a_while();
     duplicated();
     closed_first();
 }
@@ -80,6 +82,8 @@ fn many_at_once(connections: usize) {
     assert_eq!(driver.handle.registered_count(), 0);
 }
 
+/// 3529, 6221: the error comes again and again, others go on, and all is well
+/// after a release.
 fn none_left() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
@@ -177,6 +181,62 @@ fn none_left_for_unix() {
         assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
         drop(last);
         listener.accept().await.unwrap();
+        set_limit(former);
+    });
+    assert_eq!(driver.handle.registered_count(), 0);
+}
+
+/// 3529, 6221: the loop that backs off by itself makes few attempts, goes on
+/// when a descriptor is free, and loses no connection if it is dropped meanwhile.
+fn none_left_for_a_while() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("listener");
+    block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let unix_listener = UnixListener::bind(&path).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let [_first, client] = [(); 2].map(|()| std::net::TcpStream::connect(addr).unwrap());
+        let _unix_client = std::os::unix::net::UnixStream::connect(&path).unwrap();
+        // From now on the listener is known to be readable.
+        let _first = listener.accept().await.unwrap();
+        let mut last = Some(File::open("/dev/null").unwrap());
+        let former = limit().rlim_cur;
+        set_limit(last.as_ref().unwrap().as_raw_fd() as u64 + 1);
+
+        // A pause that does not end: one attempt, however often it is polled.
+        let mut pauses = 0;
+        let mut waiting = Box::pin(listener.accept_retrying(|_| {
+            pauses += 1;
+            pending()
+        }));
+        for _ in 0..100 {
+            assert!(poll_once(waiting.as_mut()).is_pending());
+        }
+        drop(waiting);
+        assert_eq!(pauses, 1);
+
+        // The first four attempts fail, and then there is a descriptor.
+        let mut pauses = Vec::new();
+        let sleep = |pause: Duration| {
+            pauses.push(pause.as_millis());
+            if pauses.len() == 4 {
+                last = None;
+            }
+            ready(())
+        };
+        let accepted = listener.accept_retrying(sleep).await.unwrap();
+        assert_eq!(accepted.1, client.local_addr().unwrap());
+        assert_eq!(pauses, [5, 10, 20, 40]);
+
+        let mut accepted = Some(accepted);
+        let sleep = |_| {
+            accepted = None;
+            ready(())
+        };
+        unix_listener.accept_retrying(sleep).await.unwrap();
+        assert!(accepted.is_none());
         set_limit(former);
     });
     assert_eq!(driver.handle.registered_count(), 0);

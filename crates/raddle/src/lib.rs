@@ -24,6 +24,23 @@ pub use crate::task::spawn;
 
 /// Sockets: those of `raddle-net`. They need a runtime built with
 /// [`enable_io`](crate::runtime::Builder::enable_io).
+///
+/// A server that shall live through a want of descriptors accepts by
+/// `accept_retrying`, which pauses meanwhile:
+///
+/// ```no_run
+/// use raddle::net::TcpListener;
+/// use raddle::time::sleep;
+///
+/// # #[raddle::main]
+/// # async fn main() -> std::io::Result<()> {
+/// let listener = TcpListener::bind("127.0.0.1:7000").await?;
+/// loop {
+///     let (stream, _) = listener.accept_retrying(sleep).await?;
+///     raddle::spawn(async move { drop(stream) });
+/// }
+/// # }
+/// ```
 pub mod net {
     pub use raddle_net::{
         TcpListener, TcpSocket, TcpStream, ToSocketAddrs, UdpSocket, lookup_host, tcp,

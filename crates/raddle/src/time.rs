@@ -68,6 +68,11 @@ pub fn resume() {
 /// advance by less, or await a sleep in place of this. The other tasks need not
 /// all have run when the future is ready; the timers have all fired.
 ///
+/// # Cancel safety
+///
+/// Once polled, the clock has moved. Dropping the future is not to wait for the
+/// other tasks.
+///
 /// # Panics
 ///
 /// When polled, if the clock is not paused, if it cannot count that far, or as

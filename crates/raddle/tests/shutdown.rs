@@ -291,6 +291,7 @@ fn a_socket_and_a_timer_outlive_their_runtime() {
     });
 }
 
+/// 2535, 3477: driver, wakers and runtime are no cycle.
 #[test]
 fn a_hundred_runtimes_leave_nothing_behind() {
     let count = Arc::new(AtomicUsize::new(0));

@@ -76,8 +76,11 @@ impl Registration {
 
     /// Waits for `interest`, in any number of tasks at the same time.
     ///
-    /// The future ends with an error if the reactor has shut down. It is cancel
-    /// safe.
+    /// The future ends with an error if the reactor has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         self.state.ready(interest)
     }
@@ -160,12 +163,14 @@ impl Registration {
     /// Runs `f` until it does not block, waiting for `interest` in between. Any
     /// number of tasks may do so at the same time.
     ///
-    /// Cancel safe: `f` has not run, or would have blocked, if the future is
-    /// dropped before it ends.
-    ///
     /// # Errors
     ///
     /// Those of `f`, and one if the reactor has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped before it is ready, `f` has not run, or would
+    /// have blocked.
     pub async fn async_io<R>(
         &self,
         interest: Interest,

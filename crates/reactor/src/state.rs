@@ -96,6 +96,10 @@ impl IoState {
     }
 
     /// Waits for `interest`; any number of tasks may wait at the same time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         WaitReady {
             state: self,

@@ -119,6 +119,7 @@ fn a_wait_longer_than_the_selector_counts_is_a_wait() {
     thread.join().unwrap();
 }
 
+/// mio 939: a half-close is no close.
 #[test]
 fn a_half_close_is_read_closed_only() {
     let mut reactor = Reactor::new().unwrap();
@@ -139,6 +140,7 @@ fn a_half_close_is_read_closed_only() {
     near.write_all(b"still here").unwrap();
 }
 
+/// mio 449: a writer that waits is not woken because of readers.
 #[test]
 fn a_full_buffer_does_not_spin() {
     let mut reactor = Reactor::new().unwrap();
@@ -167,6 +169,7 @@ fn a_full_buffer_does_not_spin() {
     assert!(fill(&mut cx).is_ready());
 }
 
+/// 2218: such an event has the error flag alone.
 #[test]
 fn a_pipe_without_reader_readies_its_writer() {
     let mut reactor = Reactor::new().unwrap();

@@ -75,6 +75,7 @@ fn a_waker_that_panics_keeps_no_other_source_from_learning_of_the_shutdown() {
     }
 }
 
+/// 2903: a registration against the shutdown is told, or refused.
 #[test]
 fn dropping_a_reactor_ends_waits_on_other_threads() {
     for _ in 0..50 {

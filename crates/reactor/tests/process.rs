@@ -41,6 +41,7 @@ fn a_signal_ends_a_turn_without_error() {
     sender.join().unwrap();
 }
 
+/// 4301: the child shares the selector's descriptor.
 #[test]
 fn a_forked_child_is_refused_and_the_parent_unharmed() {
     let mut reactor = Reactor::new().unwrap();

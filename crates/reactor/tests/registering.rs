@@ -31,6 +31,8 @@ fn readable(registration: &Registration) -> bool {
         .is_some()
 }
 
+/// RUSTSEC-2024-0019, tokio-core 172: a stale interest under a number that is used
+/// again.
 #[test]
 fn a_duplicated_descriptor_does_not_reach_the_successor() {
     let mut reactor = Reactor::new().unwrap();
@@ -54,6 +56,7 @@ fn a_duplicated_descriptor_does_not_reach_the_successor() {
     drop(duplicate);
 }
 
+/// tokio-core 243: a stale token.
 #[test]
 fn an_event_under_way_does_not_reach_the_successor() {
     let mut reactor = Reactor::new().unwrap();
@@ -75,6 +78,7 @@ fn an_event_under_way_does_not_reach_the_successor() {
     assert!(successors.iter().all(|(_, _, r)| !readable(r)));
 }
 
+/// 3019: slots are freed and taken while events are under way.
 #[test]
 fn waves_of_registrations_with_events_under_way() {
     let mut reactor = Reactor::new().unwrap();
@@ -106,6 +110,7 @@ fn waves_of_registrations_with_events_under_way() {
     assert_eq!(handle.registered_count(), 0);
 }
 
+/// 6329: the selector refuses to watch.
 #[test]
 fn a_refused_registration_leaks_nothing() {
     let reactor = Reactor::new().unwrap();
@@ -118,6 +123,7 @@ fn a_refused_registration_leaks_nothing() {
     assert_eq!(handle.registered_count(), 0);
 }
 
+/// 7563: the descriptor was closed first.
 #[test]
 fn a_refused_deregistration_leaks_nothing() {
     let reactor = Reactor::new().unwrap();

@@ -69,7 +69,11 @@ impl Handle {
     /// If there is none.
     #[track_caller]
     pub fn current() -> Self {
-        Self::try_current().unwrap_or_else(|| no_scheduler())
+        // No closure: it would be what the panic blames.
+        match Self::try_current() {
+            Some(handle) => handle,
+            None => no_scheduler(),
+        }
     }
 
     /// The scheduler that the calling thread has entered last, if any.

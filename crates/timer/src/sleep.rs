@@ -34,6 +34,10 @@ pub fn sleep(duration: Duration) -> Sleep {
 ///
 /// As [`sleep`] in everything else.
 ///
+/// # Cancel safety
+///
+/// As that of [`sleep`].
+///
 /// # Panics
 ///
 /// As [`sleep`].

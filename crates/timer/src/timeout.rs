@@ -55,6 +55,10 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 ///
 /// [`Elapsed`] if the deadline came.
 ///
+/// # Cancel safety
+///
+/// As that of [`timeout`].
+///
 /// # Panics
 ///
 /// As [`sleep`](crate::sleep).

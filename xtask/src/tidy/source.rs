@@ -23,6 +23,7 @@ pub(super) fn check(file: &File) -> Vec<String> {
     findings.extend(safety(file));
     findings.extend(no_unsafe(file));
     findings.extend(ordering(file));
+    findings.extend(cancel_safety(file));
     findings
 }
 
@@ -189,6 +190,27 @@ fn is_atomic_call(file: &File, open: usize) -> bool {
             .any(|token| ORDERINGS.contains(&token.text.as_str()))
     };
     called && ordered()
+}
+
+/// Each public async function of the crates says what dropping its future does.
+fn cancel_safety(file: &File) -> Vec<String> {
+    if file.is_apart() || !file.path.starts_with("crates") {
+        return Vec::new();
+    }
+    let functions = file.find(&["pub", "async", "fn"]);
+    functions
+        .map(|index| file.tokens[index].line)
+        .filter(|line| {
+            let above = file.lines[..*line].iter().rev().map(|text| text.trim());
+            !above
+                .take_while(|text| text.starts_with("///") || text.starts_with("#["))
+                .any(|text| text == "/// # Cancel safety")
+        })
+        .map(|line| {
+            let what = "an async function without a section `# Cancel safety`";
+            at(file, line, what)
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -31,12 +31,15 @@ mod sealed {
 /// The addresses of a host: literal ones at once, names by asking the operating
 /// system.
 ///
-/// Cancel safe.
-///
 /// # Errors
 ///
 /// If the text is not of the form `"host:port"`, the name is not known, the
 /// operating system refuses a thread, or the runtime shuts down.
+///
+/// # Cancel safety
+///
+/// Dropping the future is not to wait for the answer; a thread may still ask
+/// for it.
 pub async fn lookup_host<T: ToSocketAddrs>(
     host: T,
 ) -> io::Result<impl Iterator<Item = SocketAddr>> {

@@ -213,11 +213,15 @@ impl<T: AsRawFd> AsyncFd<T> {
         Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
-    /// Waits until the descriptor is ready for any of `interest`. Cancel safe.
+    /// Waits until the descriptor is ready for any of `interest`.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         let event = budgeted(self.registration.ready(interest)).await?;
         Ok(AsyncFdReadyGuard::new(self, event))
@@ -228,6 +232,10 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready_mut(
         &mut self,
         interest: Interest,
@@ -236,11 +244,15 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(AsyncFdReadyMutGuard::new(self, event))
     }
 
-    /// Waits until there is something to read. Cancel safe.
+    /// Waits until there is something to read.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn readable<'a>(&'a self) -> io::Result<AsyncFdReadyGuard<'a, T>> {
         self.ready(Interest::READABLE).await
     }
@@ -250,15 +262,23 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn readable_mut<'a>(&'a mut self) -> io::Result<AsyncFdReadyMutGuard<'a, T>> {
         self.ready_mut(Interest::READABLE).await
     }
 
-    /// Waits until there is room to write. Cancel safe.
+    /// Waits until there is room to write.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable<'a>(&'a self) -> io::Result<AsyncFdReadyGuard<'a, T>> {
         self.ready(Interest::WRITABLE).await
     }
@@ -268,6 +288,10 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable_mut<'a>(&'a mut self) -> io::Result<AsyncFdReadyMutGuard<'a, T>> {
         self.ready_mut(Interest::WRITABLE).await
     }
@@ -275,12 +299,13 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// Runs `f` until it does not say `WouldBlock`, waiting for `interest` in
     /// between. It should say so only if the descriptor did.
     ///
-    /// Cancel safe: `f` has not run, or would have blocked, if the future is
-    /// dropped before it ends.
-    ///
     /// # Errors
     ///
     /// Those of `f`, and one if the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -295,6 +320,10 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// As [`async_io`](Self::async_io).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
     pub async fn async_io_mut<R>(
         &mut self,
         interest: Interest,

@@ -25,20 +25,28 @@ where
     P: Deref<Target: Stream>,
 {
     /// Waits until the stream is ready for any of `interest`, and says for
-    /// what. Cancel safe.
+    /// what.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.0.io().ready(interest).await
     }
 
-    /// Waits until there is room to write. Cancel safe.
+    /// Waits until there is room to write.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }

@@ -1,15 +1,18 @@
 //! The listening socket.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use raddle_reactor::{Handle, Interest};
 
 use super::TcpStream;
 use crate::ToSocketAddrs;
+use crate::accepting::accept_retrying;
 use crate::addr::resolve;
 use crate::evented::{Evented, debug_assert_nonblocking};
 
@@ -41,6 +44,11 @@ impl TcpListener {
     ///
     /// If the name cannot be looked up, and otherwise that of the last address.
     ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind; a thread may still ask for
+    /// the name.
+    ///
     /// # Panics
     ///
     /// If no reactor is current.
@@ -55,6 +63,7 @@ impl TcpListener {
         Err(last.unwrap_or_else(crate::addr::no_address))
     }
 
+    #[track_caller]
     pub(super) fn new(listener: mio::net::TcpListener) -> io::Result<TcpListener> {
         Ok(TcpListener {
             io: Evented::new(listener, &Handle::current())?,
@@ -63,21 +72,65 @@ impl TcpListener {
 
     /// Waits for a connection and accepts it. Several tasks may do so.
     ///
-    /// Cancel safe: no connection is lost if the future is dropped.
-    ///
     /// # Errors
     ///
     /// Those of the operating system. Some concern one connection only (one
     /// that was aborted before it was accepted). When the process has no
     /// descriptor left, each call returns that error at once, until one is
-    /// closed: a loop should wait a little before it tries again, and the
-    /// connection then still is there.
+    /// closed; the connection then still is there. See
+    /// [`accept_retrying`](Self::accept_retrying) for a server that goes on.
+    ///
+    /// # Cancel safety
+    ///
+    /// No connection is lost if the future is dropped.
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let (stream, addr) = self
             .io
             .async_io(Interest::READABLE, |listener| listener.accept())
             .await?;
         Ok((TcpStream::accepted(stream, self.io.handle())?, addr))
+    }
+
+    /// As [`accept`](Self::accept), for a server that goes on when single
+    /// connections fail, and when there are no descriptors for a while.
+    ///
+    /// An error that concerns one connection makes it look for the next at once.
+    /// While the process or the system has no descriptor, no memory or no
+    /// permission for one more connection, it tries again after a pause of 5 ms,
+    /// which doubles up to 1 s; the connections wait in the listener's queue, and
+    /// other tasks go on. `sleep` makes the pauses: the layer has no timer of its
+    /// own. It may do more, such as logging or closing something that is idle.
+    ///
+    /// ```no_run
+    /// # use std::future::{Ready, ready};
+    /// # use std::time::Duration;
+    /// # fn sleep(_: Duration) -> Ready<()> { ready(()) }
+    /// # async fn serve(listener: raddle_net::TcpListener) -> std::io::Result<()> {
+    /// loop {
+    ///     // With the runtime `raddle`: raddle::time::sleep.
+    ///     let (stream, _) = listener.accept_retrying(sleep).await?;
+    ///     drop(stream);
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those that will not pass: the listener is none, or the reactor has shut
+    /// down.
+    ///
+    /// # Cancel safety
+    ///
+    /// No connection is lost if the future is dropped, in a pause neither. The
+    /// next one begins with the shortest pause.
+    pub async fn accept_retrying<S>(
+        &self,
+        sleep: impl FnMut(Duration) -> S,
+    ) -> io::Result<(TcpStream, SocketAddr)>
+    where
+        S: Future<Output = ()>,
+    {
+        accept_retrying(|| self.accept(), sleep).await
     }
 
     /// As [`accept`](Self::accept), for implementing a future; keeps the waker

@@ -71,11 +71,13 @@ impl TcpSocket {
 
     /// Connects, and waits until the other side has answered.
     ///
-    /// Cancel safe in that dropping the future closes the socket.
-    ///
     /// # Errors
     ///
     /// Those of the operating system.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the socket.
     ///
     /// # Panics
     ///
@@ -98,6 +100,7 @@ impl TcpSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.socket
             .listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;

@@ -48,6 +48,10 @@ impl ReadHalf<'_> {
     /// # Errors
     ///
     /// Those of the connection.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped: a peek takes nothing.
     pub async fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.peek(buf).await
     }
@@ -81,6 +85,10 @@ impl OwnedReadHalf {
     /// # Errors
     ///
     /// Those of the connection.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped: a peek takes nothing.
     pub async fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.peek(buf).await
     }

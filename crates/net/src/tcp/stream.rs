@@ -37,12 +37,13 @@ impl TcpStream {
     /// Connects to the first of the addresses that answers, trying one after
     /// the other.
     ///
-    /// Cancel safe in that a connection under way is closed when the future is
-    /// dropped.
-    ///
     /// # Errors
     ///
     /// If the name cannot be looked up, and otherwise that of the last address.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the socket.
     ///
     /// # Panics
     ///
@@ -73,6 +74,7 @@ impl TcpStream {
         }
     }
 
+    #[track_caller]
     fn new(stream: mio::net::TcpStream) -> io::Result<TcpStream> {
         TcpStream::accepted(stream, &Handle::current())
     }
@@ -111,31 +113,41 @@ impl TcpStream {
     /// Waits until the stream is ready for any of `interest`, and says for
     /// what. A later operation may still find that it would block.
     ///
-    /// Cancel safe.
-    ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
 
-    /// Waits until there is something to read or the stream has ended. Cancel
-    /// safe; usually followed by [`try_read`](Self::try_read).
+    /// Waits until there is something to read or the stream has ended. Usually
+    /// followed by [`try_read`](Self::try_read).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
 
-    /// Waits until there is room to write. Cancel safe; usually followed by
+    /// Waits until there is room to write. Usually followed by
     /// [`try_write`](Self::try_write).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -229,6 +241,10 @@ impl TcpStream {
     /// # Errors
     ///
     /// Those of `f`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -240,11 +256,15 @@ impl TcpStream {
     }
 
     /// Waits for data and copies it to `buf` without taking it: the next read
-    /// returns it again. Cancel safe.
+    /// returns it again.
     ///
     /// # Errors
     ///
     /// Those of the connection.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped: a peek takes nothing.
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |stream| stream.peek(buf))

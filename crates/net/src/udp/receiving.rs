@@ -20,12 +20,14 @@ impl UdpSocket {
     /// [connected](Self::connect) to, and says how many bytes of it are in
     /// `buf` now.
     ///
-    /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
     /// # Errors
     ///
     /// Those of the operating system: one may be about an earlier datagram,
     /// which nobody received.
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.recv(buf))
@@ -59,6 +61,10 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| {
@@ -81,11 +87,13 @@ impl UdpSocket {
     /// Waits for a datagram, and says how many bytes of it are in `buf` now,
     /// and who sent it.
     ///
-    /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.recv_from(buf))
@@ -122,6 +130,10 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| {
@@ -143,11 +155,15 @@ impl UdpSocket {
 
     /// Waits for a datagram of the address the socket is
     /// [connected](Self::connect) to and copies it without taking it: the next
-    /// call returns it again. Cancel safe.
+    /// call returns it again.
     ///
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped: a peek takes nothing.
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.peek(buf))
@@ -176,11 +192,15 @@ impl UdpSocket {
     }
 
     /// Waits for a datagram and copies it without taking it, and says who sent
-    /// it. Cancel safe.
+    /// it.
     ///
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.peek_from(buf))
@@ -213,12 +233,15 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.peek_from(buf))
     }
 
-    /// Waits for a datagram and says who sent it, without taking it. Cancel
-    /// safe.
+    /// Waits for a datagram and says who sent it, without taking it.
     ///
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn peek_sender(&self) -> io::Result<SocketAddr> {
         self.io.async_io(Interest::READABLE, peek_sender).await
     }

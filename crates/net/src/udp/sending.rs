@@ -14,13 +14,14 @@ impl UdpSocket {
     /// Sends a datagram to the address the socket is
     /// [connected](Self::connect) to, and says how many bytes it has.
     ///
-    /// Cancel safe: a datagram whose future is dropped before it ends was not
-    /// sent.
-    ///
     /// # Errors
     ///
     /// Those of the operating system: one may be about an earlier datagram,
     /// which nobody received.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped before it is ready, the datagram was not sent.
     pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::WRITABLE, |socket| socket.send(buf))
@@ -49,13 +50,14 @@ impl UdpSocket {
     /// Sends a datagram to the first of the addresses, and says how many bytes
     /// it has.
     ///
-    /// Cancel safe: a datagram whose future is dropped before it ends was not
-    /// sent.
-    ///
     /// # Errors
     ///
     /// If the name cannot be looked up or has no address; otherwise as
     /// [`send`](Self::send).
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped before it is ready, the datagram was not sent.
     pub async fn send_to<A: ToSocketAddrs>(&self, buf: &[u8], addr: A) -> io::Result<usize> {
         let target = resolve(addr).await?.next().ok_or_else(no_address)?;
         self.io

@@ -51,6 +51,11 @@ impl UdpSocket {
     ///
     /// If the name cannot be looked up, and otherwise that of the last address.
     ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind; a thread may still ask for
+    /// the name.
+    ///
     /// # Panics
     ///
     /// If no reactor is current.
@@ -65,6 +70,7 @@ impl UdpSocket {
         Err(last.unwrap_or_else(no_address))
     }
 
+    #[track_caller]
     fn new(socket: mio::net::UdpSocket) -> io::Result<UdpSocket> {
         Ok(UdpSocket {
             io: Evented::new(socket, &Handle::current())?,
@@ -99,11 +105,14 @@ impl UdpSocket {
     /// are ignored from now on, and [`send`](Self::send) goes there. Nothing is
     /// sent, so that nobody needs to be there.
     ///
-    /// Cancel safe: a future dropped before it ends has not connected.
-    ///
     /// # Errors
     ///
     /// If the name cannot be looked up, and otherwise that of the last address.
+    ///
+    /// # Cancel safety
+    ///
+    /// A future that is dropped before it is ready has not connected the
+    /// socket.
     pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
         let mut last = None;
         for addr in resolve(addr).await? {
@@ -118,31 +127,41 @@ impl UdpSocket {
     /// Waits until the socket is ready for any of `interest`, and says for
     /// what. A later operation may still find that it would block.
     ///
-    /// Cancel safe.
-    ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
 
-    /// Waits until there may be a datagram. Cancel safe; usually followed by
+    /// Waits until there may be a datagram. Usually followed by
     /// [`try_recv`](Self::try_recv) or [`try_recv_from`](Self::try_recv_from).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
 
-    /// Waits until there may be room to send. Cancel safe; usually followed by
+    /// Waits until there may be room to send. Usually followed by
     /// [`try_send`](Self::try_send) or [`try_send_to`](Self::try_send_to).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -181,11 +200,15 @@ impl UdpSocket {
     }
 
     /// As [`try_io`](Self::try_io), waiting and trying again until it does not
-    /// block. Cancel safe if `f` is.
+    /// block.
     ///
     /// # Errors
     ///
     /// Those of `f`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
     pub async fn async_io<R>(
         &self,
         interest: Interest,

@@ -1,15 +1,18 @@
 //! The listening socket.
 
+use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net;
 use std::path::Path;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use raddle_reactor::{Handle, Interest};
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
+use crate::accepting::accept_retrying;
 use crate::evented::{Evented, debug_assert_nonblocking};
 
 /// A Unix socket that listens for connections.
@@ -44,6 +47,7 @@ impl UnixListener {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
         UnixListener::bind_addr(&of_path(path.as_ref())?.into())
     }
@@ -57,10 +61,17 @@ impl UnixListener {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
-        UnixListener::new(mio::net::UnixListener::bind_addr(&socket_addr.0)?)
+        // Before there is a file, which would outlive a panic.
+        let handle = Handle::current();
+        let listener = mio::net::UnixListener::bind_addr(&socket_addr.0)?;
+        Ok(UnixListener {
+            io: Evented::new(listener, &handle)?,
+        })
     }
 
+    #[track_caller]
     pub(super) fn new(listener: mio::net::UnixListener) -> io::Result<UnixListener> {
         Ok(UnixListener {
             io: Evented::new(listener, &Handle::current())?,
@@ -69,20 +80,64 @@ impl UnixListener {
 
     /// Waits for a connection and accepts it. Several tasks may do so.
     ///
-    /// Cancel safe: no connection is lost if the future is dropped.
-    ///
     /// # Errors
     ///
     /// Those of the operating system. When the process has no descriptor left,
-    /// each call returns that error at once, until one is closed: a loop should
-    /// wait a little before it tries again, and the connection then still is
-    /// there.
+    /// each call returns that error at once, until one is closed; the connection
+    /// then still is there. See [`accept_retrying`](Self::accept_retrying) for a
+    /// server that goes on.
+    ///
+    /// # Cancel safety
+    ///
+    /// No connection is lost if the future is dropped.
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         let (stream, addr) = self
             .io
             .async_io(Interest::READABLE, |listener| listener.accept())
             .await?;
         Ok((UnixStream::accepted(stream, self.io.handle())?, addr.into()))
+    }
+
+    /// As [`accept`](Self::accept), for a server that goes on when single
+    /// connections fail, and when there are no descriptors for a while.
+    ///
+    /// An error that concerns one connection makes it look for the next at once.
+    /// While the process or the system has no descriptor, no memory or no
+    /// permission for one more connection, it tries again after a pause of 5 ms,
+    /// which doubles up to 1 s; the connections wait in the listener's queue, and
+    /// other tasks go on. `sleep` makes the pauses: the layer has no timer of its
+    /// own. It may do more, such as logging or closing something that is idle.
+    ///
+    /// ```no_run
+    /// # use std::future::{Ready, ready};
+    /// # use std::time::Duration;
+    /// # fn sleep(_: Duration) -> Ready<()> { ready(()) }
+    /// # async fn serve(listener: raddle_net::UnixListener) -> std::io::Result<()> {
+    /// loop {
+    ///     // With the runtime `raddle`: raddle::time::sleep.
+    ///     let (stream, _) = listener.accept_retrying(sleep).await?;
+    ///     drop(stream);
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those that will not pass: the listener is none, or the reactor has shut
+    /// down.
+    ///
+    /// # Cancel safety
+    ///
+    /// No connection is lost if the future is dropped, in a pause neither. The
+    /// next one begins with the shortest pause.
+    pub async fn accept_retrying<S>(
+        &self,
+        sleep: impl FnMut(Duration) -> S,
+    ) -> io::Result<(UnixStream, SocketAddr)>
+    where
+        S: Future<Output = ()>,
+    {
+        accept_retrying(|| self.accept(), sleep).await
     }
 
     /// As [`accept`](Self::accept), for implementing a future; keeps the waker

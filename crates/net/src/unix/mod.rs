@@ -1,6 +1,7 @@
 //! Unix sockets and pipes.
 
 mod addr;
+mod connect;
 mod credentials;
 mod datagram;
 mod listener;

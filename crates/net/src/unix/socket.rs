@@ -72,6 +72,7 @@ impl UnixSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
         self.check(Type::STREAM, NO_STREAM)?;
         self.socket
@@ -81,12 +82,14 @@ impl UnixSocket {
 
     /// Connects to the listener at a path.
     ///
-    /// Cancel safe in that dropping the future closes the socket.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the socket is for datagrams; otherwise as
     /// [`UnixStream::connect`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the socket.
     ///
     /// # Panics
     ///
@@ -111,6 +114,7 @@ impl UnixSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {
         self.check(Type::DGRAM, NO_DATAGRAMS)?;
         UnixDatagram::from_std(self.socket.into())

@@ -3,7 +3,6 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net;
-use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -11,7 +10,6 @@ use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_reactor::{Handle, Interest, Ready};
 
-use super::addr::of_path;
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use super::{SocketAddr, UCred};
 use crate::evented::{Evented, debug_assert_nonblocking};
@@ -34,49 +32,6 @@ pub struct UnixStream {
 }
 
 impl UnixStream {
-    /// Connects to the listener at a path. On Linux a path that begins with a
-    /// zero byte is a name in the abstract namespace.
-    ///
-    /// Cancel safe in that dropping the future closes the socket.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system. `WouldBlock` says that too many wait for
-    /// the listener to accept them: no event tells when there is room, so try
-    /// again later.
-    ///
-    /// # Panics
-    ///
-    /// If no reactor is current.
-    pub async fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
-        let addr = of_path(path.as_ref())?;
-        UnixStream::connect_addr(&addr.into()).await
-    }
-
-    /// As [`connect`](Self::connect), to an address.
-    ///
-    /// # Errors
-    ///
-    /// As [`connect`](Self::connect).
-    ///
-    /// # Panics
-    ///
-    /// If no reactor is current.
-    pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
-        UnixStream::connecting(mio::net::UnixStream::connect_addr(&socket_addr.0)?).await
-    }
-
-    /// Waits for the end of an attempt to connect.
-    pub(super) async fn connecting(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
-        let stream = UnixStream::new(stream)?;
-        // Writable says that the attempt has ended, the socket's error how.
-        stream.io.ready(Interest::WRITABLE).await?;
-        match stream.take_error()? {
-            Some(error) => Err(error),
-            None => Ok(stream),
-        }
-    }
-
     /// Two streams that are connected with each other.
     ///
     /// # Errors
@@ -86,12 +41,14 @@ impl UnixStream {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = mio::net::UnixStream::pair()?;
         Ok((UnixStream::new(one)?, UnixStream::new(other)?))
     }
 
-    fn new(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
+    #[track_caller]
+    pub(super) fn new(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
         UnixStream::accepted(stream, &Handle::current())
     }
 
@@ -132,31 +89,41 @@ impl UnixStream {
     /// Waits until the stream is ready for any of `interest`, and says for
     /// what. A later operation may still find that it would block.
     ///
-    /// Cancel safe.
-    ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
 
-    /// Waits until there is something to read or the stream has ended. Cancel
-    /// safe; usually followed by [`try_read`](Self::try_read).
+    /// Waits until there is something to read or the stream has ended. Usually
+    /// followed by [`try_read`](Self::try_read).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
 
-    /// Waits until there is room to write. Cancel safe; usually followed by
+    /// Waits until there is room to write. Usually followed by
     /// [`try_write`](Self::try_write).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -250,6 +217,10 @@ impl UnixStream {
     /// # Errors
     ///
     /// Those of `f`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
     pub async fn async_io<R>(
         &self,
         interest: Interest,

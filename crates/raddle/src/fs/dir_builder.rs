@@ -53,6 +53,10 @@ impl DirBuilder {
     /// # Errors
     ///
     /// As [`std::fs::DirBuilder::create`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](super#cancel-safety) says.
     pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref().to_owned();
         let mut builder = fs::DirBuilder::new();

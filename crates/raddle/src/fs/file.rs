@@ -45,6 +45,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](super#cancel-safety) says.
     pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::options().read(true).open(path).await
     }
@@ -55,6 +59,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::create`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](super#cancel-safety) says.
     pub async fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut options = Self::options();
         options.write(true).create(true).truncate(true);
@@ -67,6 +75,10 @@ impl File {
     ///
     /// `AlreadyExists` if there is one; otherwise as
     /// [`std::fs::File::create_new`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](super#cancel-safety) says.
     pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<Self> {
         let mut options = Self::options();
         options.read(true).write(true).create_new(true);
@@ -94,6 +106,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::sync_all`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
     pub async fn sync_all(&self) -> io::Result<()> {
         self.settled(|std| std.sync_all()).await
     }
@@ -104,6 +120,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::sync_data`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
     pub async fn sync_data(&self) -> io::Result<()> {
         self.settled(|std| std.sync_data()).await
     }
@@ -114,6 +134,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::set_len`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         self.lane.settle().await;
         // What was read ahead may be cut off.
@@ -132,6 +156,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::metadata`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
     pub async fn metadata(&self) -> io::Result<Metadata> {
         self.call(|std| std.metadata()).await
     }
@@ -142,6 +170,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::try_clone`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
     pub async fn try_clone(&self) -> io::Result<Self> {
         let std = self.settled(|std| std.try_clone()).await?;
         Ok(Self::from_std(std))
@@ -151,6 +183,10 @@ impl File {
     ///
     /// An error of a write that nobody was told, and what was read ahead, are
     /// lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the file.
     pub async fn into_std(self) -> fs::File {
         self.lane.settle().await;
         let mut std = self.std;
@@ -191,6 +227,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::set_permissions`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
     pub async fn set_permissions(&self, perm: Permissions) -> io::Result<()> {
         self.call(move |std| std.set_permissions(perm)).await
     }
@@ -201,6 +241,10 @@ impl File {
     /// # Errors
     ///
     /// As [`std::fs::File::set_times`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
     pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
         self.settled(move |std| std.set_times(times)).await
     }
@@ -211,6 +255,10 @@ impl File {
     /// # Errors
     ///
     /// As [`set_times`](Self::set_times).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
     pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         self.set_times(FileTimes::new().set_modified(time)).await
     }

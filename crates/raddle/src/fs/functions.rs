@@ -11,6 +11,10 @@ use crate::io::offload;
 /// # Errors
 ///
 /// As [`std::fs::canonicalize`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::canonicalize(path)).await
@@ -23,6 +27,10 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// # Errors
 ///
 /// As [`std::fs::create_dir`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::create_dir(path)).await
@@ -33,6 +41,10 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 ///
 /// As [`std::fs::create_dir_all`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::create_dir_all(path)).await
@@ -44,6 +56,10 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 ///
 /// As [`std::fs::metadata`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::metadata(path)).await
@@ -54,6 +70,10 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Errors
 ///
 /// As [`std::fs::read_link`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::read_link(path)).await
@@ -64,6 +84,10 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// # Errors
 ///
 /// As [`std::fs::read`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::read(path)).await
@@ -74,6 +98,10 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// # Errors
 ///
 /// As [`std::fs::read_to_string`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::read_to_string(path)).await
@@ -84,6 +112,10 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 /// # Errors
 ///
 /// As [`std::fs::remove_dir`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::remove_dir(path)).await
@@ -95,6 +127,10 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 ///
 /// As [`std::fs::remove_dir_all`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::remove_dir_all(path)).await
@@ -105,6 +141,10 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 ///
 /// As [`std::fs::remove_file`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::remove_file(path)).await
@@ -116,6 +156,10 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 ///
 /// As [`std::fs::symlink_metadata`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::symlink_metadata(path)).await
@@ -126,6 +170,10 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Errors
 ///
 /// As [`std::fs::exists`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::exists(path)).await
@@ -137,6 +185,10 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 /// # Errors
 ///
 /// As [`std::fs::copy`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     offload::run(move || fs::copy(from, to)).await
@@ -147,6 +199,10 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 /// # Errors
 ///
 /// As [`std::fs::hard_link`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     offload::run(move || fs::hard_link(original, link)).await
@@ -158,6 +214,10 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// # Errors
 ///
 /// As [`std::fs::rename`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     offload::run(move || fs::rename(from, to)).await
@@ -168,6 +228,10 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 /// # Errors
 ///
 /// As [`std::fs::set_permissions`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::set_permissions(path, perm)).await
@@ -178,6 +242,10 @@ pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::R
 /// # Errors
 ///
 /// As [`std::fs::write`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());
     offload::run(move || fs::write(path, contents)).await

@@ -10,6 +10,10 @@ use crate::io::offload;
 /// # Errors
 ///
 /// As [`std::os::unix::fs::symlink`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     offload::run(move || std::os::unix::fs::symlink(original, link)).await

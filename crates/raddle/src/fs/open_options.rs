@@ -96,6 +96,10 @@ impl OpenOptions {
     /// # Errors
     ///
     /// As [`std::fs::OpenOptions::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](super#cancel-safety) says.
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (options, path) = (self.0.clone(), path.as_ref().to_owned());
         offload::run(move || options.open(path))

@@ -22,6 +22,10 @@ const CHUNK: usize = 32;
 /// # Errors
 ///
 /// As [`std::fs::read_dir`].
+///
+/// # Cancel safety
+///
+/// As [the module](super#cancel-safety) says.
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref().to_owned();
     let chunk = offload::run(move || {
@@ -161,6 +165,10 @@ impl DirEntry {
     /// # Errors
     ///
     /// As [`std::fs::DirEntry::metadata`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](super#cancel-safety) says.
     pub async fn metadata(&self) -> io::Result<Metadata> {
         let std = Arc::clone(&self.std);
         offload::run(move || std.metadata()).await
@@ -171,6 +179,10 @@ impl DirEntry {
     /// # Errors
     ///
     /// As [`std::fs::DirEntry::file_type`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](super#cancel-safety) says.
     pub async fn file_type(&self) -> io::Result<FileType> {
         let std = Arc::clone(&self.std);
         offload::run(move || std.file_type()).await

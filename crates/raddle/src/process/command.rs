@@ -195,12 +195,15 @@ impl Command {
     /// Starts the child and waits for its end. Its pipes are closed at once; an
     /// output that is not piped goes where it would by [`spawn`](Self::spawn).
     ///
-    /// The child is started by the call. Dropping the future is dropping the
-    /// [`Child`].
+    /// The child is started by the call.
     ///
     /// # Errors
     ///
     /// The future's are those of [`spawn`](Self::spawn) and of [`Child::wait`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future is dropping the [`Child`].
     ///
     /// # Panics
     ///
@@ -217,13 +220,17 @@ impl Command {
 
     /// Starts the child, waits for its end and collects what it writes.
     ///
-    /// The child is started by the call. Dropping the future is dropping the
-    /// [`Child`]. The command's outputs are piped from then on.
+    /// The child is started by the call. The command's outputs are piped from
+    /// then on.
     ///
     /// # Errors
     ///
     /// The future's are those of [`spawn`](Self::spawn) and of
     /// [`Child::wait_with_output`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future is dropping the [`Child`] and what it has written.
     ///
     /// # Panics
     ///

@@ -244,6 +244,10 @@ impl<T: 'static> JoinSet<T> {
     /// Waits for all tasks and gives their outputs in the order in which they
     /// ended.
     ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future is dropping the set: what has not ended is aborted.
+    ///
     /// # Panics
     ///
     /// If a task panicked, with its payload, or was aborted. The others are
@@ -264,6 +268,11 @@ impl<T: 'static> JoinSet<T> {
 
     /// Aborts all tasks and waits for them to be gone; the set is empty then.
     /// Outputs and panics are dropped.
+    ///
+    /// # Cancel safety
+    ///
+    /// Once polled, all tasks are aborted. Those that are not gone when the
+    /// future is dropped stay in the set.
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}

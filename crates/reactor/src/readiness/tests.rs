@@ -15,6 +15,7 @@ fn the_parts_of_the_word_are_disjoint() {
     assert_eq!(u64::from(Ready::ALL.bits()) & !READY, 0);
 }
 
+/// 6133, 8331: as many events as turn a counter of 8 or 16 bits around.
 #[test]
 fn a_stale_clearing_keeps_newer_readiness() {
     for events in [1, 255, 256, 257, 32_768, 65_536, 1 << 20] {

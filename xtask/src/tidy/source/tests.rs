@@ -141,3 +141,17 @@ fn what_is_not_atomic_or_not_a_layer_owes_no_ordering() {
     assert!(ordering(&tests).is_empty());
     assert!(ordering(&file("xtask", "xtask/src/main.rs", text)).is_empty());
 }
+
+#[test]
+fn an_async_function_that_says_nothing_of_being_dropped_is_found() {
+    let silent = "/// Waits.\npub async fn f() {}";
+    let told =
+        "/// Waits.\n///\n/// # Cancel safety\n///\n/// Safe.\n#[inline]\npub async fn f() {}";
+    assert_eq!(cancel_safety(&queue(silent)).len(), 1);
+    assert_eq!(cancel_safety(&queue(&format!("{told}\n{silent}"))).len(), 1);
+    assert!(cancel_safety(&queue(told)).is_empty());
+    assert!(cancel_safety(&queue("pub(super) async fn f() {}\nasync fn g() {}")).is_empty());
+    let tests = file("raddle-queue", "crates/queue/tests/a.rs", silent);
+    assert!(cancel_safety(&tests).is_empty());
+    assert!(cancel_safety(&file("xtask", "xtask/src/main.rs", silent)).is_empty());
+}

@@ -16,11 +16,13 @@ type Source = mio::net::UnixDatagram;
 impl UnixDatagram {
     /// Waits for a datagram, and says how many bytes of it are in `buf` now.
     ///
-    /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
     /// # Errors
     ///
     /// Those of the operating system.
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.recv(buf))
@@ -54,6 +56,10 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| {
@@ -76,11 +82,13 @@ impl UnixDatagram {
     /// Waits for a datagram, and says how many bytes of it are in `buf` now,
     /// and who sent it.
     ///
-    /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
@@ -117,6 +125,10 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Cancel safety
+    ///
+    /// No datagram is lost if the future is dropped.
     pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| {

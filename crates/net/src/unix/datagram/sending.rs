@@ -12,12 +12,13 @@ impl UnixDatagram {
     /// Sends a datagram to the address the socket is
     /// [connected](Self::connect) to, and says how many bytes it has.
     ///
-    /// Cancel safe: a datagram whose future is dropped before it ends was not
-    /// sent.
-    ///
     /// # Errors
     ///
     /// Those of the operating system, for one if nobody is there any more.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped before it is ready, the datagram was not sent.
     pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::WRITABLE, |socket| socket.send(buf))
@@ -46,12 +47,13 @@ impl UnixDatagram {
     /// Sends a datagram to the socket at a path, and says how many bytes it
     /// has.
     ///
-    /// Cancel safe: a datagram whose future is dropped before it ends was not
-    /// sent.
-    ///
     /// # Errors
     ///
     /// As [`send`](Self::send).
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped before it is ready, the datagram was not sent.
     pub async fn send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
         let target = target.as_ref();
         self.io

@@ -53,9 +53,15 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
+        // Before there is a file, which would outlive a panic.
+        let handle = Handle::current();
         let addr = of_path(path.as_ref())?;
-        UnixDatagram::new(mio::net::UnixDatagram::bind_addr(&addr)?)
+        let socket = mio::net::UnixDatagram::bind_addr(&addr)?;
+        Ok(UnixDatagram {
+            io: Evented::new(socket, &handle)?,
+        })
     }
 
     /// Makes a socket without an address: it can send, and once it is
@@ -68,6 +74,7 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn unbound() -> io::Result<UnixDatagram> {
         UnixDatagram::new(mio::net::UnixDatagram::unbound()?)
     }
@@ -81,11 +88,13 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = mio::net::UnixDatagram::pair()?;
         Ok((UnixDatagram::new(one)?, UnixDatagram::new(other)?))
     }
 
+    #[track_caller]
     fn new(socket: mio::net::UnixDatagram) -> io::Result<UnixDatagram> {
         Ok(UnixDatagram {
             io: Evented::new(socket, &Handle::current())?,
@@ -166,31 +175,41 @@ impl UnixDatagram {
     /// Waits until the socket is ready for any of `interest`, and says for
     /// what. A later operation may still find that it would block.
     ///
-    /// Cancel safe.
-    ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
 
-    /// Waits until there may be a datagram. Cancel safe; usually followed by
+    /// Waits until there may be a datagram. Usually followed by
     /// [`try_recv`](Self::try_recv) or [`try_recv_from`](Self::try_recv_from).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
 
-    /// Waits until there may be room to send. Cancel safe; usually followed by
+    /// Waits until there may be room to send. Usually followed by
     /// [`try_send`](Self::try_send) or [`try_send_to`](Self::try_send_to).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -229,11 +248,15 @@ impl UnixDatagram {
     }
 
     /// As [`try_io`](Self::try_io), waiting and trying again until it does not
-    /// block. Cancel safe if `f` is.
+    /// block.
     ///
     /// # Errors
     ///
     /// Those of `f`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
     pub async fn async_io<R>(
         &self,
         interest: Interest,

@@ -37,6 +37,7 @@ use crate::sys::access_mode;
 /// # Panics
 ///
 /// If no reactor is current.
+#[track_caller]
 pub fn pipe() -> io::Result<(Sender, Receiver)> {
     let (sender, receiver) = mio::unix::pipe::new()?;
     Ok((Sender::new(sender)?, Receiver::new(receiver)?))

@@ -60,6 +60,7 @@ impl OpenOptions {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
         let file = self.open(std::fs::OpenOptions::new().read(true), path.as_ref())?;
         if self.unchecked {
@@ -79,6 +80,7 @@ impl OpenOptions {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
         let file = self.open(std::fs::OpenOptions::new().write(true), path.as_ref())?;
         if self.unchecked {

@@ -25,6 +25,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
+    #[track_caller]
     pub(super) fn new(pipe: mio::unix::pipe::Receiver) -> io::Result<Receiver> {
         Ok(Receiver {
             io: Evented::with_interest(pipe, Interest::READABLE, &Handle::current())?,
@@ -41,6 +42,7 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_file(file: File) -> io::Result<Receiver> {
         Receiver::from_owned_fd(file.into())
     }
@@ -54,6 +56,7 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Receiver> {
         Receiver::new(adopt(owned_fd, libc::O_RDONLY)?.into())
     }
@@ -68,6 +71,7 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_file_unchecked(file: File) -> io::Result<Receiver> {
         Receiver::from_owned_fd_unchecked(file.into())
     }
@@ -81,6 +85,7 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Receiver> {
         Receiver::new(owned_fd.into())
     }
@@ -106,21 +111,29 @@ impl Receiver {
     }
 
     /// Waits until the pipe is ready for any of `interest`, of which only
-    /// reading ever is, and says for what. Cancel safe.
+    /// reading ever is, and says for what.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
 
     /// Waits until there is something to read, or no sender is open any more.
-    /// Cancel safe; usually followed by [`try_read`](Self::try_read).
+    /// Usually followed by [`try_read`](Self::try_read).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }

@@ -24,6 +24,7 @@ pub struct Sender {
 }
 
 impl Sender {
+    #[track_caller]
     pub(super) fn new(pipe: mio::unix::pipe::Sender) -> io::Result<Sender> {
         Ok(Sender {
             io: Evented::with_interest(pipe, Interest::WRITABLE, &Handle::current())?,
@@ -40,6 +41,7 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_file(file: File) -> io::Result<Sender> {
         Sender::from_owned_fd(file.into())
     }
@@ -53,6 +55,7 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Sender> {
         Sender::new(adopt(owned_fd, libc::O_WRONLY)?.into())
     }
@@ -67,6 +70,7 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_file_unchecked(file: File) -> io::Result<Sender> {
         Sender::from_owned_fd_unchecked(file.into())
     }
@@ -80,6 +84,7 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Sender> {
         Sender::new(owned_fd.into())
     }
@@ -105,21 +110,29 @@ impl Sender {
     }
 
     /// Waits until the pipe is ready for any of `interest`, of which only
-    /// writing ever is, and says for what. Cancel safe.
+    /// writing ever is, and says for what.
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
 
     /// Waits until there is room to write, or no receiver is open any more.
-    /// Cancel safe; usually followed by [`try_write`](Self::try_write).
+    /// Usually followed by [`try_write`](Self::try_write).
     ///
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped, not even the readiness.
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }

@@ -1,0 +1,88 @@
+//! Accepting in spite of errors that pass.
+
+use std::future::Future;
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// What has to be done about an error of `accept`.
+#[derive(Debug, PartialEq, Eq)]
+enum Remedy {
+    /// It was that of one connection, which is gone: look for the next.
+    GoOn,
+    /// Something is wanting, or forbidden, and may come: the same call would
+    /// fail again at once.
+    Pause,
+    /// It will not pass.
+    GiveUp,
+}
+
+/// Calls `accept` until it gives something, or an error that will not pass.
+pub(crate) async fn accept_retrying<T, A, S>(
+    mut accept: impl FnMut() -> A,
+    mut sleep: impl FnMut(Duration) -> S,
+) -> io::Result<T>
+where
+    A: Future<Output = io::Result<T>>,
+    S: Future<Output = ()>,
+{
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let error = match accept().await {
+            Ok(accepted) => return Ok(accepted),
+            Err(error) => error,
+        };
+        match remedy(&error) {
+            Remedy::GoOn => {}
+            Remedy::Pause => {
+                sleep(pause).await;
+                pause = LONGEST_PAUSE.min(pause * 2);
+            }
+            Remedy::GiveUp => return Err(error),
+        }
+    }
+}
+
+fn remedy(error: &io::Error) -> Remedy {
+    match error.kind() {
+        ErrorKind::ConnectionAborted
+        | ErrorKind::ConnectionReset
+        | ErrorKind::HostUnreachable
+        | ErrorKind::Interrupted
+        | ErrorKind::NetworkDown
+        | ErrorKind::NetworkUnreachable
+        | ErrorKind::TimedOut => Remedy::GoOn,
+        ErrorKind::OutOfMemory | ErrorKind::PermissionDenied | ErrorKind::StorageFull => {
+            Remedy::Pause
+        }
+        _ => error.raw_os_error().map_or(Remedy::GiveUp, remedy_of_code),
+    }
+}
+
+/// The remedy for an error that std has no kind for.
+#[cfg(unix)]
+fn remedy_of_code(code: i32) -> Remedy {
+    match code {
+        libc::EPROTO | libc::ENOPROTOOPT | libc::EHOSTDOWN => Remedy::GoOn,
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        libc::ENONET => Remedy::GoOn,
+        libc::EMFILE | libc::ENFILE | libc::ENOBUFS => Remedy::Pause,
+        _ => Remedy::GiveUp,
+    }
+}
+
+/// The remedy for an error that std has no kind for.
+#[cfg(not(unix))]
+fn remedy_of_code(code: i32) -> Remedy {
+    /// `WSAEMFILE` and `WSAENOBUFS`.
+    const WANTING: [i32; 2] = [10024, 10055];
+    match WANTING.contains(&code) {
+        true => Remedy::Pause,
+        false => Remedy::GiveUp,
+    }
+}
+
+#[cfg(all(test, unix, not(raddle_loom)))]
+mod tests;

@@ -1,0 +1,60 @@
+//! Connecting to a listener.
+
+use std::io;
+use std::path::Path;
+
+use raddle_reactor::Interest;
+
+use super::addr::of_path;
+use super::{SocketAddr, UnixStream};
+
+impl UnixStream {
+    /// Connects to the listener at a path. On Linux a path that begins with a
+    /// zero byte is a name in the abstract namespace.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system. `WouldBlock` says that too many wait for
+    /// the listener to accept them: no event tells when there is room, so try
+    /// again later.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the socket.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub async fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
+        let addr = of_path(path.as_ref())?;
+        UnixStream::connect_addr(&addr.into()).await
+    }
+
+    /// As [`connect`](Self::connect), to an address.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the socket.
+    ///
+    /// # Panics
+    ///
+    /// If no reactor is current.
+    pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
+        UnixStream::connecting(mio::net::UnixStream::connect_addr(&socket_addr.0)?).await
+    }
+
+    /// Waits for the end of an attempt to connect.
+    pub(super) async fn connecting(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
+        let stream = UnixStream::new(stream)?;
+        // Writable says that the attempt has ended, the socket's error how.
+        stream.io.ready(Interest::WRITABLE).await?;
+        match stream.take_error()? {
+            Some(error) => Err(error),
+            None => Ok(stream),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Errors that the operating system seldom gives, which a filter of system calls
+//! makes it give to one thread.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+
+use std::future::{poll_fn, ready};
+use std::io;
+use std::pin::pin;
+use std::task::Poll;
+
+use common::{Driver, block_on, poll_once};
+use raddle_net::TcpListener;
+use raddle_std::thread;
+
+/// From now on, each such call of this thread fails with `code`. There is no way
+/// back: it is for threads that end.
+fn refuse(call: libc::c_long, code: i32) {
+    let statement = |code, k| libc::sock_filter {
+        code: u16::try_from(code).unwrap(),
+        jt: 0,
+        jf: 0,
+        k,
+    };
+    let number = u32::try_from(call).unwrap();
+    let error = u32::try_from(code).unwrap();
+    let mut filter = [
+        // The number of the system call is the first field of what it looks at.
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
+        libc::sock_filter {
+            jf: 1,
+            ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, number)
+        },
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: u16::try_from(filter.len()).unwrap(),
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: concerns this thread only, and reads the program, which is
+    // complete and outlives the call.
+    let result = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program)
+    };
+    assert_eq!(result, 0, "{}", io::Error::last_os_error());
+}
+
+/// 3529, 6221: what comes of the whole system's want is waited out as well, and
+/// the connection is there afterwards.
+#[test]
+fn a_want_of_the_whole_system_is_waited_out() {
+    for code in [libc::ENFILE, libc::ENOBUFS, libc::ENOMEM] {
+        let driver = Driver::start();
+        let _current = driver.handle.enter();
+        let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let [_first, client] = [(); 2].map(|()| std::net::TcpStream::connect(addr).unwrap());
+        // From now on the listener is known to be readable.
+        block_on(listener.accept()).unwrap();
+        let mut waiting = Box::pin(async move {
+            let mut pauses = 0;
+            let sleep = |_| {
+                pauses += 1;
+                let mut waits = pauses == 3;
+                poll_fn(move |_| match std::mem::take(&mut waits) {
+                    true => Poll::Pending,
+                    false => Poll::Ready(()),
+                })
+            };
+            let (_, peer) = listener.accept_retrying(sleep).await.unwrap();
+            (peer, pauses)
+        });
+        // The third pause takes it to a thread that may accept.
+        let waiting = thread::spawn(move || {
+            refuse(libc::SYS_accept4, code);
+            assert!(poll_once(waiting.as_mut()).is_pending());
+            waiting
+        });
+        let (peer, pauses) = block_on(waiting.join().unwrap());
+        assert_eq!((peer, pauses), (client.local_addr().unwrap(), 3));
+    }
+}
+
+/// Connections that fail one after the other leave other tasks their turn.
+#[test]
+fn errors_of_connections_take_part_in_the_budget() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let addr = listener.local_addr().unwrap();
+    let _client = std::net::TcpStream::connect(addr).unwrap();
+    // From now on the listener is known to be readable.
+    block_on(listener.accept()).unwrap();
+    let refused = thread::spawn(move || {
+        refuse(libc::SYS_accept4, libc::ECONNABORTED);
+        let mut accepting = pin!(listener.accept_retrying(|_| ready(())));
+        let polled = raddle_coop::budget(|| poll_once(accepting.as_mut()));
+        polled.is_pending() && raddle_coop::budget(|| poll_once(accepting.as_mut())).is_pending()
+    });
+    assert!(refused.join().unwrap());
+}
+
+/// 7563, 6329: a selector without room refuses sockets, and keeps nothing of
+/// those that it refused.
+#[test]
+fn a_selector_without_room() {
+    let driver = Driver::start();
+    let handle = driver.handle.clone();
+    let (listener, _clients) = {
+        let _current = handle.enter();
+        let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let clients = [(); 4].map(|()| std::net::TcpStream::connect(addr).unwrap());
+        block_on(listener.accept()).unwrap();
+        (listener, clients)
+    };
+    let refused = thread::spawn(move || {
+        let _current = handle.enter();
+        refuse(libc::SYS_epoll_ctl, libc::ENOSPC);
+        for _ in 0..1_000 {
+            let error = block_on(TcpListener::bind("127.0.0.1:0")).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
+        }
+        // The connections are accepted, and closed for want of room. Each costs a
+        // pause.
+        let mut pauses = 0;
+        let mut accepting = Box::pin(listener.accept_retrying(|_| {
+            pauses += 1;
+            ready(())
+        }));
+        assert!(poll_once(accepting.as_mut()).is_pending());
+        drop(accepting);
+        assert_eq!(pauses, 3);
+        assert_eq!(handle.registered_count(), 1);
+        // To leave the selector is refused as well.
+        drop(listener);
+        assert_eq!(handle.registered_count(), 0);
+    });
+    refused.join().unwrap();
+}

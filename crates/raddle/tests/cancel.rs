@@ -1,0 +1,567 @@
+//! Methods that are cancel safe: their futures are dropped at each await, and
+//! nothing is lost.
+#![cfg(all(unix, not(raddle_loom)))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::io::IoSlice;
+use std::pin::{Pin, pin};
+use std::sync::OnceLock;
+use std::task::Poll;
+use std::time::Duration;
+
+use common::each_flavor;
+use raddle::io::{
+    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, BufWriter,
+    copy_buf, duplex,
+};
+use raddle::net::unix::pipe;
+use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream};
+use raddle::task::yield_now;
+use raddle::time::{self, timeout};
+
+/// Long enough for anything but a hang.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Somebody who does not wait: drops futures that have been pending `patience`
+/// times, and counts them.
+struct Impatient {
+    patience: usize,
+    dropped: Cell<usize>,
+}
+
+impl Impatient {
+    /// Asks for one future after the other until one is ready in time.
+    async fn until_ready<T>(&self, mut make: impl AsyncFnMut() -> T) -> T {
+        loop {
+            {
+                let mut future = pin!(make());
+                for _ in 0..self.patience {
+                    let poll = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx)));
+                    if let Poll::Ready(output) = poll.await {
+                        return output;
+                    }
+                    yield_now().await;
+                }
+            }
+            self.dropped.set(self.dropped.get() + 1);
+            yield_now().await;
+        }
+    }
+}
+
+/// Runs a test with less and more patience, which must be tried.
+fn each_patience(test: impl AsyncFn(&Impatient)) {
+    each_flavor(|runtime| {
+        let mut dropped = 0;
+        for patience in 1..=3 {
+            let impatient = Impatient {
+                patience,
+                dropped: Cell::new(0),
+            };
+            let test = async { timeout(LIMIT, test(&impatient)).await };
+            runtime.block_on(test).expect("it hangs");
+            dropped += impatient.dropped.get();
+        }
+        assert!(dropped > 0, "nothing was dropped");
+    });
+}
+
+type Reader = Pin<Box<dyn AsyncRead>>;
+type Writer = Pin<Box<dyn AsyncWrite>>;
+
+async fn tcp() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let connect = TcpStream::connect(listener.local_addr().unwrap());
+    let (near, far) = raddle::join!(connect, listener.accept());
+    (near.unwrap(), far.unwrap().0)
+}
+
+/// Each kind of stream: what is written to the second is read from the first.
+async fn streams() -> Vec<(&'static str, Reader, Writer)> {
+    let (tcp_near, tcp_far) = tcp().await;
+    let (unix_near, unix_far) = UnixStream::pair().unwrap();
+    let (half_near, half_far) = tcp().await;
+    let (sender, receiver) = pipe::pipe().unwrap();
+    let (memory_near, memory_far) = duplex(5);
+    let (buffered_near, buffered_far) = tcp().await;
+    let (file_end, other_end) = std::io::pipe().unwrap();
+    let file = std::fs::File::from(std::os::fd::OwnedFd::from(file_end));
+    vec![
+        ("TcpStream", Box::pin(tcp_near), Box::pin(tcp_far)),
+        ("UnixStream", Box::pin(unix_near), Box::pin(unix_far)),
+        (
+            "halves",
+            Box::pin(half_near.into_split().0),
+            Box::pin(half_far.into_split().1),
+        ),
+        ("pipe", Box::pin(receiver), Box::pin(sender)),
+        ("duplex", Box::pin(memory_near), Box::pin(memory_far)),
+        (
+            "BufReader and BufWriter",
+            Box::pin(BufReader::with_capacity(7, buffered_near)),
+            Box::pin(BufWriter::with_capacity(5, buffered_far)),
+        ),
+        (
+            "File",
+            Box::pin(raddle::fs::File::from(file)),
+            Box::pin(pipe::Sender::from_owned_fd(other_end.into()).unwrap()),
+        ),
+    ]
+}
+
+/// Lines of all lengths.
+fn text() -> String {
+    (0..40).map(|n| "x".repeat(n) + "\n").collect()
+}
+
+/// Writes the text in pieces, after whoever reads has waited.
+async fn feed(mut writer: impl AsyncWrite + Unpin) {
+    for piece in text().as_bytes().chunks(3) {
+        yield_now().await;
+        writer.write_all(piece).await.unwrap();
+        writer.flush().await.unwrap();
+    }
+    writer.shutdown().await.unwrap();
+}
+
+/// Feeds a stream while it is read, which gives what was read.
+async fn while_fed<R>(writer: impl AsyncWrite + Unpin, reading: impl Future<Output = R>) -> R {
+    raddle::join!(feed(writer), reading).1
+}
+
+#[test]
+fn read() {
+    each_patience(async |impatient| {
+        for (name, mut reader, writer) in streams().await {
+            let reading = async {
+                let mut content = Vec::new();
+                let mut buffer = [0; 10];
+                loop {
+                    let n = impatient.until_ready(async || reader.read(&mut buffer).await);
+                    match n.await.unwrap() {
+                        0 => break content,
+                        n => content.extend_from_slice(&buffer[..n]),
+                    }
+                }
+            };
+            let content = while_fed(writer, reading).await;
+            assert_eq!(content, text().as_bytes(), "{name}");
+        }
+    });
+}
+
+#[test]
+fn read_buf_and_read_to_end() {
+    each_patience(async |impatient| {
+        for (name, mut reader, writer) in streams().await {
+            let mut content = Vec::new();
+            let reading = async {
+                for _ in 0..3 {
+                    let read = async || reader.read_buf(&mut content).await;
+                    impatient.until_ready(read).await.unwrap();
+                }
+                impatient
+                    .until_ready(async || reader.read_to_end(&mut content).await)
+                    .await
+                    .unwrap();
+            };
+            while_fed(writer, reading).await;
+            assert_eq!(content, text().as_bytes(), "{name}");
+        }
+    });
+}
+
+#[test]
+fn read_until_and_fill_buf() {
+    each_patience(async |impatient| {
+        for (name, reader, writer) in streams().await {
+            let mut reader = BufReader::with_capacity(4, reader);
+            let mut content = Vec::new();
+            let reading = async {
+                for _ in 0..20 {
+                    let line = async || reader.read_until(b'\n', &mut content).await;
+                    impatient.until_ready(line).await.unwrap();
+                    assert!(content.ends_with(b"\n"));
+                }
+                loop {
+                    let filled = async || reader.fill_buf().await.map(|filled| filled.to_owned());
+                    let filled = impatient.until_ready(filled).await.unwrap();
+                    if filled.is_empty() {
+                        break;
+                    }
+                    reader.consume(filled.len());
+                    content.extend(filled);
+                }
+            };
+            while_fed(writer, reading).await;
+            assert_eq!(content, text().as_bytes(), "{name}");
+        }
+    });
+}
+
+#[test]
+fn next_line_and_next_segment() {
+    each_patience(async |impatient| {
+        for by_line in [true, false] {
+            for (name, reader, writer) in streams().await {
+                let reader = BufReader::with_capacity(4, reader);
+                let reading = async {
+                    let mut all = Vec::new();
+                    if by_line {
+                        let mut lines = reader.lines();
+                        let mut next = async || lines.next_line().await.unwrap();
+                        while let Some(line) = impatient.until_ready(&mut next).await {
+                            all.push(line.into_bytes());
+                        }
+                    } else {
+                        let mut segments = reader.split(b'\n');
+                        let mut next = async || segments.next_segment().await.unwrap();
+                        while let Some(segment) = impatient.until_ready(&mut next).await {
+                            all.push(segment);
+                        }
+                    }
+                    all
+                };
+                let lines = while_fed(writer, reading).await;
+                let text = text();
+                assert!(lines.iter().eq(text.lines().map(str::as_bytes)), "{name}");
+            }
+        }
+    });
+}
+
+/// Copies from each kind of stream to a pipe in memory that is full most of the
+/// time.
+#[test]
+fn copying_from_a_buffer() {
+    each_patience(async |impatient| {
+        for (name, reader, writer) in streams().await {
+            let mut reader = BufReader::with_capacity(4, reader);
+            let (mut target, mut copied) = duplex(3);
+            let copying = async {
+                let copy = async || copy_buf(&mut reader, &mut target).await;
+                impatient.until_ready(copy).await.unwrap();
+                drop(target);
+            };
+            let mut content = String::new();
+            let reading = copied.read_to_string(&mut content);
+            while_fed(writer, async { raddle::join!(copying, reading) })
+                .await
+                .1
+                .unwrap();
+            assert_eq!(content, text(), "{name}");
+        }
+    });
+}
+
+/// More than fits into any of the streams.
+fn large() -> &'static [u8] {
+    static LARGE: OnceLock<Vec<u8>> = OnceLock::new();
+    LARGE.get_or_init(|| (0..4_000_000).map(|n| (n % 251) as u8).collect())
+}
+
+async fn read_all(mut reader: impl AsyncRead + Unpin) -> Vec<u8> {
+    let mut content = Vec::new();
+    loop {
+        yield_now().await;
+        content.reserve(50_000);
+        if reader.read_buf(&mut content).await.unwrap() == 0 {
+            return content;
+        }
+    }
+}
+
+#[test]
+fn write() {
+    each_patience(async |impatient| {
+        for (name, reader, mut writer) in streams().await {
+            if name == "duplex" {
+                // Would take too long for all of it; see `write_to_memory`.
+                continue;
+            }
+            let large = large();
+            let writing = async {
+                let mut rest = large;
+                let mut turn = 0;
+                while !rest.is_empty() {
+                    turn += 1;
+                    let half = rest.len() / 2;
+                    let slices = [IoSlice::new(&rest[..half]), IoSlice::new(&rest[half..])];
+                    match turn % 3 {
+                        0 => {
+                            let write = async || writer.write(rest).await;
+                            rest = &rest[impatient.until_ready(write).await.unwrap()..];
+                        }
+                        1 => {
+                            let write = async || writer.write_vectored(&slices).await;
+                            rest = &rest[impatient.until_ready(write).await.unwrap()..];
+                        }
+                        _ => {
+                            let write = async || writer.write_buf(&mut rest).await;
+                            impatient.until_ready(write).await.unwrap();
+                        }
+                    }
+                }
+                let flush = async || writer.flush().await;
+                impatient.until_ready(flush).await.unwrap();
+                let shutdown = async || writer.shutdown().await;
+                impatient.until_ready(shutdown).await.unwrap();
+                drop(writer);
+            };
+            let ((), content) = raddle::join!(writing, read_all(reader));
+            assert!(content == large, "{name}");
+        }
+    });
+}
+
+#[test]
+fn write_all_buf() {
+    each_patience(async |impatient| {
+        for (name, reader, mut writer) in streams().await {
+            let text = text();
+            let large = match name {
+                "duplex" => text.as_bytes(),
+                _ => large(),
+            };
+            let writing = async {
+                let mut rest = large;
+                let write = async || writer.write_all_buf(&mut rest).await;
+                impatient.until_ready(write).await.unwrap();
+                let shutdown = async || writer.shutdown().await;
+                impatient.until_ready(shutdown).await.unwrap();
+                drop(writer);
+            };
+            let ((), content) = raddle::join!(writing, read_all(reader));
+            assert!(content == large, "{name}");
+        }
+    });
+}
+
+#[test]
+fn readable_and_writable() {
+    each_patience(async |impatient| {
+        let (near, far) = tcp().await;
+        let large = large();
+        let writing = async {
+            let mut rest = large;
+            while !rest.is_empty() {
+                impatient
+                    .until_ready(async || far.writable().await)
+                    .await
+                    .unwrap();
+                if let Ok(n) = far.try_write(rest) {
+                    rest = &rest[n..];
+                }
+            }
+            drop(far);
+        };
+        let reading = async {
+            let mut content = Vec::new();
+            let mut buffer = [0; 50_000];
+            loop {
+                impatient
+                    .until_ready(async || near.readable().await)
+                    .await
+                    .unwrap();
+                match near.try_read(&mut buffer) {
+                    Ok(0) => break content,
+                    Ok(n) => content.extend_from_slice(&buffer[..n]),
+                    Err(_) => {}
+                }
+            }
+        };
+        let ((), content) = raddle::join!(writing, reading);
+        assert!(content == large);
+    });
+}
+
+#[test]
+fn peek() {
+    each_patience(async |impatient| {
+        let (mut near, far) = tcp().await;
+        let reading = async {
+            let mut content = Vec::new();
+            let mut buffer = [0; 10];
+            loop {
+                let peek = async || near.peek(&mut buffer).await;
+                let n = impatient.until_ready(peek).await.unwrap();
+                if n == 0 {
+                    break content;
+                }
+                content.extend_from_slice(&buffer[..n]);
+                near.read_exact(&mut buffer[..n]).await.unwrap();
+            }
+        };
+        let content = while_fed(far, reading).await;
+        assert_eq!(content, text().as_bytes());
+    });
+}
+
+#[test]
+fn accept() {
+    each_patience(async |impatient| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("listener");
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let unix_listener = UnixListener::bind(&path).unwrap();
+        let address = listener.local_addr().unwrap();
+        let connecting = async {
+            for n in 0..20_u32 {
+                yield_now().await;
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                stream.write_u32(n).await.unwrap();
+                let mut stream = UnixStream::connect(&path).await.unwrap();
+                stream.write_u32(n).await.unwrap();
+            }
+        };
+        // In order, and none is missing.
+        let accepting = async {
+            for n in 0..20 {
+                let (mut stream, _) = match n % 2 {
+                    0 => {
+                        impatient
+                            .until_ready(async || listener.accept().await)
+                            .await
+                    }
+                    _ => {
+                        let accept = async || listener.accept_retrying(time::sleep).await;
+                        impatient.until_ready(accept).await
+                    }
+                }
+                .unwrap();
+                assert_eq!(stream.read_u32().await.unwrap(), n);
+                let accept = async || unix_listener.accept().await;
+                let (mut stream, _) = impatient.until_ready(accept).await.unwrap();
+                assert_eq!(stream.read_u32().await.unwrap(), n);
+            }
+        };
+        raddle::join!(connecting, accepting);
+    });
+}
+
+/// A connection whose future is dropped is closed.
+#[test]
+fn connect() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            for _ in 0..3 {
+                let mut connect = pin!(TcpStream::connect(address));
+                // Most likely pending; else it is the stream that is dropped.
+                drop(poll_fn(|cx| Poll::Ready(connect.as_mut().poll(cx))).await);
+            }
+            for _ in 0..3 {
+                let (mut closed, _) = listener.accept().await.unwrap();
+                let read = timeout(LIMIT, closed.read(&mut [0])).await;
+                assert!(matches!(read.unwrap(), Ok(0) | Err(_)));
+            }
+        });
+    });
+}
+
+#[test]
+fn datagrams() {
+    each_patience(async |impatient| {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address = socket.local_addr().unwrap();
+        let sending = async {
+            let sender = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            for n in 0..40_u8 {
+                yield_now().await;
+                let send = async || sender.send_to(&[n], address).await;
+                impatient.until_ready(send).await.unwrap();
+            }
+        };
+        let receiving = async {
+            let mut buffer = [0; 8];
+            for n in 0..40 {
+                let length = match n % 4 {
+                    0 => {
+                        impatient
+                            .until_ready(async || socket.recv(&mut buffer).await)
+                            .await
+                    }
+                    1 => {
+                        let receive = async || socket.recv_from(&mut buffer).await;
+                        impatient
+                            .until_ready(receive)
+                            .await
+                            .map(|(length, _)| length)
+                    }
+                    2 => {
+                        let peek = async || socket.peek_sender().await;
+                        impatient.until_ready(peek).await.unwrap();
+                        socket.recv(&mut buffer).await
+                    }
+                    _ => {
+                        let peek = async || socket.peek_from(&mut buffer).await;
+                        impatient.until_ready(peek).await.unwrap();
+                        socket.recv(&mut buffer).await
+                    }
+                };
+                assert_eq!((length.unwrap(), buffer[0]), (1, n));
+            }
+        };
+        raddle::join!(sending, receiving);
+    });
+}
+
+/// These wait for room, so that their sending is dropped as well.
+#[test]
+fn datagrams_of_unix() {
+    each_patience(async |impatient| {
+        let (near, far) = UnixDatagram::pair().unwrap();
+        let sending = async {
+            for n in 0..2_000_u32 {
+                let send = async || far.send(&n.to_le_bytes()).await;
+                impatient.until_ready(send).await.unwrap();
+            }
+        };
+        let receiving = async {
+            let mut buffer = [0; 4];
+            for n in 0..2_000_u32 {
+                let receive = async || near.recv(&mut buffer).await;
+                assert_eq!(impatient.until_ready(receive).await.unwrap(), 4);
+                assert_eq!(u32::from_le_bytes(buffer), n);
+            }
+        };
+        raddle::join!(sending, receiving);
+    });
+}
+
+#[test]
+fn next_entry() {
+    let dir = tempfile::tempdir().unwrap();
+    let names: Vec<_> = (0..100).map(|n| format!("{n:03}")).collect();
+    for name in &names {
+        std::fs::write(dir.path().join(name), "").unwrap();
+    }
+    each_patience(async |impatient| {
+        let mut entries = raddle::fs::read_dir(dir.path()).await.unwrap();
+        let mut found = Vec::new();
+        let mut next = async || entries.next_entry().await.unwrap();
+        while let Some(entry) = impatient.until_ready(&mut next).await {
+            found.push(entry.file_name().into_string().unwrap());
+        }
+        found.sort();
+        assert_eq!(found, names);
+    });
+}
+
+#[test]
+fn ticks() {
+    each_patience(async |impatient| {
+        let mut interval = time::interval(Duration::from_millis(1));
+        interval.set_missed_tick_behavior(time::MissedTickBehavior::Burst);
+        let first = interval.tick().await;
+        for n in 1..20 {
+            let tick = impatient.until_ready(async || interval.tick().await).await;
+            assert_eq!(tick, first + Duration::from_millis(n));
+        }
+    });
+}

@@ -1,0 +1,101 @@
+//! A process without descriptors. One for itself, for it lowers the limit.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::process::Stdio;
+
+use raddle::fs::File;
+use raddle::io::{AsyncReadExt, AsyncWriteExt};
+use raddle::net::unix::pipe;
+use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixStream, lookup_host};
+use raddle::process::Command;
+use raddle::runtime::Builder;
+use raddle::signal::unix::{SignalKind, signal};
+use raddle::time::sleep;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Takes all descriptors, up to a limit that is a few above what is in use.
+fn take_all() -> Vec<std::fs::File> {
+    let free = std::fs::File::open("/dev/null").unwrap().as_raw_fd();
+    let limit = Rlimit {
+        current: Some(free as u64 + 16),
+        ..getrlimit(Resource::Nofile)
+    };
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let taken = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok());
+    taken.collect()
+}
+
+fn assert_none_left<T>(result: io::Result<T>) {
+    let error = result.map(drop).unwrap_err();
+    let code = error
+        .raw_os_error()
+        .map(rustix::io::Errno::from_raw_os_error);
+    assert_eq!(code, Some(rustix::io::Errno::MFILE), "{error}");
+}
+
+/// 3529, 6221: what needs a descriptor fails, all else goes on, a loop of
+/// accepting makes few attempts, and everything works again afterwards. A test
+/// for both kinds of runtime, for they must not run at the same time.
+#[test]
+fn at_the_limit() {
+    for runtime in [
+        common::multi_thread().build().unwrap(),
+        common::current_thread().build().unwrap(),
+    ] {
+        // A number that a thread for blocking work has is not ours to count on.
+        runtime.block_on(async { lookup_host("localhost:80").await.map(drop).unwrap() });
+        runtime.block_on(runtime_at_the_limit());
+    }
+}
+
+async fn runtime_at_the_limit() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (mut near, far) = raddle::join!(TcpStream::connect(address), listener.accept());
+    let (near, far) = (near.as_mut().unwrap(), &mut far.unwrap().0);
+    let client = std::net::TcpStream::connect(address).unwrap();
+    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+
+    let mut taken = take_all();
+    assert_none_left(listener.accept().await);
+    assert_none_left(TcpStream::connect(address).await);
+    assert_none_left(TcpListener::bind("127.0.0.1:0").await);
+    assert_none_left(UdpSocket::bind("127.0.0.1:0").await);
+    assert_none_left(UnixStream::pair());
+    assert_none_left(pipe::pipe());
+    assert_none_left(File::open("/dev/null").await);
+    assert_none_left(signal(SignalKind::window_change()));
+    assert_none_left(Command::new("true").stdin(Stdio::piped()).spawn());
+    assert_none_left(Builder::new_current_thread().enable_all().build());
+    assert_none_left(child.wait().await);
+
+    // Accepts only when the fourth pause gives descriptors back.
+    let mut pauses = 0;
+    let accept = listener.accept_retrying(|pause| {
+        pauses += 1;
+        if pauses == 4 {
+            taken.clear();
+        }
+        sleep(pause)
+    });
+    let talk = async {
+        for n in 0..100 {
+            near.write_u32(n).await.unwrap();
+            assert_eq!(far.read_u32().await.unwrap(), n);
+        }
+    };
+    let (accepted, ()) = raddle::join!(accept, talk);
+    assert_eq!(accepted.unwrap().1, client.local_addr().unwrap());
+    assert_eq!(pauses, 4);
+
+    TcpListener::bind("127.0.0.1:0").await.unwrap();
+    File::open("/dev/null").await.unwrap();
+    signal(SignalKind::window_change()).unwrap();
+    child.kill().await.unwrap();
+    let status = Command::new("true").status().await.unwrap();
+    assert!(status.success());
+}
