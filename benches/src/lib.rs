@@ -1,10 +1,17 @@
 //! Benchmarks of Raddle beside other runtimes.
 #![forbid(unsafe_code)]
 
+pub mod both;
+pub mod client;
 pub mod executors;
 pub mod policies;
 pub mod queues;
 pub mod rounds;
+pub mod servers;
+pub mod sockets;
 pub mod stats;
+pub mod strace;
+pub mod table;
 pub mod timing;
 pub mod workloads;
+pub mod wrk;

@@ -1,5 +1,7 @@
 //! Contestants that take turns, so that what disturbs one disturbs all.
 
+use std::convert::Infallible;
+
 const QUICK: usize = 8;
 
 /// How many rounds, on the command line.
@@ -34,8 +36,24 @@ pub fn in_turn<T>(
     rounds: usize,
     mut measure: impl FnMut(usize) -> T,
 ) -> Vec<Vec<T>> {
+    let Ok(measured) = try_in_turn(contestants, rounds, |contestant| {
+        Ok::<_, Infallible>(measure(contestant))
+    });
+    measured
+}
+
+/// As [`in_turn`], until one cannot be measured.
+///
+/// # Errors
+///
+/// The first that `measure` returns.
+pub fn try_in_turn<T, E>(
+    contestants: usize,
+    rounds: usize,
+    mut measure: impl FnMut(usize) -> Result<T, E>,
+) -> Result<Vec<Vec<T>>, E> {
     for contestant in 0..contestants {
-        measure(contestant);
+        measure(contestant)?;
     }
     let mut measured: Vec<Vec<T>> = (0..contestants)
         .map(|_| Vec::with_capacity(rounds))
@@ -43,10 +61,10 @@ pub fn in_turn<T>(
     for round in 0..rounds {
         for turn in 0..contestants {
             let contestant = (round + turn) % contestants;
-            measured[contestant].push(measure(contestant));
+            measured[contestant].push(measure(contestant)?);
         }
     }
-    measured
+    Ok(measured)
 }
 
 #[cfg(test)]

@@ -10,3 +10,14 @@ fn each_begins_in_its_turn() {
     assert_eq!(order, [0, 1, 2, 0, 1, 2, 1, 2, 0, 2, 0, 1, 0, 1, 2]);
     assert_eq!(measured, [[4, 9, 11, 13], [5, 7, 12, 14], [6, 8, 10, 15]]);
 }
+
+#[test]
+fn who_cannot_be_measured_ends_it() {
+    let mut count = 0;
+    let measured = try_in_turn(2, 4, |_| {
+        count += 1;
+        if count < 4 { Ok(()) } else { Err(count) }
+    });
+    assert_eq!(measured, Err(4));
+    assert_eq!(count, 4);
+}

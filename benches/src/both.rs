@@ -1,0 +1,91 @@
+//! Messages between tasks of one runtime, which has both ends of each connection.
+
+use std::io::Result;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use crate::executors::Spawn;
+use crate::servers::send_back;
+use crate::sockets::Sockets;
+use crate::timing::processor_time;
+
+/// What all messages took.
+#[derive(Clone, Copy, Debug)]
+pub struct Took {
+    /// From the first to the last.
+    pub elapsed: Duration,
+    /// How long this process was on a processor.
+    pub processor: Duration,
+}
+
+/// Sends `messages` of `length` bytes on each of so many connections, each when
+/// the last has come back, on a runtime of its own.
+///
+/// # Errors
+///
+/// If there are no sockets.
+///
+/// # Panics
+///
+/// If a connection fails.
+pub fn both_ends<T: Sockets>(
+    workers: usize,
+    connections: usize,
+    length: usize,
+    messages: usize,
+) -> Result<Took> {
+    let ends: Vec<_> = (0..connections).map(|_| pair()).collect::<Result<_>>()?;
+    let runtime = T::new(workers);
+    let spawner = runtime.spawner();
+    let (processor, start) = (processor_time(), Instant::now());
+    runtime.block_on(async move {
+        let all = spawner.spawn_joined(async move {
+            let tasks: Vec<_> = ends
+                .into_iter()
+                .map(|(near, far)| {
+                    let far = T::stream(far).expect("the runtime takes a connection");
+                    spawner.spawn(send_back::<T>(far));
+                    let near = T::stream(near).expect("the runtime takes a connection");
+                    spawner.spawn_joined(talk::<T>(near, length, messages))
+                })
+                .collect();
+            for task in tasks {
+                task.await;
+            }
+        });
+        all.await;
+    });
+    Ok(Took {
+        elapsed: start.elapsed(),
+        processor: processor_time().saturating_sub(processor),
+    })
+}
+
+/// Two connected sockets.
+fn pair() -> Result<(TcpStream, TcpStream)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let near = TcpStream::connect(listener.local_addr()?)?;
+    let (far, _) = listener.accept()?;
+    for stream in [&near, &far] {
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+    }
+    Ok((near, far))
+}
+
+async fn talk<T: Sockets>(mut stream: T::Stream, length: usize, messages: usize) {
+    let message = vec![7; length];
+    let mut buffer = vec![0; length];
+    for _ in 0..messages {
+        let sent = T::write_all(&mut stream, &message).await;
+        sent.expect("the other end is there");
+        let mut received = 0;
+        while received < length {
+            let read = T::read(&mut stream, &mut buffer[received..]).await;
+            received += read.expect("the other end is there");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

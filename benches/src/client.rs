@@ -1,0 +1,182 @@
+//! The load of a server: one thread that keeps a message under way on each of
+//! its connections, the same whatever the server is made of.
+
+mod datagram;
+mod stream;
+
+use std::io::{Error, ErrorKind, Result};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use mio::event::{Event, Source};
+use mio::{Events, Interest, Poll, Token};
+
+use datagram::{Asking, flood};
+use stream::Talking;
+
+/// A server that says nothing for so long does not answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is sent, and what is awaited.
+#[derive(Clone, Debug)]
+pub enum Load {
+    /// Each connection sends these bytes, and waits for so many.
+    Stream {
+        /// How many connections.
+        connections: usize,
+        /// What is sent, in pieces of at most [`PIECE`](crate::servers::PIECE).
+        request: Vec<u8>,
+        /// How many bytes come back.
+        answer: usize,
+    },
+    /// Each socket sends a datagram of this length, and waits for it.
+    Datagrams {
+        /// How many sockets.
+        sockets: usize,
+        /// How many bytes.
+        length: usize,
+    },
+    /// One socket sends datagrams of this length, and waits for none.
+    Flood {
+        /// How many bytes.
+        length: usize,
+    },
+}
+
+/// When a load ends.
+#[derive(Clone, Copy, Debug)]
+pub enum Until {
+    /// After so long.
+    Elapsed(Duration),
+    /// When each connection or socket has sent so many.
+    Each(u64),
+}
+
+/// What a load has done.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// How many messages were answered or, of a flood, received.
+    pub messages: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Load {
+    /// Loads the server at `address`, and returns what was done, and what `at_end`
+    /// says while the connections are still there.
+    ///
+    /// # Errors
+    ///
+    /// If a socket or `at_end` fails, or no answer comes.
+    pub fn run<R>(
+        &self,
+        address: SocketAddr,
+        until: Until,
+        at_end: impl FnOnce() -> Result<R>,
+    ) -> Result<(Done, R)> {
+        match self {
+            Self::Stream {
+                connections,
+                request,
+                answer,
+            } => {
+                let new = || Talking::new(address, request, *answer);
+                let (done, _open) = exchange(*connections, until, new)?;
+                Ok((done, at_end()?))
+            }
+            Self::Datagrams { sockets, length } => {
+                let new = || Asking::new(address, *length);
+                let (done, _open) = exchange(*sockets, until, new)?;
+                Ok((done, at_end()?))
+            }
+            Self::Flood { length } => {
+                let done = flood(address, *length, until)?;
+                Ok((done, at_end()?))
+            }
+        }
+    }
+}
+
+/// One end of a connection, with a message under way.
+trait Peer {
+    /// What becomes ready.
+    fn source(&mut self) -> &mut impl Source;
+
+    /// Sends a message, as far as it goes.
+    fn begin(&mut self) -> Result<()>;
+
+    /// Goes on after an event, and says whether that completes the message.
+    fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool>;
+}
+
+/// What was done, and the peers, which are still open.
+fn exchange<P: Peer>(
+    count: usize,
+    until: Until,
+    new: impl Fn() -> Result<P>,
+) -> Result<(Done, Vec<P>)> {
+    let mut poll = Poll::new()?;
+    let mut events = Events::with_capacity(count);
+    let mut peers = Vec::with_capacity(count);
+    for token in 0..count {
+        let mut peer = new()?;
+        let both = Interest::READABLE | Interest::WRITABLE;
+        poll.registry()
+            .register(peer.source(), Token(token), both)?;
+        peers.push(peer);
+    }
+    let mut buffer = vec![0; crate::servers::PIECE];
+    let mut complete = vec![0_u64; count];
+    let mut busy = count;
+    let start = Instant::now();
+    for peer in &mut peers {
+        peer.begin()?;
+    }
+    while busy > 0 && !until.is_past(start) {
+        match poll.poll(&mut events, Some(PATIENCE)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            other => other?,
+        }
+        if events.is_empty() {
+            return Err(silence());
+        }
+        for event in &events {
+            let Token(index) = event.token();
+            if peers[index].proceed(event, &mut buffer)? {
+                complete[index] += 1;
+                match until {
+                    Until::Each(messages) if complete[index] == messages => busy -= 1,
+                    _ => peers[index].begin()?,
+                }
+            }
+        }
+    }
+    let done = Done {
+        messages: complete.iter().sum(),
+        elapsed: start.elapsed(),
+    };
+    Ok((done, peers))
+}
+
+impl Until {
+    fn is_past(self, start: Instant) -> bool {
+        matches!(self, Self::Elapsed(duration) if start.elapsed() >= duration)
+    }
+}
+
+fn silence() -> Error {
+    let text = format!("the server did not answer within {PATIENCE:?}");
+    Error::new(ErrorKind::TimedOut, text)
+}
+
+/// How many bytes, if the socket had room or bytes for any.
+fn unless_blocked(result: Result<usize>) -> Result<Option<usize>> {
+    match result {
+        Ok(length) => Ok(Some(length)),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Messages in datagrams.
+
+use std::io::{ErrorKind, Result};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use mio::event::{Event, Source};
+use mio::net::UdpSocket;
+
+use super::{Done, Peer, Until, silence, unless_blocked};
+use crate::servers::QUESTION;
+
+/// After how many datagrams a flood looks at the clock.
+const BETWEEN_LOOKS: u64 = 64;
+/// A question may be lost behind the flood, and is then asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+const QUESTIONS: usize = 50;
+
+/// A socket that has sent a datagram and waits for it.
+pub(super) struct Asking {
+    socket: UdpSocket,
+    datagram: Vec<u8>,
+}
+
+impl Asking {
+    pub(super) fn new(address: SocketAddr, length: usize) -> Result<Self> {
+        let socket = connected(address)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            socket: UdpSocket::from_std(socket),
+            datagram: vec![7; length],
+        })
+    }
+}
+
+fn connected(address: SocketAddr) -> Result<std::net::UdpSocket> {
+    let socket = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    socket.connect(address)?;
+    Ok(socket)
+}
+
+impl Peer for Asking {
+    fn source(&mut self) -> &mut impl Source {
+        &mut self.socket
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.socket.send(&self.datagram).map(drop)
+    }
+
+    fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool> {
+        Ok(event.is_readable() && unless_blocked(self.socket.recv(buffer))?.is_some())
+    }
+}
+
+/// Sends without waiting, and then asks how many came.
+pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<Done> {
+    let socket = connected(address)?;
+    let datagram = vec![7; length];
+    let start = Instant::now();
+    let mut left = match until {
+        Until::Each(messages) => messages,
+        Until::Elapsed(_) => u64::MAX,
+    };
+    while left > 0 && !until.is_past(start) {
+        let burst = left.min(BETWEEN_LOOKS);
+        for _ in 0..burst {
+            socket.send(&datagram)?;
+        }
+        left -= burst;
+    }
+    let elapsed = start.elapsed();
+    socket.set_read_timeout(Some(ASK_AGAIN))?;
+    let mut answer = [0; 8];
+    for _ in 0..QUESTIONS {
+        socket.send(&[0; QUESTION])?;
+        match socket.recv(&mut answer) {
+            Ok(_) => {
+                return Ok(Done {
+                    messages: u64::from_le_bytes(answer),
+                    elapsed,
+                });
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(silence())
+}

@@ -1,0 +1,105 @@
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::thread;
+
+use super::*;
+
+const FEW: Until = Until::Each(10);
+
+/// Sends back what comes, a few bytes at a time.
+fn echo() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                let mut piece = [0; 1000];
+                while let Ok(length @ 1..) = stream.read(&mut piece) {
+                    if stream.write_all(&piece[..length]).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn messages_larger_than_a_socket_holds_come_back() {
+    let load = Load::Stream {
+        connections: 3,
+        request: vec![7; 1 << 20],
+        answer: 1 << 20,
+    };
+    let (done, ()) = load.run(echo(), FEW, || Ok(())).unwrap();
+    assert_eq!(done.messages, 30);
+}
+
+#[test]
+fn datagrams_come_back() {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = socket.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut piece = [0; 100];
+        while let Ok((length, from)) = socket.recv_from(&mut piece) {
+            let _ = socket.send_to(&piece[..length], from);
+        }
+    });
+    let load = Load::Datagrams {
+        sockets: 3,
+        length: 64,
+    };
+    let (done, ()) = load.run(address, FEW, || Ok(())).unwrap();
+    assert_eq!(done.messages, 30);
+}
+
+#[test]
+fn a_flood_counts_what_came() {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = socket.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut piece = [0; 100];
+        let mut questions = 0;
+        while let Ok((length, from)) = socket.recv_from(&mut piece) {
+            questions += u32::from(length == 1);
+            // The first question is lost.
+            if length == 1 && questions > 1 {
+                let _ = socket.send_to(&17_u64.to_le_bytes(), from);
+            }
+        }
+    });
+    let load = Load::Flood { length: 64 };
+    let (done, ()) = load.run(address, FEW, || Ok(())).unwrap();
+    assert_eq!(done.messages, 17);
+}
+
+#[test]
+fn time_passes() {
+    let load = Load::Stream {
+        connections: 2,
+        request: vec![7; 64],
+        answer: 64,
+    };
+    let until = Until::Elapsed(Duration::from_millis(20));
+    let (done, ()) = load.run(echo(), until, || Ok(())).unwrap();
+    assert!(done.elapsed >= Duration::from_millis(20));
+}
+
+#[test]
+fn an_end_is_an_error() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read_exact(&mut [0; 64]);
+    });
+    let load = Load::Stream {
+        connections: 1,
+        request: vec![7; 64],
+        answer: 64,
+    };
+    let error = load.run(address, FEW, || Ok(())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+}

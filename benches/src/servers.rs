@@ -1,0 +1,210 @@
+//! Servers that a program of this package starts as a copy of itself, so that
+//! what is measured of the server is not its client's.
+
+mod floor;
+mod process;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io::{self, Read, Result, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::thread;
+
+use clap::ValueEnum;
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+
+use crate::executors::{Executor, Raddle, Spawn, Tokio};
+use crate::sockets::Sockets;
+
+pub(crate) use process::on_core;
+pub use process::{Launch, Process, Usage, check, stay_on};
+
+/// The body of every answer over HTTP.
+pub const HELLO: &str = "Hello, world!";
+
+/// How much a server reads at once.
+pub const PIECE: usize = 64 * 1024;
+
+/// A datagram of this length asks how many came, and is not counted.
+pub const QUESTION: usize = 1;
+
+/// What a server is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Contestant {
+    /// Raddle's multi-thread runtime.
+    Raddle,
+    /// Tokio's multi-thread runtime.
+    Tokio,
+    /// One thread and no runtime: the least that it can cost.
+    Mio,
+}
+
+impl Contestant {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raddle => Raddle::NAME,
+            Self::Tokio => Tokio::NAME,
+            Self::Mio => "mio loop",
+        }
+    }
+}
+
+/// What a server does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Service {
+    /// Greets over HTTP/1.1.
+    Http,
+    /// Sends back what comes over TCP.
+    Echo,
+    /// Sends each datagram back.
+    Datagrams,
+    /// Counts datagrams.
+    Count,
+}
+
+/// What a program is told that is to be a server.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Serve {
+    /// Be a server of this contestant
+    #[arg(long = "serve", hide = true, value_name = "CONTESTANT")]
+    contestant: Option<Contestant>,
+
+    /// What the server does
+    #[arg(long, hide = true, default_value = "http")]
+    service: Service,
+}
+
+impl Serve {
+    /// Serves with so many `workers`, if that is what this process was started for, until its standard
+    /// input ends: so no server outlives the process that started it. The first
+    /// line that it prints is its address.
+    ///
+    /// # Errors
+    ///
+    /// If there is no socket to serve on.
+    pub fn or_measure(self, workers: usize, measure: impl FnOnce() -> Result<()>) -> Result<()> {
+        let Some(contestant) = self.contestant else {
+            return measure();
+        };
+        thread::spawn(|| {
+            let _ = io::stdin().read_to_end(&mut Vec::new());
+            std::process::exit(0);
+        });
+        match contestant {
+            Contestant::Raddle => serve::<Raddle>(self.service, workers),
+            Contestant::Tokio => serve::<Tokio>(self.service, workers),
+            Contestant::Mio => floor::serve(listen()?),
+        }
+    }
+}
+
+fn serve<T: Sockets>(service: Service, workers: usize) -> Result<()> {
+    let runtime = T::new(workers);
+    let spawner = runtime.spawner();
+    match service {
+        Service::Http => on_worker(&runtime, http::<T>(listen()?, spawner)),
+        Service::Echo => on_worker(&runtime, echo::<T>(listen()?, spawner)),
+        Service::Datagrams => on_worker(&runtime, datagrams::<T>(bind()?)),
+        Service::Count => on_worker(&runtime, count::<T>(bind()?)),
+    }
+    Ok(())
+}
+
+/// Serves in a task, so that connections are accepted on a worker.
+fn on_worker<T: Sockets>(
+    runtime: &T,
+    server: impl Future<Output = Result<Infallible>> + Send + 'static,
+) {
+    let spawner = runtime.spawner();
+    runtime.block_on(async move {
+        let failed = async move {
+            let Err(error) = server.await;
+            panic!("the server failed: {error}");
+        };
+        spawner.spawn_joined(failed).await;
+    });
+}
+
+fn listen() -> Result<TcpListener> {
+    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    socket.set_nonblocking(true)?;
+    announce(socket.local_addr()?)?;
+    Ok(socket)
+}
+
+fn bind() -> Result<UdpSocket> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    socket.set_nonblocking(true)?;
+    announce(socket.local_addr()?)?;
+    Ok(socket)
+}
+
+fn announce(address: SocketAddr) -> Result<()> {
+    let mut out = io::stdout();
+    writeln!(out, "{address}")?;
+    out.flush()
+}
+
+async fn http<T: Sockets>(socket: TcpListener, spawner: T::Spawner) -> Result<Infallible> {
+    let listener = T::listener(socket)?;
+    loop {
+        let stream = T::accept(&listener).await?;
+        spawner.spawn(async move {
+            // A client that goes away is no failure.
+            let _ = http1::Builder::new()
+                .serve_connection(T::hyper(stream), service_fn(hello))
+                .await;
+        });
+    }
+}
+
+async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
+    Ok(Response::new(Full::new(Bytes::from_static(
+        HELLO.as_bytes(),
+    ))))
+}
+
+async fn echo<T: Sockets>(socket: TcpListener, spawner: T::Spawner) -> Result<Infallible> {
+    let listener = T::listener(socket)?;
+    loop {
+        spawner.spawn(send_back::<T>(T::accept(&listener).await?));
+    }
+}
+
+/// Sends back what comes, until the end.
+pub(crate) async fn send_back<T: Sockets>(mut stream: T::Stream) {
+    let mut piece = vec![0; PIECE];
+    while let Ok(length @ 1..) = T::read(&mut stream, &mut piece).await {
+        if T::write_all(&mut stream, &piece[..length]).await.is_err() {
+            break;
+        }
+    }
+}
+
+async fn datagrams<T: Sockets>(socket: UdpSocket) -> Result<Infallible> {
+    let socket = T::datagrams(socket)?;
+    let mut piece = vec![0; PIECE];
+    loop {
+        let (length, from) = T::receive(&socket, &mut piece).await?;
+        T::send(&socket, &piece[..length], from).await?;
+    }
+}
+
+async fn count<T: Sockets>(socket: UdpSocket) -> Result<Infallible> {
+    let socket = T::datagrams(socket)?;
+    let mut piece = vec![0; PIECE];
+    let mut count = 0_u64;
+    loop {
+        let (length, from) = T::receive(&socket, &mut piece).await?;
+        if length == QUESTION {
+            T::send(&socket, &count.to_le_bytes(), from).await?;
+        } else {
+            count += 1;
+        }
+    }
+}

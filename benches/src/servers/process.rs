@@ -1,0 +1,222 @@
+//! A server's process, from outside.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use super::{Contestant, Service};
+
+/// How a server is to be started.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// What it is made of.
+    pub contestant: Contestant,
+    /// What it does.
+    pub service: Service,
+    /// How many worker threads it has.
+    pub workers: usize,
+    /// The only core that it may run on.
+    pub core: Option<usize>,
+}
+
+/// A server, which ends with this.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    address: SocketAddr,
+}
+
+/// What a process has used so far: the difference of two counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage {
+    /// How long its threads have been on a processor.
+    pub processor: Duration,
+    /// How often they have waited for something.
+    pub waits: u64,
+}
+
+impl Launch {
+    /// Starts the server.
+    ///
+    /// # Errors
+    ///
+    /// If this program does not start again, or the server has no socket.
+    pub fn start(self) -> Result<Process> {
+        let mut command = self.placed(&std::env::current_exe()?);
+        Process::new(self.told(&mut command))
+    }
+
+    /// Starts the server under `strace`, which counts its system calls.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start), and if there is no `strace`.
+    pub fn start_traced(self) -> Result<Process> {
+        let mut command = self.placed(Path::new("strace"));
+        command.args(["-c", "-f"]).arg(std::env::current_exe()?);
+        command.stderr(Stdio::piped());
+        Process::new(self.told(&mut command))
+    }
+
+    fn placed(self, program: &Path) -> Command {
+        match self.core {
+            None => Command::new(program),
+            Some(core) => on_core(core, program),
+        }
+    }
+
+    fn told(self, command: &mut Command) -> &mut Command {
+        let name = |value: Option<clap::builder::PossibleValue>| {
+            let value = value.expect("no value is hidden");
+            value.get_name().to_owned()
+        };
+        command
+            .args(["--serve", &name(self.contestant.to_possible_value())])
+            .args(["--service", &name(self.service.to_possible_value())])
+            .args(["--workers", &self.workers.to_string()])
+    }
+}
+
+/// A command that runs on one core.
+pub(crate) fn on_core(core: usize, program: &Path) -> Command {
+    let mut command = Command::new("taskset");
+    command.args(["-c", &core.to_string()]).arg(program);
+    command
+}
+
+/// Keeps the calling process, if it has one thread, on one core. Servers that it
+/// starts have their own.
+///
+/// # Errors
+///
+/// If there is no `taskset`, or no such core.
+pub fn stay_on(core: usize) -> Result<()> {
+    let this = std::process::id().to_string();
+    let mut command = Command::new("taskset");
+    command.args(["-c", "-p", &core.to_string(), &this]);
+    let output = command.output();
+    let output = output.map_err(|error| or_missing(error, "taskset"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(Error::other(format!("taskset: {}", output.status))),
+    }
+}
+
+/// Whether a program can be started at all.
+///
+/// # Errors
+///
+/// If it cannot; the text says what to install.
+pub fn check(program: &str) -> Result<()> {
+    // Not all of them know the option, and that does not matter.
+    let output = Command::new(program).arg("--version").output();
+    output.map(drop).map_err(|error| or_missing(error, program))
+}
+
+fn or_missing(error: Error, program: &str) -> Error {
+    let package = match program {
+        "taskset" => "util-linux",
+        _ => program,
+    };
+    match error.kind() {
+        ErrorKind::NotFound => Error::new(
+            ErrorKind::NotFound,
+            format!("there is no program {program}; install the package {package}"),
+        ),
+        _ => error,
+    }
+}
+
+impl Process {
+    fn new(command: &mut Command) -> Result<Self> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            BufReader::new(stdout).read_line(&mut line)?;
+        }
+        match line.trim().parse() {
+            Ok(address) => Ok(Self { child, address }),
+            Err(_) => {
+                let _ = child.kill();
+                let status = child.wait()?;
+                Err(Error::other(format!("the server did not start: {status}")))
+            }
+        }
+    }
+
+    /// Where it serves.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What the threads that it has now have used since they began.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say so: it is Linux that does.
+    pub fn usage(&self) -> Result<Usage> {
+        let mut usage = Usage {
+            processor: Duration::ZERO,
+            waits: 0,
+        };
+        for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let thread = thread?.path();
+            // A thread may end meanwhile.
+            if let Some(nanos) = number(&thread.join("schedstat"), "")
+                && let Some(waits) = number(&thread.join("status"), "voluntary_ctxt_switches:")
+            {
+                usage.processor += Duration::from_nanos(nanos);
+                usage.waits += waits;
+            }
+        }
+        Ok(usage)
+    }
+
+    /// Ends the server and returns what was written beside its output.
+    ///
+    /// # Errors
+    ///
+    /// If the process cannot be waited for.
+    pub fn end(mut self) -> Result<String> {
+        drop(self.child.stdin.take());
+        let mut text = String::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            stderr.read_to_string(&mut text)?;
+        }
+        self.child.wait()?;
+        Ok(text)
+    }
+}
+
+/// The number behind `label` at the beginning of a line.
+fn number(file: &Path, label: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+impl Usage {
+    /// What was used after `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            processor: self.processor.saturating_sub(before.processor),
+            waits: self.waits.saturating_sub(before.waits),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The server ends when its input does.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}

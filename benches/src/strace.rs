@@ -1,0 +1,77 @@
+//! System calls for each message, as `strace` counts them.
+
+use std::io::{Error, Result};
+
+use crate::client::{Load, Until};
+use crate::servers::Launch;
+
+/// What the figures are, in their order.
+pub const FIGURES: [&str; 7] = [
+    "epoll_wait",
+    "read, recvfrom, ...",
+    "  of these in vain",
+    "write, sendto, writev, ...",
+    "futex",
+    "others",
+    "all",
+];
+
+/// System calls, or a number of each for a message, in the order of
+/// [`FIGURES`].
+pub type Calls = [f64; FIGURES.len()];
+
+/// How many system calls the server makes for a message, of which each connection
+/// sends so many. A server that has one of each to answer is deducted, so that
+/// what it does to start and to accept does not count.
+///
+/// # Errors
+///
+/// If there is no strace, or the server does not answer.
+pub fn per_message(launch: Launch, load: &Load, each: u64) -> Result<Calls> {
+    let (less, few) = count(launch, load, 1)?;
+    let (more, many) = count(launch, load, 1 + each)?;
+    let messages = many.saturating_sub(few).max(1) as f64;
+    Ok(std::array::from_fn(|figure| {
+        // What is not done for a message varies by itself.
+        (more[figure] - less[figure]).max(0.0) / messages
+    }))
+}
+
+fn count(launch: Launch, load: &Load, each: u64) -> Result<(Calls, u64)> {
+    let server = launch.start_traced()?;
+    let (done, text) = load.run(server.address(), Until::Each(each), || server.end())?;
+    let calls = parse(&text);
+    let calls = calls.ok_or_else(|| Error::other(format!("strace counted nothing: {text}")))?;
+    Ok((calls, done.messages))
+}
+
+/// Reads the table: share, seconds, microseconds, calls, errors if there are
+/// any, name.
+fn parse(text: &str) -> Option<Calls> {
+    let mut calls = Calls::default();
+    let mut rows = text.lines().skip_while(|line| !line.starts_with("---"));
+    for row in rows.by_ref().skip(1) {
+        if row.starts_with("---") {
+            return Some(calls);
+        }
+        let words: Vec<_> = row.split_whitespace().collect();
+        let number = |index: usize| words.get(index)?.parse::<f64>().ok();
+        let count = number(3)?;
+        let group = match *words.last()? {
+            "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => 0,
+            "read" | "readv" | "recvfrom" | "recvmsg" => {
+                calls[2] += number(4).unwrap_or(0.0);
+                1
+            }
+            "write" | "writev" | "sendto" | "sendmsg" => 3,
+            "futex" => 4,
+            _ => 5,
+        };
+        calls[group] += count;
+        calls[6] += count;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! The load generator `wrk`, and what it prints.
+
+use std::io::{Error, Result};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::servers::on_core;
+
+/// What one run of wrk found out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// How many requests were answered.
+    pub requests: u64,
+    /// How many in a second.
+    pub rate: f64,
+    /// The latency that 1 % of the answers exceeded.
+    pub p99: Duration,
+}
+
+/// Loads the server at `address` from one thread, on the given core only if
+/// there is one.
+///
+/// # Errors
+///
+/// If wrk does not start, or an answer was missing or not as it should be.
+pub fn run(
+    address: SocketAddr,
+    connections: usize,
+    duration: Duration,
+    core: Option<usize>,
+) -> Result<Report> {
+    let mut command = match core {
+        None => Command::new("wrk"),
+        Some(core) => on_core(core, Path::new("wrk")),
+    };
+    command
+        .args(["-t1", "--latency"])
+        .arg(format!("-c{connections}"))
+        .arg(format!("-d{}s", duration.as_secs()))
+        .arg(format!("http://{address}/"));
+    let output = command.output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(Error::other(format!("wrk failed: {text}{errors}")));
+    }
+    parse(&text).map_err(Error::other)
+}
+
+fn parse(text: &str) -> std::result::Result<Report, String> {
+    let refused = text
+        .lines()
+        .find(|line| line.contains("Socket errors") || line.contains("Non-2xx"));
+    if let Some(refused) = refused {
+        return Err(format!("wrk was not answered: {}", refused.trim()));
+    }
+    let requests = word(text, |line| line.contains(" requests in "), 0);
+    let rate = word(text, |line| line.starts_with("Requests/sec:"), 1);
+    let p99 = word(text, |line| line.trim_start().starts_with("99%"), 1);
+    (|| {
+        Some(Report {
+            requests: requests?.parse().ok()?,
+            rate: rate?.parse().ok()?,
+            p99: time(p99?)?,
+        })
+    })()
+    .ok_or_else(|| format!("what wrk printed is not understood: {text}"))
+}
+
+/// A word of the line that is meant.
+fn word(text: &str, meant: impl Fn(&str) -> bool, index: usize) -> Option<&str> {
+    let line = text.lines().find(|line| meant(line))?;
+    line.split_whitespace().nth(index)
+}
+
+fn time(text: &str) -> Option<Duration> {
+    let unit = text.trim_start_matches(|digit: char| digit.is_ascii_digit() || digit == '.');
+    let number: f64 = text[..text.len() - unit.len()].parse().ok()?;
+    let seconds = match unit {
+        "us" => number / 1e6,
+        "ms" => number / 1e3,
+        "s" => number,
+        "m" => number * 60.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests;
