@@ -46,7 +46,7 @@ pub enum Load {
 /// When a load ends.
 #[derive(Clone, Copy, Debug)]
 pub enum Until {
-    /// After so long.
+    /// After so long, but not before the first answer.
     Elapsed(Duration),
     /// When each connection or socket has sent so many.
     Each(u64),
@@ -132,7 +132,8 @@ fn exchange<P: Peer>(
     for peer in &mut peers {
         peer.begin()?;
     }
-    while busy > 0 && !until.is_past(start) {
+    let mut messages = 0;
+    while busy > 0 && (messages == 0 || !until.is_past(start)) {
         match poll.poll(&mut events, Some(PATIENCE)) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             other => other?,
@@ -144,6 +145,7 @@ fn exchange<P: Peer>(
             let Token(index) = event.token();
             if peers[index].proceed(event, &mut buffer)? {
                 complete[index] += 1;
+                messages += 1;
                 match until {
                     Until::Each(messages) if complete[index] == messages => busy -= 1,
                     _ => peers[index].begin()?,
@@ -152,7 +154,7 @@ fn exchange<P: Peer>(
         }
     }
     let done = Done {
-        messages: complete.iter().sum(),
+        messages,
         elapsed: start.elapsed(),
     };
     Ok((done, peers))

@@ -1,10 +1,22 @@
-//! Raddle under the policies that are not the default, as contestants.
+//! Raddle under each policy of its scheduler: the policies that are not the
+//! default as contestants, and loads that tell the policies apart.
+
+mod loads;
 
 use std::future::Future;
 
 use raddle::runtime::{Builder, Policy, Runtime};
 
 use crate::executors::{Executor, RaddleSpawner};
+
+pub use loads::{LOADS, Load};
+
+/// The policies, by their names in tables.
+pub const POLICIES: [(&str, Policy); 3] = [
+    ("WorkStealing", Policy::WorkStealing),
+    ("Shared", Policy::Shared),
+    ("Sharded", Policy::Sharded),
+];
 
 /// A multi-thread runtime of a policy, with sockets and timers.
 ///

@@ -80,13 +80,13 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Serves with so many `workers`, if that is what this process was started for, until its standard
-    /// input ends: so no server outlives the process that started it. The first
-    /// line that it prints is its address.
+    /// Serves with so many `workers`, if that is what this process was started for;
+    /// measures otherwise. A server prints a line, its address, and ends when its
+    /// standard input does, so that none outlives the process that started it.
     ///
     /// # Errors
     ///
-    /// If there is no socket to serve on.
+    /// If there is no socket to serve on, and those of `measure`.
     pub fn or_measure(self, workers: usize, measure: impl FnOnce() -> Result<()>) -> Result<()> {
         let Some(contestant) = self.contestant else {
             return measure();

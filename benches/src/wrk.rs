@@ -56,17 +56,19 @@ fn parse(text: &str) -> std::result::Result<Report, String> {
     if let Some(refused) = refused {
         return Err(format!("wrk was not answered: {}", refused.trim()));
     }
-    let requests = word(text, |line| line.contains(" requests in "), 0);
-    let rate = word(text, |line| line.starts_with("Requests/sec:"), 1);
-    let p99 = word(text, |line| line.trim_start().starts_with("99%"), 1);
-    (|| {
-        Some(Report {
-            requests: requests?.parse().ok()?,
-            rate: rate?.parse().ok()?,
-            p99: time(p99?)?,
-        })
-    })()
-    .ok_or_else(|| format!("what wrk printed is not understood: {text}"))
+    report(text).ok_or_else(|| format!("what wrk printed is not understood: {text}"))
+}
+
+fn report(text: &str) -> Option<Report> {
+    let requests = word(text, |line| line.contains(" requests in "), 0)?;
+    let rate = word(text, |line| line.starts_with("Requests/sec:"), 1)?;
+    let p99 = word(text, |line| line.trim_start().starts_with("99%"), 1)?;
+    let report = Report {
+        requests: requests.parse().ok()?,
+        rate: rate.parse().ok()?,
+        p99: time(p99)?,
+    };
+    (report.requests > 0).then_some(report)
 }
 
 /// A word of the line that is meant.

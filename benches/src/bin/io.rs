@@ -17,8 +17,9 @@ use raddle_benches::{strace, table};
 const CONTESTANTS: [Contestant; 2] = [Contestant::Raddle, Contestant::Tokio];
 const SMALL: usize = 64;
 const LARGE: usize = 1 << 20;
-/// How many messages are sent where both ends are on the runtime.
-const BOTH: usize = 32_000;
+/// How many messages are sent for each millisecond that a server would be loaded,
+/// where both ends are on the runtime.
+const BOTH: usize = 32;
 
 #[derive(Parser)]
 #[command(about = "Loads servers on sockets of Raddle and of Tokio in turn")]
@@ -255,7 +256,7 @@ impl Args {
             Contestant::Raddle => both_ends::<Raddle>,
             _ => both_ends::<Tokio>,
         };
-        let each = BOTH / connections;
+        let each = (BOTH * usize::from(self.milliseconds)).div_ceil(connections);
         let took = both(self.workers(), connections, SMALL, each)?;
         let messages = (each * connections) as f64;
         Ok(vec![

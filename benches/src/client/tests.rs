@@ -82,9 +82,12 @@ fn time_passes() {
         request: vec![7; 64],
         answer: 64,
     };
-    let until = Until::Elapsed(Duration::from_millis(20));
-    let (done, ()) = load.run(echo(), until, || Ok(())).unwrap();
-    assert!(done.elapsed >= Duration::from_millis(20));
+    for duration in [Duration::ZERO, Duration::from_millis(20)] {
+        let until = Until::Elapsed(duration);
+        let (done, ()) = load.run(echo(), until, || Ok(())).unwrap();
+        assert!(done.elapsed >= duration);
+        assert!(done.messages > 0);
+    }
 }
 
 #[test]

@@ -1,0 +1,200 @@
+//! Loads that the policies of the scheduler take differently.
+
+use std::future::Future;
+use std::hint::black_box;
+use std::pin::Pin;
+
+use raddle::io::{AsyncReadExt, AsyncWriteExt};
+use raddle::net::{TcpListener, TcpStream};
+use raddle::runtime::{Policy, Runtime};
+use raddle::task::{JoinHandle, yield_now};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// How many tasks the loads of computing tasks have.
+const TASKS: usize = 64;
+/// How many polls each has, and one that is long.
+const POLLS: usize = 50;
+const LONG: usize = 8 * POLLS;
+/// How many rounds of arithmetic make a poll of about a microsecond.
+const ARITHMETIC: u64 = 1_000;
+/// How deep the tree of `fork_join` is: it has 2 to this power leaves.
+const DEPTH: usize = 12;
+/// How many times the tasks of a pair talk to each other.
+const MESSAGES: usize = 100;
+const CONNECTIONS: usize = 16;
+const REQUESTS: usize = 100;
+
+/// A load.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    name: &'static str,
+    run: fn(&Runtime, Policy),
+}
+
+impl Load {
+    /// The name in tables.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Runs the load once on a runtime of the given policy.
+    ///
+    /// # Panics
+    ///
+    /// If a task does, or a socket cannot be had.
+    pub fn run(&self, runtime: &Runtime, policy: Policy) {
+        (self.run)(runtime, policy);
+    }
+}
+
+/// Loads that differ.
+pub const LOADS: [Load; 7] = [
+    Load {
+        name: "even",
+        run: |runtime, _| compute(runtime, |_, _| POLLS),
+    },
+    Load {
+        name: "skewed",
+        run: |runtime, _| {
+            compute(runtime, |task, workers| match task % workers {
+                0 => LONG,
+                _ => POLLS,
+            });
+        },
+    },
+    Load {
+        name: "fork-join",
+        run: |runtime, _| {
+            let leaves = runtime.block_on(runtime.spawn(tree(DEPTH))).unwrap();
+            assert_eq!(leaves, 1 << DEPTH);
+        },
+    },
+    Load {
+        name: "pairs, together",
+        run: |runtime, _| {
+            let pairs = (0..TASKS).map(|_| {
+                runtime.spawn(async {
+                    let (here, there) = ends();
+                    let other = raddle::spawn(pass(there));
+                    pass(here).await;
+                    other.await.unwrap();
+                })
+            });
+            join(runtime, pairs.collect());
+        },
+    },
+    Load {
+        name: "pairs, apart",
+        run: |runtime, _| {
+            let pairs = (0..TASKS).flat_map(|_| {
+                let (here, there) = ends();
+                [runtime.spawn(pass(here)), runtime.spawn(pass(there))]
+            });
+            join(runtime, pairs.collect());
+        },
+    },
+    Load {
+        name: "I/O",
+        run: |runtime, policy| io(runtime, policy, 0),
+    },
+    Load {
+        name: "I/O, computing",
+        run: |runtime, policy| io(runtime, policy, 20 * ARITHMETIC),
+    },
+];
+
+fn join(runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
+    runtime.block_on(async {
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+fn burn(rounds: u64) {
+    let mut state = black_box(1_u64);
+    for _ in 0..rounds {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).rotate_left(7);
+    }
+    black_box(state);
+}
+
+/// Tasks that compute, as many polls each as `polls` says of its number and the
+/// number of workers.
+fn compute(runtime: &Runtime, polls: fn(usize, usize) -> usize) {
+    let workers = runtime.metrics().num_workers();
+    let tasks = (0..TASKS).map(|task| {
+        let polls = polls(task, workers);
+        runtime.spawn(async move {
+            for _ in 0..polls {
+                burn(ARITHMETIC);
+                yield_now().await;
+            }
+        })
+    });
+    join(runtime, tasks.collect());
+}
+
+/// A task that spawns two, and they two each, with a little to do at the leaves.
+fn tree(depth: usize) -> Pin<Box<dyn Future<Output = usize> + Send>> {
+    Box::pin(async move {
+        if depth == 0 {
+            burn(ARITHMETIC);
+            return 1;
+        }
+        let other = raddle::spawn(tree(depth - 1));
+        tree(depth - 1).await + other.await.unwrap()
+    })
+}
+
+type End = (UnboundedSender<()>, UnboundedReceiver<()>);
+
+/// The ends of a line between two tasks.
+fn ends() -> (End, End) {
+    let (to_there, from_here) = unbounded_channel();
+    let (to_here, from_there) = unbounded_channel();
+    ((to_there, from_there), (to_here, from_here))
+}
+
+/// Says something and waits for an answer, again and again.
+async fn pass((out, mut back): End) {
+    for _ in 0..MESSAGES {
+        out.send(()).unwrap();
+        back.recv().await.unwrap();
+    }
+}
+
+/// Connections whose two ends are tasks: one asks, the other computes and
+/// answers. On shards the connections are dealt out.
+fn io(runtime: &Runtime, policy: Policy, computing: u64) {
+    let workers = runtime.metrics().num_workers();
+    let connections = (0..CONNECTIONS).map(|connection| match policy {
+        Policy::Sharded => runtime
+            .handle()
+            .spawn_on(connection % workers, move || ask(computing)),
+        _ => runtime.spawn(ask(computing)),
+    });
+    join(runtime, connections.collect());
+}
+
+async fn ask(computing: u64) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut near = TcpStream::connect(listener.local_addr().unwrap())
+        .await
+        .unwrap();
+    let (mut far, _) = listener.accept().await.unwrap();
+    let answering = raddle::spawn(async move {
+        let mut request = [0; 64];
+        while far.read_exact(&mut request).await.is_ok() {
+            burn(computing);
+            far.write_all(&request).await.unwrap();
+        }
+    });
+    let mut answer = [0; 64];
+    for _ in 0..REQUESTS {
+        near.write_all(&[7; 64]).await.unwrap();
+        near.read_exact(&mut answer).await.unwrap();
+    }
+    drop(near);
+    answering.await.unwrap();
+}
