@@ -6,7 +6,7 @@ mod process;
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::io::{self, Read, Result, Write};
+use std::io::{self, Error, Read, Result, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::thread;
 
@@ -51,6 +51,11 @@ impl Contestant {
             Self::Tokio => Tokio::NAME,
             Self::Mio => "mio loop",
         }
+    }
+
+    /// The error with the name of the server in which it arose.
+    pub fn in_error(self, error: Error) -> Error {
+        Error::new(error.kind(), format!("{}: {error}", self.name()))
     }
 }
 

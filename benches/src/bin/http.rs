@@ -24,7 +24,7 @@ const FIGURES: [&str; 4] = [
 const REQUEST: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 /// How many requests are made, over all connections, while system calls are
 /// counted.
-const COUNTED: usize = 20_000;
+const COUNTED: usize = 10_000;
 
 #[derive(Parser)]
 #[command(about = "Loads hyper on Raddle, hyper on Tokio and a hand-written loop with wrk in turn")]
@@ -105,12 +105,16 @@ impl Args {
     fn rows(&self, connections: usize, rounds: usize) -> Result<String> {
         if self.syscalls {
             let measured = try_in_turn(CONTESTANTS.len(), rounds, |index| {
-                self.count(CONTESTANTS[index], connections)
+                let contestant = CONTESTANTS[index];
+                self.count(contestant, connections)
+                    .map_err(|error| contestant.in_error(error))
             })?;
             return Ok(table::rows(&strace::FIGURES, &measured));
         }
         let measured = try_in_turn(CONTESTANTS.len(), rounds, |index| {
-            self.measure(CONTESTANTS[index], connections)
+            let contestant = CONTESTANTS[index];
+            self.measure(contestant, connections)
+                .map_err(|error| contestant.in_error(error))
         })?;
         Ok(table::rows(&FIGURES, &measured))
     }

@@ -207,17 +207,19 @@ impl Args {
         let load = case.load();
         if self.syscalls {
             let measured = try_in_turn(CONTESTANTS.len(), rounds, |index| {
-                let launch = self.launch(CONTESTANTS[index], case);
-                strace::per_message(launch, &load, case.counted())
+                let contestant = CONTESTANTS[index];
+                strace::per_message(self.launch(contestant, case), &load, case.counted())
+                    .map_err(|error| contestant.in_error(error))
             })?;
             return Ok(table::rows(&strace::FIGURES, &measured));
         }
         let measured = try_in_turn(CONTESTANTS.len(), rounds, |index| {
             let contestant = CONTESTANTS[index];
-            match case.kind {
+            let figures = match case.kind {
                 Kind::Both => self.both(contestant, case.peers),
                 _ => self.measure(self.launch(contestant, case), &load),
-            }
+            };
+            figures.map_err(|error| contestant.in_error(error))
         })?;
         Ok(table::rows(case.figures(), &measured))
     }
