@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How long the steps between two looks at the driver should take at most. With
 /// polls that take longer than usual the looks are closer. A server's polls, of
 /// some 10 us with their system calls, are not: each look is a system call too.
-const TARGET: Duration = Duration::from_millis(1);
+const TARGET: Duration = Duration::from_millis(3);
 
 /// What is due before the next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
