@@ -65,6 +65,14 @@ fn a_stealer_over_the_wrap() {
     model::check(|| push_and_pop::<2>(NEAR_WRAP, &[|owner| thief(owner, NEAR_WRAP + 1)]));
 }
 
+/// A queue of eight is the smallest in which a stealer waits: it finds a single
+/// item, and the owner goes on meanwhile. Complete.
+#[test]
+fn a_stealer_that_waits_for_more() {
+    model::check(|| push_and_pop::<8>(NEAR_WRAP, &[|owner| thief(owner, 0)]));
+    model::check(|| one_item::<8>(&[|owner| thief(owner, 0)]));
+}
+
 /// Complete.
 #[test]
 fn a_stealer_of_single_items() {
