@@ -53,7 +53,7 @@ impl Asleep {
     /// The workers that were unparked; the one in the driver by way of it.
     fn woken(&self) -> Vec<usize> {
         let of_driver = self.events.with(|state| state.unparked);
-        (0..WORKERS)
+        (0..self.workers.len())
             .filter(|&worker| self.workers[worker].is_unparked())
             .inspect(|&worker| assert!(worker != self.in_driver || of_driver))
             .collect()
@@ -96,6 +96,29 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
                 assert!(task.is_finished());
             }
             assert_eq!(pool.events.with(|state| state.parks), 0);
+        }
+    }
+}
+
+/// It would never be seen parked, and an idle scheduler would look after it for
+/// ever.
+#[test]
+fn nobody_keeps_watch_over_a_worker_that_has_left() {
+    for policy in SHARING {
+        let mut pool = Asleep::new(policy, 0);
+        drop(pool.workers.pop());
+        // It had somebody woken in its place, and another keep watch.
+        while let [woken, ..] = pool.woken()[..] {
+            let worker = &mut pool.workers[woken];
+            if worker.resume_park().is_none() {
+                while worker.begin_park().is_none() {
+                    assert_eq!(worker.step(), Step::Idle);
+                }
+            }
+        }
+        for worker in &mut pool.workers {
+            let wait = worker.resume_park().unwrap();
+            assert_eq!(wait.timeout, None);
         }
     }
 }
