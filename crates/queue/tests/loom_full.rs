@@ -93,10 +93,10 @@ fn the_owner_comes_round_while_a_stealer_is_held() {
     model::check(|| go_round(3));
 }
 
-/// As above, over each slot twice. Bounded at three preemptions.
+/// As above, over each slot twice. Bounded at four preemptions.
 #[test]
 fn the_owner_goes_round_while_a_stealer_is_held() {
-    Model::new().preemptions(3).check(|| go_round(4));
+    Model::new().preemptions(4).check(|| go_round(4));
 }
 
 /// A thief that has marked a claim finds the item gone, and gives up. Complete.

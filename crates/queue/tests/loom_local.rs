@@ -15,6 +15,9 @@ use raddle_std::model::{self, Model};
 use raddle_std::thread::{self, JoinHandle};
 use thieves::{NEAR_WRAP, NoOverflow, Sink, drain, thief};
 
+/// Starts a thread that takes from a queue.
+type Start<const N: usize> = fn(&Owner<Item, N>) -> JoinHandle<()>;
+
 /// A thread that steals one item.
 fn pickpocket<const N: usize>(owner: &Owner<Item, N>) -> JoinHandle<()> {
     let stealer = owner.stealer();
@@ -27,7 +30,7 @@ fn pickpocket<const N: usize>(owner: &Owner<Item, N>) -> JoinHandle<()> {
 
 /// The owner pushes three items and pops two on the way; each of `others` does
 /// what it does; what is left is popped.
-fn push_and_pop<const N: usize>(index: u32, others: &[fn(&Owner<Item, N>) -> JoinHandle<()>]) {
+fn push_and_pop<const N: usize>(index: u32, others: &[Start<N>]) {
     let arena = Arena::new(3);
     let (owner, _) = local::starting_at::<Item, N>(index);
     owner.push(arena.item(0), &NoOverflow);
@@ -62,6 +65,14 @@ fn a_stealer_over_the_wrap() {
     model::check(|| push_and_pop::<2>(NEAR_WRAP, &[|owner| thief(owner, NEAR_WRAP + 1)]));
 }
 
+/// A queue of eight is the smallest in which a stealer waits: it finds a single
+/// item, and the owner goes on meanwhile. Complete.
+#[test]
+fn a_stealer_that_waits_for_more() {
+    model::check(|| push_and_pop::<8>(NEAR_WRAP, &[|owner| thief(owner, 0)]));
+    model::check(|| one_item::<8>(&[|owner| thief(owner, 0)]));
+}
+
 /// Complete.
 #[test]
 fn a_stealer_of_single_items() {
@@ -86,7 +97,7 @@ fn two_stealers_of_a_queue_of_four() {
 
 /// One item, pushed under the eyes of those that want it: only the queue can
 /// tell them that it was written, and that it is gone.
-fn one_item<const N: usize>(others: &[fn(&Owner<Item, N>) -> JoinHandle<()>]) {
+fn one_item<const N: usize>(others: &[Start<N>]) {
     let arena = Arena::new(1);
     let (owner, _) = local::starting_at::<Item, N>(NEAR_WRAP + 1);
     let others: Vec<_> = others.iter().map(|start| start(&owner)).collect();

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 use raddle_queue::{Owner, Pointer, Stealer, local};
 use raddle_std::cell::UnsafeCell;
-use raddle_std::model;
+use raddle_std::model::{self, Model};
 use raddle_std::sync::Arc;
 use raddle_std::thread;
 
@@ -61,7 +61,7 @@ unsafe impl Pointer for Item {
 /// looked at before all threads are joined.
 fn steal_half<const N: usize>(stealer: &Stealer<Item, N>) -> Owner<Item, N> {
     let (own, _) = local::new();
-    drop(stealer.steal_into(&own));
+    let _ = stealer.steal_into(&own);
     own
 }
 
@@ -118,12 +118,39 @@ fn a_steal_writes_to_a_slot_that_was_stolen() {
         }
         let stealing = thread::spawn(move || {
             // `b` has room if its stealer has finished.
-            drop(from_a.steal_into(&b));
+            let _ = from_a.steal_into(&b);
             b
         });
         let own = steal_half(&from_b);
         drop(stealing.join().unwrap());
         drop((own, a));
+    });
+}
+
+/// The owner pushes to the slot that one stealer has read, on the strength of
+/// what another says, which is at work after it or has been. Bounded at three
+/// preemptions.
+#[test]
+fn a_stealer_answers_for_those_before_it() {
+    Model::new().preemptions(3).check(|| {
+        let slots = Slots::new();
+        let (owner, stealer) = local::new::<Item, 2>();
+        for index in 0..2 {
+            owner.try_push(slots.item(index)).unwrap();
+        }
+        let item = slots.item(0);
+        let other = {
+            let stealer = stealer.clone();
+            thread::spawn(move || steal_half(&stealer))
+        };
+        let pusher = thread::spawn(move || {
+            let _ = owner.try_push(item);
+            owner
+        });
+        let own = steal_half(&stealer);
+        drop(other.join().unwrap());
+        drop(pusher.join().unwrap());
+        drop(own);
     });
 }
 

@@ -29,6 +29,8 @@ struct Sleepers {
     listed: Vec<usize>,
     /// The one of them that keeps watch.
     watcher: Option<usize>,
+    /// How many workers have left for good, and so are never parked.
+    gone: usize,
 }
 
 impl Sleepers {
@@ -110,6 +112,7 @@ impl Idle {
             sleepers: Mutex::new(Sleepers {
                 listed: Vec::with_capacity(workers),
                 watcher: None,
+                gone: 0,
             }),
             watched: AtomicBool::new(false),
             workers,
@@ -222,7 +225,7 @@ impl Idle {
             return None;
         }
         let mut sleepers = self.sleepers.lock();
-        if sleepers.watcher.is_some() || sleepers.listed.len() == self.workers {
+        if sleepers.watcher.is_some() || !self.any_runs(&sleepers) {
             return None;
         }
         sleepers.watcher = sleepers.listed.last().copied();
@@ -243,6 +246,16 @@ impl Idle {
         self.has_watch && !watched() && parked() > 0
     }
 
+    /// Whether there is a worker to watch over.
+    fn any_runs(&self, sleepers: &Sleepers) -> bool {
+        sleepers.listed.len() + sleepers.gone < self.workers
+    }
+
+    /// Says that a worker, which is not listed, has left for good.
+    pub(crate) fn leave(&self) {
+        self.sleepers.lock().gone += 1;
+    }
+
     /// Tells whether somebody keeps watch, after a change under the lock.
     fn note_watch(&self, sleepers: &Sleepers) {
         // ORDERING: see `lacks_watch`.
@@ -261,7 +274,7 @@ impl Idle {
         if !self.has_watch {
             return Duty::Sleep;
         }
-        if sleepers.listed.len() == self.workers && !lingers {
+        if !self.any_runs(&sleepers) && !lingers {
             sleepers.dismiss(worker);
             self.note_watch(&sleepers);
             return Duty::Sleep;

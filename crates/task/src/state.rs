@@ -28,7 +28,8 @@ impl State {
     #[inline]
     pub(crate) fn load(&self) -> Snapshot {
         // ORDERING: Acquire pairs with `transition_to_complete`: a caller that
-        // sees `COMPLETE` may read the output.
+        // sees `COMPLETE` may read the output. Not a fence once it is seen:
+        // ThreadSanitizer does not know fences.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
@@ -212,23 +213,21 @@ impl State {
     }
 
     fn change_unless_complete(&self, change: impl Fn(usize) -> usize, success: Ordering) -> bool {
-        // ORDERING: a guess for the exchange.
-        let mut current = Snapshot(self.0.load(Ordering::Relaxed));
+        let mut current = self.load();
         while !current.is(COMPLETE) {
-            // ORDERING: `success` is argued by the callers.
+            // ORDERING: `success` is argued by the callers. Acquire on failure
+            // as in `load`: if the task has completed, the caller reads the
+            // output next.
             match self.0.compare_exchange_weak(
                 current.0,
                 change(current.0),
                 success,
-                Ordering::Relaxed,
+                Ordering::Acquire,
             ) {
                 Ok(_) => return true,
                 Err(actual) => current = Snapshot(actual),
             }
         }
-        // ORDERING: pairs with `transition_to_complete`: the caller reads the
-        // output next.
-        raddle_std::sync::atomic::fence(Ordering::Acquire);
         false
     }
 
@@ -236,14 +235,10 @@ impl State {
     /// reference.
     #[inline]
     pub(crate) fn detach(&self) -> Detach {
-        // ORDERING: a guess for the exchange.
-        let mut current = Snapshot(self.0.load(Ordering::Relaxed));
+        let mut current = self.load();
         loop {
             debug_assert!(current.is(JOIN_INTEREST));
             if current.is(COMPLETE) {
-                // ORDERING: pairs with `transition_to_complete`: the caller
-                // drops the output next.
-                raddle_std::sync::atomic::fence(Ordering::Acquire);
                 return Detach::DropOutput;
             }
             let (change, duty) = if current.is(JOIN_WAKER) {
@@ -253,12 +248,13 @@ impl State {
                 (JOIN_INTEREST + REF_ONE, Detach::Nothing)
             };
             // ORDERING: Release: as in `release`. What the handle did with the
-            // cell happens before it is freed.
+            // cell happens before it is freed. Acquire on failure as in `load`: if
+            // the task has completed, the caller drops the output next.
             match self.0.compare_exchange_weak(
                 current.0,
                 current.0 - change,
                 Ordering::Release,
-                Ordering::Relaxed,
+                Ordering::Acquire,
             ) {
                 Ok(_) => return duty,
                 Err(actual) => current = Snapshot(actual),

@@ -13,7 +13,7 @@ use super::{CAPACITY, Owner};
 use crate::Pointer;
 use crate::cursor::Index;
 
-/// For how many hints to the processor a stealer waits, once, that finds less
+/// For how many hints to the processor a stealer waits, once, that finds no more
 /// than an eighth of the capacity, before it takes half of what there is then.
 ///
 /// The owner may be in the middle of a burst of pushes, and to move one item
@@ -103,7 +103,7 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
     /// and the caller's to clear.
     fn claim(&self) -> Option<(Index, u32)> {
         let (mut front, mut available) = self.look();
-        if available > 0 && (available as usize) < N / 8 {
+        if available > 0 && available as usize <= N / 8 {
             (0..PATIENCE).for_each(|_| hint::spin_loop());
             (front, available) = self.look();
         }

@@ -69,6 +69,7 @@ impl Core {
             // Whether or not it was the last, somebody is woken below.
             let _ = self.shared.idle.end_search();
         }
+        self.shared.idle.leave();
         let tasks = std::iter::from_fn(|| self.take_slot().or_else(|| self.pop()));
         tasks.for_each(|task| self.shared.inject(task));
         // Somebody else is to wait in the driver.

@@ -19,9 +19,13 @@ pub(crate) struct Seat(Arc<Core>);
 unsafe impl Send for Seat where Core: Send {}
 
 impl Seat {
-    #[expect(
-        clippy::arc_with_non_send_sync,
-        reason = "the references are in seats, which say why they may be sent"
+    // The lint does not know the model's `Arc`.
+    #[cfg_attr(
+        not(raddle_loom),
+        expect(
+            clippy::arc_with_non_send_sync,
+            reason = "the references are in seats, which say why they may be sent"
+        )
     )]
     pub(crate) fn new(core: Core) -> Self {
         Self(Arc::new(core))

@@ -47,7 +47,7 @@ impl Worker {
                 return None;
             }
             core.watch.borrow_mut().begin();
-            core.go_on_parking(true)
+            core.go_on_parking(false, true)
         };
         self.wait_as(parked)
     }
@@ -76,7 +76,7 @@ impl Worker {
         let watches = parked.watches;
         core.leave(self.parked.take());
         let parked = if core.stays_parked(watches) {
-            core.go_on_parking(was_in_driver || core.watches_over_stuck())
+            core.go_on_parking(was_in_driver, was_in_driver || core.watches_over_stuck())
         } else {
             core.finish_park(was_in_driver);
             None
@@ -114,8 +114,7 @@ impl Worker {
 
 impl Core {
     /// Waits, listed as parked, unless there is a reason not to.
-    fn go_on_parking(&self, mut takes_driver: bool) -> Option<Parked> {
-        let mut was_in_driver = false;
+    fn go_on_parking(&self, mut was_in_driver: bool, mut takes_driver: bool) -> Option<Parked> {
         while let Some(Wait { watches, timeout }) = self.next_wait(None) {
             let driver = takes_driver.then(|| self.take_driver()).flatten();
             let place = match driver {

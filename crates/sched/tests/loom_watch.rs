@@ -1,0 +1,155 @@
+//! Models of the watch under real workers: whoever leaves the driver to nobody
+//! sees to it that another keeps watch.
+//!
+//! The workers are stepped, so that a model has two threads, each with a part of
+//! its own to play, rather than one for each worker.
+#![cfg(raddle_loom)]
+#![allow(dead_code, unreachable_pub)]
+
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub use raddle_sched::{Driver, Unpark};
+}
+
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
+
+use condvar_driver::Events;
+use raddle_sched::{Config, Handle, Pool, Step, Worker};
+use raddle_std::model::Model;
+use raddle_std::sync::{Arc, Mutex};
+use raddle_std::thread;
+
+/// Three workers, in the driver, asleep and running, in the state in which
+/// nobody keeps watch.
+struct Trio {
+    handle: Handle,
+    events: Arc<Events>,
+    in_driver: Worker,
+    asleep: Worker,
+    running: Worker,
+    /// Of a task that waits.
+    waker: Waker,
+}
+
+impl Trio {
+    fn new() -> Self {
+        let events = Events::new();
+        let config = Config {
+            workers: 3,
+            keeps_watch: true,
+            ..Config::default()
+        };
+        let driver = Box::new(Events::driver(&events));
+        let (handle, workers) = Pool::stepped(config, Some(driver));
+        let [mut in_driver, mut asleep, mut running]: [_; 3] =
+            workers.try_into().expect("three workers");
+
+        let waker = Arc::new(Mutex::new(None));
+        let theirs = waker.clone();
+        drop(handle.spawn(poll_fn(move |cx| {
+            *theirs.lock() = Some(cx.waker().clone());
+            Poll::<()>::Pending
+        })));
+        assert_eq!(running.step(), Step::Ran);
+        let waker = waker.lock().take().expect("the task was polled");
+
+        // The one in the driver is the latest to be listed of these two, and so
+        // is rather woken while it is not there.
+        assert!(in_driver.begin_park().is_some());
+        assert!(asleep.begin_park().is_some());
+        assert_eq!(in_driver.step(), Step::Idle);
+        assert!(in_driver.begin_park().is_some_and(|wait| wait.in_driver));
+        // When all are parked, nobody keeps watch.
+        assert_eq!(running.step(), Step::Idle);
+        assert!(running.begin_park().is_some());
+        let wait = asleep.resume_park().expect("there is no work");
+        assert!(!wait.in_driver && wait.timeout.is_none());
+        // Nor when one that is not in the driver is woken for a single task.
+        drop(handle.spawn(async {}));
+        assert!(running.is_unparked() && !asleep.is_unparked());
+        assert!(running.resume_park().is_none());
+        assert_eq!(running.step(), Step::Ran);
+        assert!(!asleep.is_unparked());
+        Self {
+            handle,
+            events,
+            in_driver,
+            asleep,
+            running,
+            waker,
+        }
+    }
+}
+
+/// The worker in the driver comes out while one that leaves for good wakes
+/// somebody in its place, and gets a task whose poll might not return. If it is
+/// the one that was woken, after it had left the driver, whoever woke it has not
+/// seen to the watch.
+fn come_out_and_be_woken(by_event: bool) {
+    Model::new().branches(20_000).check(move || {
+        let Trio {
+            handle,
+            events,
+            mut in_driver,
+            asleep,
+            running,
+            waker,
+        } = Trio::new();
+        if by_event {
+            events.raise([waker]);
+        }
+        let leaver = thread::spawn(move || drop(running));
+        let wait = in_driver.resume_park();
+        leaver.join().unwrap();
+        if wait.is_none() {
+            if !by_event {
+                drop(handle.spawn(async {}));
+            }
+            assert_eq!(in_driver.step(), Step::Ran);
+        }
+        assert!(
+            asleep.is_unparked(),
+            "nobody is in the driver, and nobody keeps watch"
+        );
+    });
+}
+
+#[test]
+fn a_worker_that_is_woken_between_an_event_and_the_list_sees_to_the_watch() {
+    come_out_and_be_woken(true);
+}
+
+#[test]
+fn a_worker_that_is_woken_between_two_waits_in_the_driver_sees_to_the_watch() {
+    come_out_and_be_woken(false);
+}
+
+/// The models see what two threads do without synchronising. The worker has not
+/// parked, for a model that has failed must not find a parker of its own among
+/// what is left of the thread.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_race_beside_a_worker_is_caught() {
+    struct Racy(raddle_std::cell::UnsafeCell<u32>);
+    // SAFETY: shared on purpose; the model finds the race.
+    unsafe impl Sync for Racy {}
+    // SAFETY: as above.
+    unsafe impl Send for Racy {}
+    Model::new().preemptions(1).branches(20_000).check(|| {
+        let (handle, mut workers) = Pool::stepped(Config::default(), None);
+        drop(handle.spawn(async {}));
+        assert_eq!(workers[0].step(), Step::Ran);
+        drop((handle, workers));
+        let racy = std::sync::Arc::new(Racy(raddle_std::cell::UnsafeCell::new(0)));
+        let theirs = racy.clone();
+        let writer = thread::spawn(move || {
+            // SAFETY: none; this is the race.
+            theirs.0.with_mut(|value| unsafe { *value = 1 });
+        });
+        // SAFETY: none; this is the race.
+        racy.0.with(|value| unsafe { *value });
+        writer.join().unwrap();
+    });
+}

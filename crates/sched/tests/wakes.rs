@@ -1,0 +1,124 @@
+//! Who is woken, and how many: counted on workers that the test drives itself.
+#![cfg(not(raddle_loom))]
+
+mod common;
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub(crate) use raddle_sched::{Driver, Unpark};
+}
+
+use common::{SHARING, config_of};
+use condvar_driver::Events;
+use raddle_sched::{Handle, Policy, Pool, Step, Worker};
+use raddle_std::sync::Arc;
+
+const WORKERS: usize = 4;
+
+/// Workers of which one is in the driver, whichever the caller says, and the
+/// others are asleep. Nobody keeps watch.
+struct Asleep {
+    handle: Handle,
+    events: Arc<Events>,
+    workers: Vec<Worker>,
+    in_driver: usize,
+}
+
+impl Asleep {
+    /// The worker in the driver is listed last, so that it would be the first to
+    /// be woken.
+    fn new(policy: Policy, in_driver: usize) -> Self {
+        let events = Events::new();
+        let driver = Box::new(Events::driver(&events));
+        let (handle, mut workers) = Pool::stepped(config_of(policy, WORKERS), Some(driver));
+        for place in 0..WORKERS {
+            let wait = workers[(in_driver + place) % WORKERS].begin_park().unwrap();
+            assert_eq!(wait.in_driver, place == 0);
+        }
+        assert_eq!(workers[in_driver].step(), Step::Idle);
+        assert!(workers[in_driver].begin_park().unwrap().in_driver);
+        let mut pool = Self {
+            handle,
+            events,
+            workers,
+            in_driver,
+        };
+        // It had another keep watch when it left, which finds that it is back.
+        let watcher = pool.only_woken();
+        let wait = pool.workers[watcher].resume_park().unwrap();
+        assert_eq!((wait.in_driver, wait.timeout), (false, None));
+        pool
+    }
+
+    /// The workers that were unparked; the one in the driver by way of it.
+    fn woken(&self) -> Vec<usize> {
+        let of_driver = self.events.with(|state| state.unparked);
+        (0..self.workers.len())
+            .filter(|&worker| self.workers[worker].is_unparked())
+            .inspect(|&worker| assert!(worker != self.in_driver || of_driver))
+            .collect()
+    }
+
+    /// The one worker that was unparked.
+    fn only_woken(&self) -> usize {
+        let woken = self.woken();
+        assert_eq!(woken.len(), 1, "{woken:?} were woken");
+        woken[0]
+    }
+
+    /// Lets a woken worker run tasks until it parks; says how many.
+    fn run(&mut self, worker: usize) -> usize {
+        let worker = &mut self.workers[worker];
+        assert!(worker.resume_park().is_none());
+        let mut ran = 0;
+        while worker.begin_park().is_none() {
+            while worker.step() == Step::Ran {
+                ran += 1;
+            }
+        }
+        ran
+    }
+}
+
+#[test]
+fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
+    for policy in SHARING {
+        for in_driver in 0..WORKERS {
+            let mut pool = Asleep::new(policy, in_driver);
+            for _ in 0..10 {
+                assert_eq!(pool.woken(), []);
+                let task = pool.handle.spawn(async {});
+                let woken = pool.only_woken();
+                assert_ne!(woken, in_driver);
+                // Nor does the one that was woken wake another, for there is
+                // nothing more to be found.
+                assert_eq!(pool.run(woken), 1);
+                assert!(task.is_finished());
+            }
+            assert_eq!(pool.events.with(|state| state.parks), 0);
+        }
+    }
+}
+
+/// It would never be seen parked, and an idle scheduler would look after it for
+/// ever.
+#[test]
+fn nobody_keeps_watch_over_a_worker_that_has_left() {
+    for policy in SHARING {
+        let mut pool = Asleep::new(policy, 0);
+        drop(pool.workers.pop());
+        // It had somebody woken in its place, and another keep watch.
+        while let [woken, ..] = pool.woken()[..] {
+            let worker = &mut pool.workers[woken];
+            if worker.resume_park().is_none() {
+                while worker.begin_park().is_none() {
+                    assert_eq!(worker.step(), Step::Idle);
+                }
+            }
+        }
+        for worker in &mut pool.workers {
+            let wait = worker.resume_park().unwrap();
+            assert_eq!(wait.timeout, None);
+        }
+    }
+}
