@@ -55,7 +55,6 @@
 
 #![forbid(unsafe_code)]
 
-mod batch;
 mod context;
 mod error;
 mod handle;
@@ -67,11 +66,11 @@ mod registration;
 mod state;
 mod table;
 
-pub use batch::WakerBatch;
 pub use context::EnterGuard;
 pub use error::is_shut_down;
 pub use handle::Handle;
 pub use interest::Interest;
+pub use raddle_std::WakerBatch;
 pub use reactor::Reactor;
 pub use readiness::{Clearing, Readiness, ReadyEvent, Snapshot};
 pub use ready::Ready;

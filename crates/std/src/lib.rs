@@ -33,7 +33,10 @@ use crate::std as imp;
 #[cfg(raddle_loom)]
 pub mod model;
 
+mod waker_batch;
+
 pub use crate::count::Count;
+pub use crate::waker_batch::WakerBatch;
 pub use crossbeam_utils::CachePadded;
 
 /// Atomics, reference counting and locks.

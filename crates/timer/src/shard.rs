@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use raddle_std::WakerBatch;
 use raddle_std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::batch::Batch;
 use crate::deadline::{Earliest, NEVER};
 use crate::shared::Shared;
 use crate::wheel::{Progress, Wheel};
@@ -48,7 +48,7 @@ impl Shard {
         }
         let mut fired = 0;
         loop {
-            let mut batch = Batch::new();
+            let mut batch = WakerBatch::new();
             let progress = {
                 let mut core = self.core();
                 let progress = core.wheel.fire(now, &mut batch);
@@ -68,7 +68,7 @@ impl Shard {
     /// Ends every timer that has not fired, and wakes who waits for it.
     pub(crate) fn shut_down(&self) {
         loop {
-            let mut batch = Batch::new();
+            let mut batch = WakerBatch::new();
             let progress = {
                 let mut core = self.core();
                 core.shut_down = true;

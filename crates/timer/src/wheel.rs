@@ -8,7 +8,8 @@
 use std::fmt;
 use std::ptr::NonNull;
 
-use crate::batch::Batch;
+use raddle_std::WakerBatch;
+
 use crate::entry::{Links, Node};
 use crate::state::{Fire, MAX_TICK, TICK_BITS};
 
@@ -162,7 +163,7 @@ impl Wheel {
 
     /// Takes out what is due at `now` and puts the wakers into `batch`, until
     /// that is full.
-    pub(crate) fn fire(&mut self, now: u64, batch: &mut Batch) -> Progress {
+    pub(crate) fn fire(&mut self, now: u64, batch: &mut WakerBatch) -> Progress {
         debug_assert!(now <= MAX_TICK);
         while let Some(next) = self.next_slot()
             && next.start <= now
@@ -180,7 +181,7 @@ impl Wheel {
     }
 
     /// Takes out everything, because the timers shut down.
-    pub(crate) fn shut_down(&mut self, batch: &mut Batch) -> Progress {
+    pub(crate) fn shut_down(&mut self, batch: &mut WakerBatch) -> Progress {
         while let Some(next) = self.next_slot() {
             if batch.is_full() {
                 return Progress::BatchFull;
@@ -199,7 +200,7 @@ impl Wheel {
     }
 
     /// Fires the timers of a slot of level 0, in which all share one tick.
-    fn fire_slot(&mut self, slot: NextSlot, batch: &mut Batch) -> Progress {
+    fn fire_slot(&mut self, slot: NextSlot, batch: &mut WakerBatch) -> Progress {
         while !batch.is_full() {
             let Some(node) = self.pop(slot) else {
                 return Progress::Done;

@@ -31,6 +31,10 @@ const LAYERS: &[Layer] = &[
         may_use: &["raddle-std", "raddle-coop"],
     },
     Layer {
+        package: "raddle-sync",
+        may_use: &["raddle-std", "raddle-coop"],
+    },
+    Layer {
         package: "raddle-task",
         may_use: &["raddle-std", "raddle-coop"],
     },

@@ -127,7 +127,7 @@ impl Fixture {
         assert!(now >= self.now);
         self.now = now;
         loop {
-            let mut batch = Batch::new();
+            let mut batch = WakerBatch::new();
             let progress = self.wheel.fire(now, &mut batch);
             batch.wake_all();
             if progress == Progress::Done {
@@ -278,7 +278,7 @@ fn timers_of_one_tick_fire_in_the_order_of_their_insertion() {
     }
     let mut order = Vec::new();
     loop {
-        let mut batch = Batch::new();
+        let mut batch = WakerBatch::new();
         let progress = fixture.wheel.fire(5_000, &mut batch);
         batch.wake_all();
         order.append(&mut fixture.fired.lock());
@@ -295,7 +295,7 @@ fn a_slot_cut_short_by_a_full_batch_can_be_changed() {
     for id in 0..40 {
         fixture.insert(id, 70);
     }
-    let mut batch = Batch::new();
+    let mut batch = WakerBatch::new();
     assert_eq!(fixture.wheel.fire(100, &mut batch), Progress::BatchFull);
     let rest: Vec<usize> = (0..40).filter(|&id| fixture.is_armed(id)).collect();
     assert_eq!(batch.len() + rest.len(), 40);
@@ -320,7 +320,7 @@ fn shutting_down_takes_out_every_timer_once() {
         fixture.insert(id, tick);
     }
     loop {
-        let mut batch = Batch::new();
+        let mut batch = WakerBatch::new();
         let progress = fixture.wheel.shut_down(&mut batch);
         batch.wake_all();
         if progress == Progress::Done {

@@ -1,7 +1,8 @@
 //! Wakers on their way from under a lock to their wake.
 
-use std::fmt;
-use std::task::Waker;
+use ::std::fmt;
+use ::std::panic::{AssertUnwindSafe, catch_unwind};
+use ::std::task::Waker;
 
 const CAPACITY: usize = 32;
 
@@ -26,13 +27,27 @@ impl WakerBatch {
         }
     }
 
+    /// How many wakers there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Whether there is no room for another waker.
     pub fn is_full(&self) -> bool {
         self.len == CAPACITY
     }
 
-    /// Adds a waker. The batch must not be full.
-    pub(crate) fn push(&mut self, waker: Waker) {
+    /// Adds a waker.
+    ///
+    /// # Panics
+    ///
+    /// If the batch is full.
+    pub fn push(&mut self, waker: Waker) {
         self.wakers[self.len] = Some(waker);
         self.len += 1;
     }
@@ -58,8 +73,9 @@ impl Default for WakerBatch {
 }
 
 impl Drop for WakerBatch {
+    /// Panics of wakers end here: the first goes on from `wake_all` already.
     fn drop(&mut self) {
-        self.wake_all();
+        while catch_unwind(AssertUnwindSafe(|| self.wake_all())).is_err() {}
     }
 }
 

@@ -1,0 +1,5 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+#[allow(dead_code, reason = "what waits in it comes with the next changes")]
+mod wait_list;
