@@ -7,7 +7,10 @@ use raddle_std::Count;
 /// How long a task that an event made ready may wait for those before it, until
 /// it is worth while to wake another worker. Each wake-up is a system call on
 /// either side, and what the task works on is in the first worker's cache.
-const WORTH_A_WAKE: Duration = Duration::from_micros(100);
+const WORTH_A_WAKE: Duration = Duration::from_micros(50);
+
+/// By how much a spell of work may be longer than expected.
+const UNUSUAL: Duration = Duration::from_micros(100);
 
 /// How many spells of work in a row must have been no longer than expected. Where
 /// one request in a hundred takes long, a worker seldom comes so far, and the
@@ -45,12 +48,11 @@ impl Pace {
             return;
         }
         let expected = u128::from(self.mean.get()) * u128::from(count);
-        self.steady.set(
-            match u128::from(time) > expected + WORTH_A_WAKE.as_nanos() {
+        self.steady
+            .set(match u128::from(time) > expected + UNUSUAL.as_nanos() {
                 true => 0,
                 false => self.steady.get() + 1,
-            },
-        );
+            });
         let weighted = u128::from(self.mean.get()) * u128::from(INERTIA) + u128::from(time);
         self.mean
             .set((weighted / u128::from(count + INERTIA)) as u64);
