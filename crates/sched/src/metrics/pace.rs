@@ -7,7 +7,10 @@ use raddle_std::Count;
 /// How long a task that an event made ready may wait for those before it, until
 /// it is worth while to wake another worker. Each wake-up is a system call on
 /// either side, and what the task works on is in the first worker's cache.
-const WORTH_A_WAKE: Duration = Duration::from_micros(50);
+const WORTH_A_WAKE: Duration = Duration::from_micros(100);
+
+/// From what mean time of a poll on it is worth while for a single task.
+const LONG_POLL: Duration = Duration::from_micros(20);
 
 /// By how much a spell of work may be longer than expected.
 const UNUSUAL: Duration = Duration::from_micros(100);
@@ -61,8 +64,10 @@ impl Pace {
     /// Whether the worker is likely to come to the last of so many tasks before
     /// another, woken for it, would be worth while.
     pub(crate) fn keeps_up(&self, tasks: usize) -> bool {
-        let expected = u128::from(self.mean.get()) * tasks as u128;
-        self.steady.get() >= STEADY && expected <= WORTH_A_WAKE.as_nanos()
+        let mean = u128::from(self.mean.get());
+        self.steady.get() >= STEADY
+            && mean < LONG_POLL.as_nanos()
+            && mean * tasks as u128 <= WORTH_A_WAKE.as_nanos()
     }
 
     pub(crate) fn mean_poll_time(&self) -> Duration {
