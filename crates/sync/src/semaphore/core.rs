@@ -1,0 +1,335 @@
+//! Permits and those who wait for them: what the locks and the bounded channel
+//! count on.
+
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll, Waker, ready};
+
+use raddle_std::WakerBatch;
+use raddle_std::sync::{Mutex, MutexGuard};
+
+use super::acquire::Acquire;
+use super::state::{Give, MAX_PERMITS, State, Take, too_many};
+use crate::wait_list::WaitList;
+
+/// A fair counting semaphore without guards: whoever acquires permits releases
+/// them.
+#[derive(Debug)]
+pub(crate) struct Core {
+    state: State,
+    waiters: Mutex<WaitList<Waiter>>,
+}
+
+/// The semaphore is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Closed;
+
+/// Why permits were not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// There are too few, or somebody waits for them.
+    NoPermits,
+    /// There will be none.
+    Closed,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    permits: usize,
+    turn: Turn,
+}
+
+/// How far a waiter has come.
+#[derive(Debug)]
+enum Turn {
+    /// It is queued, and this wakes it.
+    Waiting(Waker),
+    /// It has its permits, and is no longer queued.
+    Served,
+    /// The semaphore was closed before its turn; it is no longer queued.
+    Closed,
+}
+
+/// One wait for permits, from its first poll until it is ready or abandoned.
+#[derive(Debug, Default)]
+pub(crate) struct Place(Option<usize>);
+
+impl Core {
+    /// A semaphore with `permits`.
+    ///
+    /// # Panics
+    ///
+    /// If those are more than [`MAX_PERMITS`].
+    #[cfg(not(raddle_loom))]
+    #[track_caller]
+    pub(crate) const fn new(permits: usize) -> Self {
+        if permits > MAX_PERMITS {
+            too_many();
+        }
+        Self {
+            state: State::new(permits),
+            waiters: Mutex::new(WaitList::new()),
+        }
+    }
+
+    /// The same in a model, whose primitives have no constants.
+    #[cfg(raddle_loom)]
+    pub(crate) fn new(permits: usize) -> Self {
+        if permits > MAX_PERMITS {
+            too_many();
+        }
+        Self {
+            state: State::new(permits),
+            waiters: Mutex::new(WaitList::new()),
+        }
+    }
+
+    /// The permits that nobody has and nobody waits for.
+    pub(crate) fn available(&self) -> usize {
+        self.state.load().available()
+    }
+
+    /// Whether [`close`](Self::close) was called.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.load().is_closed()
+    }
+
+    /// Takes permits, if there are as many and nobody waits.
+    #[inline]
+    pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), Refused> {
+        match self.state.take(permits) {
+            Take::Taken => Ok(()),
+            Take::Short => Err(Refused::NoPermits),
+            Take::Closed => Err(Refused::Closed),
+        }
+    }
+
+    /// Waits for permits, in order of the first polls. Dropped before it is
+    /// ready, it has taken none.
+    #[inline]
+    pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_> {
+        Acquire::new(self, permits)
+    }
+
+    /// As [`acquire`](Self::acquire), for futures that cannot borrow. Charged to
+    /// the budget of the poll.
+    ///
+    /// `place` begins as the default and belongs to this semaphore and to
+    /// `permits` until this is ready; to stop before, call
+    /// [`abandon`](Self::abandon).
+    #[inline]
+    pub(crate) fn poll_acquire(
+        &self,
+        cx: &mut Context<'_>,
+        permits: usize,
+        place: &mut Place,
+    ) -> Poll<Result<(), Closed>> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let result = match place.0 {
+            None => match self.state.take(permits) {
+                Take::Taken => Poll::Ready(Ok(())),
+                Take::Short => self.queue(cx, permits, place),
+                Take::Closed => Poll::Ready(Err(Closed)),
+            },
+            Some(key) => self.poll_queued(cx, key, place),
+        };
+        if result.is_ready() {
+            coop.made_progress();
+        }
+        result
+    }
+
+    #[cold]
+    fn queue(
+        &self,
+        cx: &mut Context<'_>,
+        permits: usize,
+        place: &mut Place,
+    ) -> Poll<Result<(), Closed>> {
+        // Before the lock: cloning is the executor's code. It is dropped after
+        // the lock, should it not be needed.
+        let mut waker = Some(cx.waker().clone());
+        let mut waiters = self.waiters.lock();
+        match self.state.take_or_transition_to_awaited(permits) {
+            Take::Taken => Poll::Ready(Ok(())),
+            Take::Closed => Poll::Ready(Err(Closed)),
+            Take::Short => {
+                if let Some(waker) = waker.take() {
+                    let turn = Turn::Waiting(waker);
+                    place.0 = Some(waiters.push_back(Waiter { permits, turn }));
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    #[cold]
+    fn poll_queued(
+        &self,
+        cx: &mut Context<'_>,
+        key: usize,
+        place: &mut Place,
+    ) -> Poll<Result<(), Closed>> {
+        // A waker that is replaced is dropped after the lock.
+        let mut waker = None;
+        loop {
+            let mut waiters = self.waiters.lock();
+            let result = match &mut waiters.get_mut(key).turn {
+                Turn::Waiting(old) if old.will_wake(cx.waker()) => return Poll::Pending,
+                Turn::Waiting(old) => match &mut waker {
+                    Some(new) => {
+                        mem::swap(old, new);
+                        return Poll::Pending;
+                    }
+                    None => {
+                        drop(waiters);
+                        waker = Some(cx.waker().clone());
+                        continue;
+                    }
+                },
+                Turn::Served => Ok(()),
+                Turn::Closed => Err(Closed),
+            };
+            waiters.remove(key);
+            place.0 = None;
+            return Poll::Ready(result);
+        }
+    }
+
+    /// Ends a wait that is not ready: gives back what it was served, or lets
+    /// the next in line move up. Without a wait it does nothing.
+    #[inline]
+    pub(crate) fn abandon(&self, place: &mut Place) {
+        if let Some(key) = place.0.take() {
+            self.abandon_queued(key);
+        }
+    }
+
+    #[cold]
+    fn abandon_queued(&self, key: usize) {
+        let mut waiters = self.waiters.lock();
+        let waiter = waiters.remove(key);
+        match waiter.turn {
+            Turn::Waiting(waker) => {
+                // The waker is dropped after the service, also if that unwinds.
+                let _waker = waker;
+                self.serve(waiters, 0);
+            }
+            Turn::Served => {
+                drop(waiters);
+                self.release(waiter.permits);
+            }
+            Turn::Closed => {}
+        }
+    }
+
+    /// Gives permits back, or adds new ones.
+    ///
+    /// # Panics
+    ///
+    /// If there would be more than [`MAX_PERMITS`].
+    #[inline]
+    #[track_caller]
+    pub(crate) fn release(&self, permits: usize) {
+        if self.state.give(permits) == Give::Serve {
+            self.release_slow(permits);
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn release_slow(&self, permits: usize) {
+        let waiters = self.waiters.lock();
+        // The last of those who waited may be gone.
+        if self.state.give(permits) == Give::Serve {
+            self.serve(waiters, permits);
+        }
+    }
+
+    /// Refuses those who wait and all who come later. What is held can still be
+    /// released.
+    pub(crate) fn close(&self) {
+        let waiters = self.waiters.lock();
+        self.state.transition_to_closed();
+        self.serve(waiters, 0);
+    }
+
+    /// Takes up to `permits` out of circulation, and returns how many.
+    pub(crate) fn forget(&self, permits: usize) -> usize {
+        self.state.forget(permits)
+    }
+
+    /// Serves those who wait with the permits in the word and `permits` more.
+    #[track_caller]
+    fn serve(&self, waiters: MutexGuard<'_, WaitList<Waiter>>, permits: usize) {
+        let mut service = Service {
+            core: self,
+            wakers: WakerBatch::new(),
+            more: false,
+        };
+        service.refill(waiters, permits);
+        service.run();
+    }
+}
+
+/// Wakes those who are served, a batch at a time, also if a waker panics.
+struct Service<'a> {
+    core: &'a Core,
+    wakers: WakerBatch,
+    /// Whether there may be more to serve than the batch had room for.
+    more: bool,
+}
+
+impl Service<'_> {
+    /// Tells the waiters whose turn has come, and collects their wakers.
+    #[track_caller]
+    fn refill(&mut self, mut waiters: MutexGuard<'_, WaitList<Waiter>>, permits: usize) {
+        self.more = false;
+        let state = &self.core.state;
+        let now = state.load();
+        if !now.has_waiters() {
+            debug_assert_eq!(permits, 0, "they would have been in the word");
+            return;
+        }
+        let mut permits = now.sum(permits);
+        while let Some(key) = waiters.first() {
+            let waiter = waiters.get_mut(key);
+            let turn = if now.is_closed() {
+                Turn::Closed
+            } else if waiter.permits <= permits {
+                Turn::Served
+            } else {
+                break;
+            };
+            if self.wakers.is_full() {
+                self.more = true;
+                break;
+            }
+            if matches!(turn, Turn::Served) {
+                permits -= waiter.permits;
+            }
+            if let Turn::Waiting(waker) = mem::replace(&mut waiter.turn, turn) {
+                self.wakers.push(waker);
+            }
+            waiters.unqueue(key);
+        }
+        state.settle(permits, !waiters.is_empty());
+    }
+
+    fn run(&mut self) {
+        loop {
+            self.wakers.wake_all();
+            if !self.more {
+                return;
+            }
+            self.refill(self.core.waiters.lock(), 0);
+        }
+    }
+}
+
+impl Drop for Service<'_> {
+    /// Goes on where a waker panicked; the first panic is on its way already.
+    fn drop(&mut self) {
+        while catch_unwind(AssertUnwindSafe(|| self.run())).is_err() {}
+    }
+}
