@@ -109,7 +109,7 @@ impl State {
             // ORDERING: Release pairs with `take` and `transition_to_awaited`.
             match self.0.compare_exchange_weak(
                 now.0,
-                sum * PERMIT | now.flags(),
+                (sum * PERMIT) | now.flags(),
                 Ordering::Release,
                 Ordering::Relaxed,
             ) {
@@ -155,7 +155,7 @@ impl State {
         // ORDERING: Release pairs with `take`. The caller acquired what was
         // given before: through `transition_to_awaited` and the lock.
         self.0.store(
-            permits * PERMIT | closed | usize::from(waiters) * WAITERS,
+            (permits * PERMIT) | closed | (usize::from(waiters) * WAITERS),
             Ordering::Release,
         );
     }
