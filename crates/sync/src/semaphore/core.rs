@@ -2,7 +2,6 @@
 //! count on.
 
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll, Waker, ready};
 
 use raddle_std::WakerBatch;
@@ -11,6 +10,7 @@ use raddle_std::sync::{Mutex, MutexGuard};
 use super::acquire::Acquire;
 use super::state::{Give, MAX_PERMITS, State, Take, too_many};
 use crate::wait_list::WaitList;
+use crate::wake::wake_in_batches;
 
 /// A fair counting semaphore without guards: whoever acquires permits releases
 /// them.
@@ -19,6 +19,8 @@ pub(crate) struct Core {
     state: State,
     waiters: Mutex<WaitList<Waiter>>,
 }
+
+type Waiters<'a> = MutexGuard<'a, WaitList<Waiter>>;
 
 /// The semaphore is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,76 +262,53 @@ impl Core {
     }
 
     /// Serves those who wait with the permits in the word and `permits` more.
-    #[track_caller]
-    fn serve(&self, waiters: MutexGuard<'_, WaitList<Waiter>>, permits: usize) {
-        let mut service = Service {
-            core: self,
-            wakers: WakerBatch::new(),
-            more: false,
-        };
-        service.refill(waiters, permits);
-        service.run();
+    fn serve(&self, waiters: Waiters<'_>, permits: usize) {
+        let mut first = Some((waiters, permits));
+        wake_in_batches(|wakers| {
+            let (mut waiters, permits) = match first.take() {
+                Some(first) => first,
+                None => (self.waiters.lock(), 0),
+            };
+            self.serve_batch(&mut waiters, permits, wakers)
+        });
     }
-}
 
-/// Wakes those who are served, a batch at a time, also if a waker panics.
-struct Service<'a> {
-    core: &'a Core,
-    wakers: WakerBatch,
-    /// Whether there may be more to serve than the batch had room for.
-    more: bool,
-}
-
-impl Service<'_> {
-    /// Tells the waiters whose turn has come, and collects their wakers.
-    #[track_caller]
-    fn refill(&mut self, mut waiters: MutexGuard<'_, WaitList<Waiter>>, permits: usize) {
-        self.more = false;
-        let state = &self.core.state;
-        let now = state.load();
+    /// Tells waiters that their turn has come, as long as there is room for
+    /// their wakers. Under the lock. Whether there may be more.
+    fn serve_batch(
+        &self,
+        waiters: &mut WaitList<Waiter>,
+        permits: usize,
+        wakers: &mut WakerBatch,
+    ) -> bool {
+        let now = self.state.load();
         if !now.has_waiters() {
             debug_assert_eq!(permits, 0, "they would have been in the word");
-            return;
+            return false;
         }
         let mut permits = now.sum(permits);
+        let mut more = false;
         while let Some(key) = waiters.first() {
             let waiter = waiters.get_mut(key);
+            if !now.is_closed() && waiter.permits > permits {
+                break;
+            }
+            if wakers.is_full() {
+                more = true;
+                break;
+            }
             let turn = if now.is_closed() {
                 Turn::Closed
-            } else if waiter.permits <= permits {
-                Turn::Served
             } else {
-                break;
-            };
-            if self.wakers.is_full() {
-                self.more = true;
-                break;
-            }
-            if matches!(turn, Turn::Served) {
                 permits -= waiter.permits;
-            }
+                Turn::Served
+            };
             if let Turn::Waiting(waker) = mem::replace(&mut waiter.turn, turn) {
-                self.wakers.push(waker);
+                wakers.push(waker);
             }
             waiters.unqueue(key);
         }
-        state.settle(permits, !waiters.is_empty());
-    }
-
-    fn run(&mut self) {
-        loop {
-            self.wakers.wake_all();
-            if !self.more {
-                return;
-            }
-            self.refill(self.core.waiters.lock(), 0);
-        }
-    }
-}
-
-impl Drop for Service<'_> {
-    /// Goes on where a waker panicked; the first panic is on its way already.
-    fn drop(&mut self) {
-        while catch_unwind(AssertUnwindSafe(|| self.run())).is_err() {}
+        self.state.settle(permits, !waiters.is_empty());
+        more
     }
 }
