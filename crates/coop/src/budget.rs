@@ -89,6 +89,16 @@ pub fn has_budget_remaining() -> bool {
     REMAINING.with(|cell| cell.get() != 0)
 }
 
+/// Whether a budget is in force: this thread is inside the poll of a task, and
+/// would keep others from running if it blocked.
+///
+/// For operations that block, so that they can refuse. Inside [`unlimited`] and
+/// [`unconstrained`](crate::unconstrained) it is false.
+#[inline]
+pub fn is_limited() -> bool {
+    REMAINING.with(|cell| cell.get() != UNLIMITED)
+}
+
 /// One unit of the budget, given back on drop unless progress was made.
 ///
 /// Comes from [`poll_proceed`]. Belongs to the poll that took it: one that is

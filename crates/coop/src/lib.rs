@@ -6,7 +6,9 @@ mod consume;
 mod cooperative;
 mod unconstrained;
 
-pub use budget::{RestoreOnPending, budget, has_budget_remaining, poll_proceed, unlimited};
+pub use budget::{
+    RestoreOnPending, budget, has_budget_remaining, is_limited, poll_proceed, unlimited,
+};
 pub use consume::consume_budget;
 pub use cooperative::{Coop, cooperative};
 pub use unconstrained::{Unconstrained, unconstrained};

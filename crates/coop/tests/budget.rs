@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_coop::{
-    budget, consume_budget, cooperative, has_budget_remaining, poll_proceed, unconstrained,
+    budget, consume_budget, cooperative, has_budget_remaining, is_limited, poll_proceed,
+    unconstrained, unlimited,
 };
 use raddle_std::sync::Mutex;
 
@@ -106,6 +107,23 @@ fn outside_a_budget_nothing_is_counted() {
     // What is given back where nothing is counted does not start a budget.
     drop(poll_proceed(&mut cx));
     assert_eq!(spend(&mut cx, 10_000), 10_000);
+}
+
+#[test]
+fn a_poll_is_limited_until_it_says_otherwise() {
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(!is_limited());
+    budget(|| {
+        assert!(is_limited());
+        spend(&mut cx, 1000);
+        assert!(is_limited(), "also when nothing is left");
+        unlimited(|| {
+            assert!(!is_limited());
+            budget(|| assert!(is_limited()));
+        });
+        assert!(is_limited());
+    });
+    assert!(!is_limited());
 }
 
 #[test]

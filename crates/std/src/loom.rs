@@ -90,7 +90,7 @@ pub(crate) mod sync {
 pub(crate) mod cell {
     /// loom's cell, with pointers in place of its guards.
     #[derive(Debug, Default)]
-    pub struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
+    pub struct UnsafeCell<T: ?Sized>(loom::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
         /// Makes a cell.
@@ -102,7 +102,9 @@ pub(crate) mod cell {
         pub fn into_inner(self) -> T {
             self.0.into_inner()
         }
+    }
 
+    impl<T: ?Sized> UnsafeCell<T> {
         /// Gives `f` a pointer for reading; a concurrent write is reported.
         #[track_caller]
         pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {

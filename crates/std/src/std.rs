@@ -123,14 +123,14 @@ pub(crate) mod cell {
 
     impl<T: ?Sized> UnsafeCell<T> {
         /// Gives `f` a pointer for reading. The pointer must not be used to
-        /// write, nor after `f` has returned.
+        /// write. A model does not see what is done after `f` has returned.
         #[inline(always)]
         pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
             f(self.0.get())
         }
 
-        /// Gives `f` a pointer for reading and writing. The pointer must not
-        /// be used after `f` has returned.
+        /// Gives `f` a pointer for reading and writing. A model does not see
+        /// what is done after `f` has returned.
         #[inline(always)]
         pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())

@@ -1,0 +1,49 @@
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::*;
+
+#[test]
+fn it_returns_what_is_ready() {
+    assert_eq!(block_on(async { 7 }), 7);
+}
+
+#[test]
+fn it_polls_again_after_a_wake_from_elsewhere() {
+    let mut polls = 0;
+    let polled = block_on(poll_fn(|cx| {
+        polls += 1;
+        if polls == 10 {
+            return Poll::Ready(polls);
+        }
+        let waker = cx.waker().clone();
+        drop(thread::spawn(move || waker.wake()));
+        Poll::Pending
+    }));
+    assert_eq!(polled, 10);
+}
+
+#[test]
+fn a_wake_survives_a_future_that_parks_for_itself() {
+    let mut polls = 0;
+    block_on(poll_fn(|cx| {
+        polls += 1;
+        if polls == 2 {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        thread::park();
+        Poll::Pending
+    }));
+}
+
+#[test]
+fn it_refuses_to_block_inside_a_poll() {
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        raddle_coop::budget(|| block_on(async {}));
+    }));
+    let panic = result.expect_err("a budget is in force");
+    let message = panic.downcast_ref::<&str>().expect("a constant message");
+    assert!(message.contains("must not block"), "{message}");
+    raddle_coop::budget(|| raddle_coop::unlimited(|| block_on(async {})));
+}

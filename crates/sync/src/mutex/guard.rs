@@ -1,0 +1,222 @@
+//! The guards that borrow a mutex.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use super::Mutex;
+use crate::semaphore::core::Core;
+
+/// The lock of a [`Mutex`], released on drop.
+///
+/// Comes from [`Mutex::lock`] and its relatives. It may be held across an
+/// `.await`, and dropped on another thread.
+#[must_use = "dropping it releases the lock at once"]
+#[clippy::has_significant_drop]
+pub struct MutexGuard<'a, T: ?Sized> {
+    /// Its permit is this guard's.
+    mutex: &'a Mutex<T>,
+    /// A reference to the guard shares the value itself.
+    marker: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    #[inline]
+    pub(super) fn new(mutex: &'a Mutex<T>) -> Self {
+        Self {
+            mutex,
+            marker: PhantomData,
+        }
+    }
+
+    /// Narrows the guard to a part of the value.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    #[inline]
+    pub fn map<U, F>(mut this: Self, part: F) -> MappedMutexGuard<'a, U>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let part = NonNull::from(part(&mut *this));
+        this.mapped(part)
+    }
+
+    /// Narrows the guard to a part of the value, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if there is none.
+    #[inline]
+    pub fn try_map<U, F>(mut this: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match part(&mut *this).map(NonNull::from) {
+            Some(part) => Ok(this.mapped(part)),
+            None => Err(this),
+        }
+    }
+
+    /// The permit goes on in another guard.
+    fn mapped<U: ?Sized>(self, part: NonNull<U>) -> MappedMutexGuard<'a, U> {
+        let core = &self.mutex.core;
+        mem::forget(self);
+        MappedMutexGuard {
+            core,
+            part,
+            marker: PhantomData,
+        }
+    }
+
+    /// The mutex whose lock this is.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    pub fn mutex(this: &Self) -> &'a Mutex<T> {
+        this.mutex
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.mutex.value.with(|value| {
+            // SAFETY: the permit is this guard's, which is borrowed, so nobody
+            // writes as long as the reference lives.
+            unsafe { &*value }
+        })
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.mutex.value.with_mut(|value| {
+            // SAFETY: the permit is this guard's, which is borrowed
+            // exclusively, so nobody else has a reference as long as this lives.
+            unsafe { &mut *value }
+        })
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.mutex.core.release(1);
+    }
+}
+
+/// The lock of a [`Mutex`], narrowed to a part of its value; released on drop.
+///
+/// Comes from [`MutexGuard::map`].
+#[must_use = "dropping it releases the lock at once"]
+#[clippy::has_significant_drop]
+pub struct MappedMutexGuard<'a, T: ?Sized> {
+    /// Its permit is this guard's.
+    core: &'a Core,
+    /// Reached through the guard that was narrowed, of which it took the place.
+    part: NonNull<T>,
+    marker: PhantomData<&'a mut T>,
+}
+
+// SAFETY: it stands for an exclusive reference to the part; the permit can be
+// given back from any thread.
+unsafe impl<T: ?Sized + Send> Send for MappedMutexGuard<'_, T> {}
+// SAFETY: a reference to it gives no more than a reference to the part.
+unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
+
+impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
+    /// Narrows the guard to a part of its part.
+    #[inline]
+    pub fn map<U, F>(mut this: Self, part: F) -> MappedMutexGuard<'a, U>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let part = NonNull::from(part(&mut *this));
+        this.mapped(part)
+    }
+
+    /// Narrows the guard to a part of its part, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if there is none.
+    #[inline]
+    pub fn try_map<U, F>(mut this: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match part(&mut *this).map(NonNull::from) {
+            Some(part) => Ok(this.mapped(part)),
+            None => Err(this),
+        }
+    }
+
+    fn mapped<U: ?Sized>(self, part: NonNull<U>) -> MappedMutexGuard<'a, U> {
+        let core = self.core;
+        mem::forget(self);
+        MappedMutexGuard {
+            core,
+            part,
+            marker: PhantomData,
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the permit is this guard's, which is borrowed, so nobody
+        // writes as long as the reference lives.
+        unsafe { self.part.as_ref() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the permit is this guard's, which is borrowed exclusively, so
+        // nobody else has a reference as long as this lives.
+        unsafe { self.part.as_mut() }
+    }
+}
+
+impl<T: ?Sized> Drop for MappedMutexGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.core.release(1);
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MappedMutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MappedMutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,203 @@
+//! The guards that keep a mutex alive.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::Mutex;
+
+/// The permit of a mutex, given back on drop: what the guards hand on.
+struct Locked<T: ?Sized>(Arc<Mutex<T>>);
+
+impl<T: ?Sized> Drop for Locked<T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.core.release(1);
+    }
+}
+
+/// The lock of a [`Mutex`] that it keeps alive, released on drop.
+///
+/// Comes from [`Mutex::lock_owned`] and its relatives.
+#[must_use = "dropping it releases the lock at once"]
+#[clippy::has_significant_drop]
+pub struct OwnedMutexGuard<T: ?Sized> {
+    locked: Locked<T>,
+    /// A reference to the guard shares the value itself.
+    marker: PhantomData<T>,
+}
+
+impl<T: ?Sized> OwnedMutexGuard<T> {
+    #[inline]
+    pub(super) fn new(mutex: Arc<Mutex<T>>) -> Self {
+        Self {
+            locked: Locked(mutex),
+            marker: PhantomData,
+        }
+    }
+
+    /// Narrows the guard to a part of the value.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    #[inline]
+    pub fn map<U, F>(mut this: Self, part: F) -> OwnedMappedMutexGuard<T, U>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let part = NonNull::from(part(&mut *this));
+        OwnedMappedMutexGuard::new(this.locked, part)
+    }
+
+    /// Narrows the guard to a part of the value, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if there is none.
+    #[inline]
+    pub fn try_map<U, F>(mut this: Self, part: F) -> Result<OwnedMappedMutexGuard<T, U>, Self>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match part(&mut *this).map(NonNull::from) {
+            Some(part) => Ok(OwnedMappedMutexGuard::new(this.locked, part)),
+            None => Err(this),
+        }
+    }
+
+    /// The mutex whose lock this is.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    pub fn mutex(this: &Self) -> &Arc<Mutex<T>> {
+        &this.locked.0
+    }
+}
+
+impl<T: ?Sized> Deref for OwnedMutexGuard<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.locked.0.value.with(|value| {
+            // SAFETY: the permit is this guard's, which is borrowed, so nobody
+            // writes as long as the reference lives.
+            unsafe { &*value }
+        })
+    }
+}
+
+impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.locked.0.value.with_mut(|value| {
+            // SAFETY: the permit is this guard's, which is borrowed
+            // exclusively, so nobody else has a reference as long as this lives.
+            unsafe { &mut *value }
+        })
+    }
+}
+
+/// The lock of a [`Mutex`] that it keeps alive, narrowed to a part of its value;
+/// released on drop.
+///
+/// Comes from [`OwnedMutexGuard::map`].
+#[must_use = "dropping it releases the lock at once"]
+#[clippy::has_significant_drop]
+pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
+    /// Reached through the guard that was narrowed, of which it took the place.
+    part: NonNull<U>,
+    locked: Locked<T>,
+    marker: PhantomData<*mut U>,
+}
+
+// SAFETY: it stands for an exclusive reference to the part, and a share in the
+// mutex, which is `Send` and `Sync` if `T` is `Send`.
+unsafe impl<T: ?Sized + Send, U: ?Sized + Send> Send for OwnedMappedMutexGuard<T, U> {}
+// SAFETY: a reference to it gives no more than a reference to the part.
+unsafe impl<T: ?Sized + Send, U: ?Sized + Sync> Sync for OwnedMappedMutexGuard<T, U> {}
+
+impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
+    #[inline]
+    fn new(locked: Locked<T>, part: NonNull<U>) -> Self {
+        Self {
+            part,
+            locked,
+            marker: PhantomData,
+        }
+    }
+
+    /// Narrows the guard to a part of its part.
+    #[inline]
+    pub fn map<S, F>(mut this: Self, part: F) -> OwnedMappedMutexGuard<T, S>
+    where
+        S: ?Sized,
+        F: FnOnce(&mut U) -> &mut S,
+    {
+        let part = NonNull::from(part(&mut *this));
+        OwnedMappedMutexGuard::new(this.locked, part)
+    }
+
+    /// Narrows the guard to a part of its part, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if there is none.
+    #[inline]
+    pub fn try_map<S, F>(mut this: Self, part: F) -> Result<OwnedMappedMutexGuard<T, S>, Self>
+    where
+        S: ?Sized,
+        F: FnOnce(&mut U) -> Option<&mut S>,
+    {
+        match part(&mut *this).map(NonNull::from) {
+            Some(part) => Ok(OwnedMappedMutexGuard::new(this.locked, part)),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized> Deref for OwnedMappedMutexGuard<T, U> {
+    type Target = U;
+
+    #[inline]
+    fn deref(&self) -> &U {
+        // SAFETY: the permit is this guard's, which is borrowed, so nobody
+        // writes as long as the reference lives.
+        unsafe { self.part.as_ref() }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized> DerefMut for OwnedMappedMutexGuard<T, U> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut U {
+        // SAFETY: the permit is this guard's, which is borrowed exclusively, so
+        // nobody else has a reference as long as this lives.
+        unsafe { self.part.as_mut() }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for OwnedMutexGuard<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for OwnedMutexGuard<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized, U: ?Sized + fmt::Debug> fmt::Debug for OwnedMappedMutexGuard<T, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized, U: ?Sized + fmt::Display> fmt::Display for OwnedMappedMutexGuard<T, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,325 @@
+//! The lock for many readers or one writer.
+
+mod held;
+mod owned_read;
+mod owned_write;
+mod read;
+mod write;
+
+pub use owned_read::OwnedRwLockReadGuard;
+pub use owned_write::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard};
+pub use read::RwLockReadGuard;
+pub use write::{RwLockMappedWriteGuard, RwLockWriteGuard};
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use raddle_std::cell::UnsafeCell;
+
+use self::held::{Held, HeldOwned};
+use crate::blocking::block_on;
+use crate::semaphore::core::Core;
+use crate::try_lock_error::TryLockError;
+
+/// As many readers as a lock admits at a time.
+const MAX_READS: u32 = u32::MAX >> 3;
+
+/// A value that many tasks can read, or one can write, also across an `.await`.
+///
+/// It is fair: the lock goes to those who wait in the order of their first
+/// polls, and nobody is admitted before a writer who waits. So a task that reads
+/// and begins to read again, while a writer waits, waits for itself. The
+/// lock is not poisoned when a task panics while it has it.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(not(raddle_loom))]
+/// # futures_lite::future::block_on(async {
+/// use raddle_sync::RwLock;
+///
+/// let lock = RwLock::new(1);
+/// {
+///     let one = lock.read().await;
+///     let other = lock.read().await;
+///     assert_eq!(*one + *other, 2);
+/// }
+/// *lock.write().await += 1;
+/// assert_eq!(*lock.read().await, 2);
+/// # });
+/// ```
+///
+/// What may only be read by one thread does not become shared by it:
+///
+/// ```compile_fail
+/// fn shared<T: Sync>() {}
+/// shared::<raddle_sync::RwLock<std::cell::Cell<u32>>>();
+/// ```
+///
+/// ```compile_fail
+/// fn sent<T: Send>() {}
+/// sent::<raddle_sync::RwLockReadGuard<'static, std::cell::Cell<u32>>>();
+/// ```
+pub struct RwLock<T: ?Sized> {
+    /// `max_readers` permits: a reader has one, a writer has all of them.
+    core: Core,
+    max_readers: u32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: readers on several threads share the value, and a writer has it alone,
+// wherever it runs.
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
+
+impl<T> RwLock<T> {
+    /// An unlocked lock, for up to `u32::MAX >> 3` readers at a time.
+    #[track_caller]
+    pub fn new(value: T) -> Self {
+        Self::with_max_readers(value, MAX_READS)
+    }
+
+    /// An unlocked lock for up to `max_readers` at a time; more wait.
+    ///
+    /// # Panics
+    ///
+    /// If `max_readers` is zero or above `u32::MAX >> 3`.
+    #[track_caller]
+    pub fn with_max_readers(value: T, max_readers: u32) -> Self {
+        check(max_readers);
+        Self {
+            core: Core::new(max_readers as usize),
+            max_readers,
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// As [`new`](Self::new), for statics.
+    #[cfg(not(raddle_loom))]
+    pub const fn const_new(value: T) -> Self {
+        Self::const_with_max_readers(value, MAX_READS)
+    }
+
+    /// As [`with_max_readers`](Self::with_max_readers), for statics.
+    ///
+    /// # Panics
+    ///
+    /// If `max_readers` is zero or above `u32::MAX >> 3`.
+    #[cfg(not(raddle_loom))]
+    #[track_caller]
+    pub const fn const_with_max_readers(value: T, max_readers: u32) -> Self {
+        check(max_readers);
+        Self {
+            core: Core::new(max_readers as usize),
+            max_readers,
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Takes the value out of a lock that nobody shares any more.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+/// A writer that had no permit to take would not be alone.
+#[track_caller]
+const fn check(max_readers: u32) {
+    assert!(
+        max_readers > 0 && max_readers <= MAX_READS,
+        "a lock admits at least one reader and at most u32::MAX >> 3; choose a number in between"
+    );
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Waits until it may read, with others.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it does not have the lock. It
+    /// gives up its place in line.
+    #[inline]
+    pub async fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.acquire(1).await;
+        self.read_guard()
+    }
+
+    /// Waits until it may write, alone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it does not have the lock. It
+    /// gives up its place in line.
+    #[inline]
+    pub async fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.acquire(self.max_readers).await;
+        self.write_guard()
+    }
+
+    /// As [`read`](Self::read), with a guard that keeps the lock alive, and can
+    /// go to another task.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it does not have the lock. It
+    /// gives up its place in line.
+    #[inline]
+    pub async fn read_owned(self: Arc<Self>) -> OwnedRwLockReadGuard<T> {
+        self.acquire(1).await;
+        self.owned_read_guard()
+    }
+
+    /// As [`write`](Self::write), with a guard that keeps the lock alive, and
+    /// can go to another task.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, it does not have the lock. It
+    /// gives up its place in line.
+    #[inline]
+    pub async fn write_owned(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
+        self.acquire(self.max_readers).await;
+        self.owned_write_guard()
+    }
+
+    #[inline]
+    async fn acquire(&self, permits: u32) {
+        if self.core.acquire(permits as usize).await.is_err() {
+            unreachable!("a lock is never closed");
+        }
+    }
+
+    /// Reads, if nobody writes or waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryLockError`] if one would have to wait.
+    #[inline]
+    pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
+        self.core.try_acquire(1)?;
+        Ok(self.read_guard())
+    }
+
+    /// Writes, if nobody has the lock or waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`TryLockError`] if one would have to wait.
+    #[inline]
+    pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
+        self.core.try_acquire(self.max_readers as usize)?;
+        Ok(self.write_guard())
+    }
+
+    /// As [`try_read`](Self::try_read), with a guard that keeps the lock alive.
+    ///
+    /// # Errors
+    ///
+    /// [`TryLockError`] if one would have to wait.
+    #[inline]
+    pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
+        self.core.try_acquire(1)?;
+        Ok(self.owned_read_guard())
+    }
+
+    /// As [`try_write`](Self::try_write), with a guard that keeps the lock alive.
+    ///
+    /// # Errors
+    ///
+    /// [`TryLockError`] if one would have to wait.
+    #[inline]
+    pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
+        self.core.try_acquire(self.max_readers as usize)?;
+        Ok(self.owned_write_guard())
+    }
+
+    /// Blocks the thread until it may read.
+    ///
+    /// # Panics
+    ///
+    /// Inside the poll of a task, which must not block: there, await
+    /// [`read`](Self::read).
+    #[track_caller]
+    pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
+        block_on(self.read())
+    }
+
+    /// Blocks the thread until it may write.
+    ///
+    /// # Panics
+    ///
+    /// Inside the poll of a task, which must not block: there, await
+    /// [`write`](Self::write).
+    #[track_caller]
+    pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
+        block_on(self.write())
+    }
+
+    /// The value, without locking: the borrow proves that nobody else can reach
+    /// it.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.with_mut(|value| {
+            // SAFETY: the lock is borrowed exclusively, so there is no guard.
+            unsafe { &mut *value }
+        })
+    }
+
+    // The guards below own the permits that the caller has taken.
+
+    fn read_guard(&self) -> RwLockReadGuard<'_, T> {
+        RwLockReadGuard::new(self.to_read(), Held::new(&self.core, 1))
+    }
+
+    fn write_guard(&self) -> RwLockWriteGuard<'_, T> {
+        let held = Held::new(&self.core, self.max_readers as usize);
+        RwLockWriteGuard::new(self.to_write(), held)
+    }
+
+    fn owned_read_guard(self: Arc<Self>) -> OwnedRwLockReadGuard<T> {
+        OwnedRwLockReadGuard::new(self.to_read(), HeldOwned::new(self, 1))
+    }
+
+    fn owned_write_guard(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
+        let permits = self.max_readers as usize;
+        OwnedRwLockWriteGuard::new(self.to_write(), HeldOwned::new(self, permits))
+    }
+
+    /// The value, for reading only. A model looks here for a writer.
+    fn to_read(&self) -> NonNull<T> {
+        self.value.with(|value| {
+            // SAFETY: the address of a field is not null.
+            unsafe { NonNull::new_unchecked(value.cast_mut()) }
+        })
+    }
+
+    /// The value. A model looks here for anybody else.
+    fn to_write(&self) -> NonNull<T> {
+        self.value.with_mut(|value| {
+            // SAFETY: the address of a field is not null.
+            unsafe { NonNull::new_unchecked(value) }
+        })
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("RwLock");
+        match self.try_read() {
+            Ok(value) => shown.field("data", &&*value),
+            Err(_) => shown.field("data", &format_args!("<locked>")),
+        };
+        shown.finish()
+    }
+}

@@ -1,0 +1,63 @@
+//! The permits of a guard, which the guards hand on to one another.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::RwLock;
+use crate::semaphore::core::Core;
+
+/// Permits of a lock that is borrowed, given back on drop.
+pub(super) struct Held<'a> {
+    core: &'a Core,
+    permits: usize,
+}
+
+impl<'a> Held<'a> {
+    #[inline]
+    pub(super) fn new(core: &'a Core, permits: usize) -> Self {
+        Self { core, permits }
+    }
+
+    /// Gives all back but one: a writer becomes a reader.
+    pub(super) fn keep_one(&mut self) {
+        let others = mem::replace(&mut self.permits, 1) - 1;
+        self.core.release(others);
+    }
+}
+
+impl Drop for Held<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.core.release(self.permits);
+    }
+}
+
+/// Permits of a lock that they keep alive, given back on drop.
+pub(super) struct HeldOwned<T: ?Sized> {
+    lock: Arc<RwLock<T>>,
+    permits: usize,
+}
+
+impl<T: ?Sized> HeldOwned<T> {
+    #[inline]
+    pub(super) fn new(lock: Arc<RwLock<T>>, permits: usize) -> Self {
+        Self { lock, permits }
+    }
+
+    pub(super) fn lock(&self) -> &Arc<RwLock<T>> {
+        &self.lock
+    }
+
+    /// Gives all back but one: a writer becomes a reader.
+    pub(super) fn keep_one(&mut self) {
+        let others = mem::replace(&mut self.permits, 1) - 1;
+        self.lock.core.release(others);
+    }
+}
+
+impl<T: ?Sized> Drop for HeldOwned<T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lock.core.release(self.permits);
+    }
+}

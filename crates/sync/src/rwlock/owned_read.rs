@@ -1,0 +1,101 @@
+//! The guard of a reader that keeps the lock alive.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::RwLock;
+use super::held::HeldOwned;
+
+/// A reader's share in an [`RwLock`] that it keeps alive, given back on drop.
+///
+/// Comes from [`RwLock::read_owned`] and its relatives. `U` is the part of the
+/// value that it is narrowed to.
+#[must_use = "dropping it gives up the lock at once"]
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
+    /// The lock's value, or a part of it.
+    value: NonNull<U>,
+    held: HeldOwned<T>,
+    marker: PhantomData<*const U>,
+}
+
+// SAFETY: it stands for a shared reference to the part, and a share in the lock,
+// which may be the last.
+unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Send for OwnedRwLockReadGuard<T, U> {}
+// SAFETY: a reference to it gives no more than references to the lock and to the
+// part.
+unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Sync for OwnedRwLockReadGuard<T, U> {}
+
+impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
+    #[inline]
+    pub(super) fn new(value: NonNull<U>, held: HeldOwned<T>) -> Self {
+        Self {
+            value,
+            held,
+            marker: PhantomData,
+        }
+    }
+
+    /// Narrows the guard to a part of the value.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    #[inline]
+    pub fn map<V, F>(this: Self, part: F) -> OwnedRwLockReadGuard<T, V>
+    where
+        V: ?Sized,
+        F: FnOnce(&U) -> &V,
+    {
+        let part = NonNull::from(part(&*this));
+        OwnedRwLockReadGuard::new(part, this.held)
+    }
+
+    /// Narrows the guard to a part of the value, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if there is none.
+    #[inline]
+    pub fn try_map<V, F>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, V>, Self>
+    where
+        V: ?Sized,
+        F: FnOnce(&U) -> Option<&V>,
+    {
+        match part(&*this).map(NonNull::from) {
+            Some(part) => Ok(OwnedRwLockReadGuard::new(part, this.held)),
+            None => Err(this),
+        }
+    }
+
+    /// The lock that this reads.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        this.held.lock()
+    }
+}
+
+impl<T: ?Sized, U: ?Sized> Deref for OwnedRwLockReadGuard<T, U> {
+    type Target = U;
+
+    #[inline]
+    fn deref(&self) -> &U {
+        // SAFETY: the permit is this guard's, which is borrowed, so nobody
+        // writes as long as the reference lives.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized + fmt::Debug> fmt::Debug for OwnedRwLockReadGuard<T, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized, U: ?Sized + fmt::Display> fmt::Display for OwnedRwLockReadGuard<T, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

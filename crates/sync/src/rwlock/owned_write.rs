@@ -1,0 +1,258 @@
+//! The guards of a writer that keep the lock alive.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::RwLock;
+use super::held::HeldOwned;
+use super::owned_read::OwnedRwLockReadGuard;
+
+/// A writer's hold on an [`RwLock`] that it keeps alive, given up on drop.
+///
+/// Comes from [`RwLock::write_owned`] and its relatives.
+#[must_use = "dropping it gives up the lock at once"]
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockWriteGuard<T: ?Sized> {
+    value: NonNull<T>,
+    held: HeldOwned<T>,
+    marker: PhantomData<*mut T>,
+}
+
+// SAFETY: it stands for an exclusive reference to the value, and a share in the
+// lock, which may be the last.
+unsafe impl<T: ?Sized + Send + Sync> Send for OwnedRwLockWriteGuard<T> {}
+// SAFETY: a reference to it gives no more than references to the lock and to the
+// value.
+unsafe impl<T: ?Sized + Send + Sync> Sync for OwnedRwLockWriteGuard<T> {}
+
+impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
+    #[inline]
+    pub(super) fn new(value: NonNull<T>, held: HeldOwned<T>) -> Self {
+        Self {
+            value,
+            held,
+            marker: PhantomData,
+        }
+    }
+
+    /// Narrows the guard to a part of the value.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    #[inline]
+    pub fn map<U, F>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, U>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let part = NonNull::from(part(&mut *this));
+        OwnedRwLockMappedWriteGuard::new(part, this.held)
+    }
+
+    /// Narrows the guard to a part of the value, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if there is none.
+    #[inline]
+    pub fn try_map<U, F>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, U>, Self>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match part(&mut *this).map(NonNull::from) {
+            Some(part) => Ok(OwnedRwLockMappedWriteGuard::new(part, this.held)),
+            None => Err(this),
+        }
+    }
+
+    /// The same hold as a narrowed guard, of the whole value.
+    pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T> {
+        OwnedRwLockMappedWriteGuard::new(this.value, this.held)
+    }
+
+    /// The lock that this writes.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        this.held.lock()
+    }
+
+    /// Becomes a reader, without a writer in between. Readers who wait are
+    /// admitted, in their order.
+    pub fn downgrade(mut self) -> OwnedRwLockReadGuard<T> {
+        self.held.keep_one();
+        OwnedRwLockReadGuard::new(self.value, self.held)
+    }
+
+    /// Becomes a reader of a part of the value, without a writer in between.
+    ///
+    /// The part is chosen while nobody else reads yet, but it cannot be
+    /// written.
+    pub fn downgrade_map<U, F>(this: Self, part: F) -> OwnedRwLockReadGuard<T, U>
+    where
+        U: ?Sized,
+        F: FnOnce(&T) -> &U,
+    {
+        let part = NonNull::from(part(&*this));
+        let mut held = this.held;
+        held.keep_one();
+        OwnedRwLockReadGuard::new(part, held)
+    }
+
+    /// Becomes a reader of a part of the value, if there is one, without a
+    /// writer in between.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, which can still write, if there is none.
+    pub fn try_downgrade_map<U, F>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, U>, Self>
+    where
+        U: ?Sized,
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        match part(&*this).map(NonNull::from) {
+            Some(part) => {
+                let mut held = this.held;
+                held.keep_one();
+                Ok(OwnedRwLockReadGuard::new(part, held))
+            }
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for OwnedRwLockWriteGuard<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the permits are this guard's, which is borrowed, so nobody
+        // writes as long as the reference lives.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the permits are this guard's, which is borrowed exclusively,
+        // so nobody else has a reference as long as this lives.
+        unsafe { self.value.as_mut() }
+    }
+}
+
+/// A writer's hold on an [`RwLock`] that it keeps alive, narrowed to a part of
+/// its value; given up on drop.
+///
+/// Comes from [`OwnedRwLockWriteGuard::map`]. It cannot become a reader: the
+/// type of the part could allow what the value forbids.
+#[must_use = "dropping it gives up the lock at once"]
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
+    /// Reached through the guard that was narrowed, of which it took the place.
+    value: NonNull<U>,
+    held: HeldOwned<T>,
+    marker: PhantomData<*mut U>,
+}
+
+// SAFETY: it stands for an exclusive reference to the part, and a share in the
+// lock, which may be the last.
+unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Send> Send for OwnedRwLockMappedWriteGuard<T, U> {}
+// SAFETY: a reference to it gives no more than references to the lock and to the
+// part.
+unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Sync for OwnedRwLockMappedWriteGuard<T, U> {}
+
+impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
+    #[inline]
+    fn new(value: NonNull<U>, held: HeldOwned<T>) -> Self {
+        Self {
+            value,
+            held,
+            marker: PhantomData,
+        }
+    }
+
+    /// Narrows the guard to a part of its part.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    #[inline]
+    pub fn map<V, F>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, V>
+    where
+        V: ?Sized,
+        F: FnOnce(&mut U) -> &mut V,
+    {
+        let part = NonNull::from(part(&mut *this));
+        OwnedRwLockMappedWriteGuard::new(part, this.held)
+    }
+
+    /// Narrows the guard to a part of its part, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if there is none.
+    #[inline]
+    pub fn try_map<V, F>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, V>, Self>
+    where
+        V: ?Sized,
+        F: FnOnce(&mut U) -> Option<&mut V>,
+    {
+        match part(&mut *this).map(NonNull::from) {
+            Some(part) => Ok(OwnedRwLockMappedWriteGuard::new(part, this.held)),
+            None => Err(this),
+        }
+    }
+
+    /// The lock that this writes.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        this.held.lock()
+    }
+}
+
+impl<T: ?Sized, U: ?Sized> Deref for OwnedRwLockMappedWriteGuard<T, U> {
+    type Target = U;
+
+    #[inline]
+    fn deref(&self) -> &U {
+        // SAFETY: the permits are this guard's, which is borrowed, so nobody
+        // writes as long as the reference lives.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized> DerefMut for OwnedRwLockMappedWriteGuard<T, U> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut U {
+        // SAFETY: the permits are this guard's, which is borrowed exclusively,
+        // so nobody else has a reference as long as this lives.
+        unsafe { self.value.as_mut() }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for OwnedRwLockWriteGuard<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for OwnedRwLockWriteGuard<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized, U: ?Sized + fmt::Debug> fmt::Debug for OwnedRwLockMappedWriteGuard<T, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized, U: ?Sized + fmt::Display> fmt::Display for OwnedRwLockMappedWriteGuard<T, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,91 @@
+//! The guard of a reader.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+use super::held::Held;
+
+/// A reader's share in an [`RwLock`](crate::RwLock), given back on drop.
+///
+/// Comes from [`RwLock::read`](crate::RwLock::read) and its relatives. It may be
+/// held across an `.await`, and dropped on another thread.
+#[must_use = "dropping it gives up the lock at once"]
+#[clippy::has_significant_drop]
+pub struct RwLockReadGuard<'a, T: ?Sized> {
+    /// The lock's value, or a part of it.
+    value: NonNull<T>,
+    held: Held<'a>,
+    marker: PhantomData<&'a T>,
+}
+
+// SAFETY: it stands for a shared reference to the value; the permit can be given
+// back from any thread.
+unsafe impl<T: ?Sized + Sync> Send for RwLockReadGuard<'_, T> {}
+// SAFETY: a reference to it gives no more than a reference to the value.
+unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
+
+impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
+    #[inline]
+    pub(super) fn new(value: NonNull<T>, held: Held<'a>) -> Self {
+        Self {
+            value,
+            held,
+            marker: PhantomData,
+        }
+    }
+
+    /// Narrows the guard to a part of the value.
+    ///
+    /// This is a function of the type, so as not to hide a method of the value.
+    #[inline]
+    pub fn map<U, F>(this: Self, part: F) -> RwLockReadGuard<'a, U>
+    where
+        U: ?Sized,
+        F: FnOnce(&T) -> &U,
+    {
+        let part = NonNull::from(part(&*this));
+        RwLockReadGuard::new(part, this.held)
+    }
+
+    /// Narrows the guard to a part of the value, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if there is none.
+    #[inline]
+    pub fn try_map<U, F>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
+    where
+        U: ?Sized,
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        match part(&*this).map(NonNull::from) {
+            Some(part) => Ok(RwLockReadGuard::new(part, this.held)),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the permit is this guard's, which is borrowed, so nobody
+        // writes as long as the reference lives.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,314 @@
+//! Permits and those who wait for them: what the locks and the bounded channel
+//! count on.
+
+use std::mem;
+use std::task::{Context, Poll, Waker, ready};
+
+use raddle_std::WakerBatch;
+use raddle_std::sync::{Mutex, MutexGuard};
+
+use super::acquire::Acquire;
+use super::state::{Give, MAX_PERMITS, State, Take, too_many};
+use crate::wait_list::WaitList;
+use crate::wake::wake_in_batches;
+
+/// A fair counting semaphore without guards: whoever acquires permits releases
+/// them.
+#[derive(Debug)]
+pub(crate) struct Core {
+    state: State,
+    waiters: Mutex<WaitList<Waiter>>,
+}
+
+type Waiters<'a> = MutexGuard<'a, WaitList<Waiter>>;
+
+/// The semaphore is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Closed;
+
+/// Why permits were not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// There are too few, or somebody waits for them.
+    NoPermits,
+    /// There will be none.
+    Closed,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    permits: usize,
+    turn: Turn,
+}
+
+/// How far a waiter has come.
+#[derive(Debug)]
+enum Turn {
+    /// It is queued, and this wakes it.
+    Waiting(Waker),
+    /// It has its permits, and is no longer queued.
+    Served,
+    /// The semaphore was closed before its turn; it is no longer queued.
+    Closed,
+}
+
+/// One wait for permits, from its first poll until it is ready or abandoned.
+#[derive(Debug, Default)]
+pub(crate) struct Place(Option<usize>);
+
+impl Core {
+    /// A semaphore with `permits`.
+    ///
+    /// # Panics
+    ///
+    /// If those are more than [`MAX_PERMITS`].
+    #[cfg(not(raddle_loom))]
+    #[track_caller]
+    pub(crate) const fn new(permits: usize) -> Self {
+        if permits > MAX_PERMITS {
+            too_many();
+        }
+        Self {
+            state: State::new(permits),
+            waiters: Mutex::new(WaitList::new()),
+        }
+    }
+
+    /// The same in a model, whose primitives have no constants.
+    #[cfg(raddle_loom)]
+    pub(crate) fn new(permits: usize) -> Self {
+        if permits > MAX_PERMITS {
+            too_many();
+        }
+        Self {
+            state: State::new(permits),
+            waiters: Mutex::new(WaitList::new()),
+        }
+    }
+
+    /// The permits that nobody has and nobody waits for.
+    pub(crate) fn available(&self) -> usize {
+        self.state.load().available()
+    }
+
+    /// Whether [`close`](Self::close) was called.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.load().is_closed()
+    }
+
+    /// Takes permits, if there are as many and nobody waits.
+    #[inline]
+    pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), Refused> {
+        match self.state.take(permits) {
+            Take::Taken => Ok(()),
+            Take::Short => Err(Refused::NoPermits),
+            Take::Closed => Err(Refused::Closed),
+        }
+    }
+
+    /// Waits for permits, in order of the first polls. Dropped before it is
+    /// ready, it has taken none.
+    #[inline]
+    pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_> {
+        Acquire::new(self, permits)
+    }
+
+    /// As [`acquire`](Self::acquire), for futures that cannot borrow. Charged to
+    /// the budget of the poll.
+    ///
+    /// `place` begins as the default and belongs to this semaphore and to
+    /// `permits` until this is ready; to stop before, call
+    /// [`abandon`](Self::abandon).
+    #[inline]
+    pub(crate) fn poll_acquire(
+        &self,
+        cx: &mut Context<'_>,
+        permits: usize,
+        place: &mut Place,
+    ) -> Poll<Result<(), Closed>> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let result = match place.0 {
+            None => match self.state.take(permits) {
+                Take::Taken => Poll::Ready(Ok(())),
+                Take::Short => self.queue(cx, permits, place),
+                Take::Closed => Poll::Ready(Err(Closed)),
+            },
+            Some(key) => self.poll_queued(cx, key, place),
+        };
+        if result.is_ready() {
+            coop.made_progress();
+        }
+        result
+    }
+
+    #[cold]
+    fn queue(
+        &self,
+        cx: &mut Context<'_>,
+        permits: usize,
+        place: &mut Place,
+    ) -> Poll<Result<(), Closed>> {
+        // Before the lock: cloning is the executor's code. It is dropped after
+        // the lock, should it not be needed.
+        let mut waker = Some(cx.waker().clone());
+        let mut waiters = self.waiters.lock();
+        match self.state.take_or_transition_to_awaited(permits) {
+            Take::Taken => Poll::Ready(Ok(())),
+            Take::Closed => Poll::Ready(Err(Closed)),
+            Take::Short => {
+                if let Some(waker) = waker.take() {
+                    let turn = Turn::Waiting(waker);
+                    place.0 = Some(waiters.push_back(Waiter { permits, turn }));
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    #[cold]
+    fn poll_queued(
+        &self,
+        cx: &mut Context<'_>,
+        key: usize,
+        place: &mut Place,
+    ) -> Poll<Result<(), Closed>> {
+        // A waker that is replaced is dropped after the lock.
+        let mut waker = None;
+        loop {
+            let mut waiters = self.waiters.lock();
+            let result = match &mut waiters.get_mut(key).turn {
+                Turn::Waiting(old) if old.will_wake(cx.waker()) => return Poll::Pending,
+                Turn::Waiting(old) => match &mut waker {
+                    Some(new) => {
+                        mem::swap(old, new);
+                        return Poll::Pending;
+                    }
+                    None => {
+                        drop(waiters);
+                        waker = Some(cx.waker().clone());
+                        continue;
+                    }
+                },
+                Turn::Served => Ok(()),
+                Turn::Closed => Err(Closed),
+            };
+            waiters.remove(key);
+            place.0 = None;
+            return Poll::Ready(result);
+        }
+    }
+
+    /// Ends a wait that is not ready: gives back what it was served, or lets
+    /// the next in line move up. Without a wait it does nothing.
+    #[inline]
+    pub(crate) fn abandon(&self, place: &mut Place) {
+        if let Some(key) = place.0.take() {
+            self.abandon_queued(key);
+        }
+    }
+
+    #[cold]
+    fn abandon_queued(&self, key: usize) {
+        let mut waiters = self.waiters.lock();
+        let waiter = waiters.remove(key);
+        match waiter.turn {
+            Turn::Waiting(waker) => {
+                // The waker is dropped after the service, also if that unwinds.
+                let _waker = waker;
+                self.serve(waiters, 0);
+            }
+            Turn::Served => {
+                drop(waiters);
+                self.release(waiter.permits);
+            }
+            Turn::Closed => {}
+        }
+    }
+
+    /// Gives permits back, or adds new ones.
+    ///
+    /// # Panics
+    ///
+    /// If there would be more than [`MAX_PERMITS`].
+    #[inline]
+    #[track_caller]
+    pub(crate) fn release(&self, permits: usize) {
+        if self.state.give(permits) == Give::Serve {
+            self.release_slow(permits);
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn release_slow(&self, permits: usize) {
+        let waiters = self.waiters.lock();
+        // The last of those who waited may be gone.
+        if self.state.give(permits) == Give::Serve {
+            self.serve(waiters, permits);
+        }
+    }
+
+    /// Refuses those who wait and all who come later. What is held can still be
+    /// released.
+    pub(crate) fn close(&self) {
+        let waiters = self.waiters.lock();
+        self.state.transition_to_closed();
+        self.serve(waiters, 0);
+    }
+
+    /// Takes up to `permits` out of circulation, and returns how many.
+    pub(crate) fn forget(&self, permits: usize) -> usize {
+        self.state.forget(permits)
+    }
+
+    /// Serves those who wait with the permits in the word and `permits` more.
+    fn serve(&self, waiters: Waiters<'_>, permits: usize) {
+        let mut first = Some((waiters, permits));
+        wake_in_batches(|wakers| {
+            let (mut waiters, permits) = match first.take() {
+                Some(first) => first,
+                None => (self.waiters.lock(), 0),
+            };
+            self.serve_batch(&mut waiters, permits, wakers)
+        });
+    }
+
+    /// Tells waiters that their turn has come, as long as there is room for
+    /// their wakers. Under the lock. Whether there may be more.
+    fn serve_batch(
+        &self,
+        waiters: &mut WaitList<Waiter>,
+        permits: usize,
+        wakers: &mut WakerBatch,
+    ) -> bool {
+        let now = self.state.load();
+        if !now.has_waiters() {
+            debug_assert_eq!(permits, 0, "they would have been in the word");
+            return false;
+        }
+        let mut permits = now.sum(permits);
+        let mut more = false;
+        while let Some(key) = waiters.first() {
+            let waiter = waiters.get_mut(key);
+            if !now.is_closed() && waiter.permits > permits {
+                break;
+            }
+            if wakers.is_full() {
+                more = true;
+                break;
+            }
+            let turn = if now.is_closed() {
+                Turn::Closed
+            } else {
+                permits -= waiter.permits;
+                Turn::Served
+            };
+            if let Turn::Waiting(waker) = mem::replace(&mut waiter.turn, turn) {
+                wakers.push(waker);
+            }
+            waiters.unqueue(key);
+        }
+        self.state.settle(permits, !waiters.is_empty());
+        more
+    }
+}

@@ -1,0 +1,53 @@
+//! Why there was no permit.
+
+use std::error::Error;
+use std::fmt;
+
+use super::core::{Closed, Refused};
+
+/// The semaphore is closed: there will be no permit.
+#[derive(Debug)]
+pub struct AcquireError(());
+
+impl From<Closed> for AcquireError {
+    fn from(_: Closed) -> Self {
+        Self(())
+    }
+}
+
+impl fmt::Display for AcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the semaphore is closed")
+    }
+}
+
+impl Error for AcquireError {}
+
+/// Why a permit could not be had at once.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TryAcquireError {
+    /// The semaphore is closed.
+    Closed,
+    /// There are too few permits, or somebody waits for them already.
+    NoPermits,
+}
+
+impl From<Refused> for TryAcquireError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Closed => Self::Closed,
+            Refused::NoPermits => Self::NoPermits,
+        }
+    }
+}
+
+impl fmt::Display for TryAcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed => "the semaphore is closed",
+            Self::NoPermits => "too few permits are available; await acquire",
+        })
+    }
+}
+
+impl Error for TryAcquireError {}

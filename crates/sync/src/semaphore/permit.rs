@@ -1,0 +1,151 @@
+//! Permits that are given back on drop.
+
+use std::fmt;
+use std::mem;
+
+use std::sync::Arc;
+
+use super::Semaphore;
+
+/// Permits of a [`Semaphore`], given back on drop.
+///
+/// Comes from [`Semaphore::acquire`] and its relatives.
+#[must_use = "dropping it gives the permits back at once"]
+#[clippy::has_significant_drop]
+pub struct SemaphorePermit<'a> {
+    semaphore: &'a Semaphore,
+    permits: usize,
+}
+
+impl<'a> SemaphorePermit<'a> {
+    #[inline]
+    pub(super) fn new(semaphore: &'a Semaphore, permits: u32) -> Self {
+        Self {
+            semaphore,
+            permits: permits as usize,
+        }
+    }
+
+    /// Takes the permits out of circulation: the semaphore has fewer from now on.
+    pub fn forget(mut self) {
+        self.permits = 0;
+    }
+
+    /// Adds the permits of `other` to these.
+    ///
+    /// # Panics
+    ///
+    /// If `other` comes from another semaphore.
+    #[track_caller]
+    pub fn merge(&mut self, mut other: Self) {
+        assert!(
+            std::ptr::eq(self.semaphore, other.semaphore),
+            "the permits belong to different semaphores; merge those of one"
+        );
+        self.permits += mem::take(&mut other.permits);
+    }
+
+    /// Takes `n` of the permits off into a value of their own, or nothing if
+    /// there are fewer.
+    pub fn split(&mut self, n: usize) -> Option<Self> {
+        self.permits = self.permits.checked_sub(n)?;
+        Some(Self {
+            semaphore: self.semaphore,
+            permits: n,
+        })
+    }
+
+    /// How many permits these are.
+    pub fn num_permits(&self) -> usize {
+        self.permits
+    }
+}
+
+impl Drop for SemaphorePermit<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.semaphore.core.release(self.permits);
+    }
+}
+
+impl fmt::Debug for SemaphorePermit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SemaphorePermit")
+            .field("permits", &self.permits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Permits of a [`Semaphore`] that they keep alive, given back on drop.
+///
+/// Comes from [`Semaphore::acquire_owned`] and its relatives.
+#[must_use = "dropping it gives the permits back at once"]
+#[clippy::has_significant_drop]
+pub struct OwnedSemaphorePermit {
+    semaphore: Arc<Semaphore>,
+    permits: usize,
+}
+
+impl OwnedSemaphorePermit {
+    #[inline]
+    pub(super) fn new(semaphore: Arc<Semaphore>, permits: u32) -> Self {
+        Self {
+            semaphore,
+            permits: permits as usize,
+        }
+    }
+
+    /// Takes the permits out of circulation: the semaphore has fewer from now on.
+    pub fn forget(mut self) {
+        self.permits = 0;
+    }
+
+    /// Adds the permits of `other` to these.
+    ///
+    /// # Panics
+    ///
+    /// If `other` comes from another semaphore.
+    #[track_caller]
+    pub fn merge(&mut self, mut other: Self) {
+        assert!(
+            Arc::ptr_eq(&self.semaphore, &other.semaphore),
+            "the permits belong to different semaphores; merge those of one"
+        );
+        self.permits += mem::take(&mut other.permits);
+    }
+
+    /// Takes `n` of the permits off into a value of their own, or nothing if
+    /// there are fewer.
+    pub fn split(&mut self, n: usize) -> Option<Self> {
+        self.permits = self.permits.checked_sub(n)?;
+        Some(Self {
+            semaphore: self.semaphore.clone(),
+            permits: n,
+        })
+    }
+
+    /// The semaphore whose permits these are.
+    pub fn semaphore(&self) -> &Arc<Semaphore> {
+        &self.semaphore
+    }
+
+    /// How many permits these are.
+    pub fn num_permits(&self) -> usize {
+        self.permits
+    }
+}
+
+impl Drop for OwnedSemaphorePermit {
+    #[inline]
+    fn drop(&mut self) {
+        self.semaphore.core.release(self.permits);
+    }
+}
+
+impl fmt::Debug for OwnedSemaphorePermit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedSemaphorePermit")
+            .field("permits", &self.permits)
+            .finish_non_exhaustive()
+    }
+}

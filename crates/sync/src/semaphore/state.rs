@@ -1,0 +1,266 @@
+//! The word of a semaphore: its permits, whether it is closed, and whether
+//! somebody waits.
+
+use std::fmt;
+
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Set while the list of waiters is not empty; set and cleared under the
+/// list's lock. Never with permits that would suffice for the first waiter,
+/// except while a thread that serves the waiters is between two batches.
+const WAITERS: usize = 1;
+
+/// Set for good by `close`.
+const CLOSED: usize = 1 << 1;
+
+/// The permits lie above the flags.
+const PERMIT: usize = 1 << 2;
+
+/// As many permits as a semaphore may have. The sum of two such numbers still
+/// fits into the word.
+pub(crate) const MAX_PERMITS: usize = usize::MAX >> 3;
+
+/// The word.
+///
+/// While `WAITERS` is clear, anybody may change it, by compare-exchange. While
+/// it is set, only the thread that holds the lock of the list does.
+pub(super) struct State(AtomicUsize);
+
+/// What taking permits came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Take {
+    /// The caller has the permits.
+    Taken,
+    /// There are too few, or somebody was there before.
+    Short,
+    /// There will be none.
+    Closed,
+}
+
+/// What giving permits came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Give {
+    /// They are in the word.
+    Given,
+    /// They are still the caller's, who serves the waiters with them.
+    Serve,
+}
+
+impl State {
+    #[cfg(not(raddle_loom))]
+    pub(super) const fn new(permits: usize) -> Self {
+        Self(AtomicUsize::new(permits * PERMIT))
+    }
+
+    #[cfg(raddle_loom)]
+    pub(super) fn new(permits: usize) -> Self {
+        Self(AtomicUsize::new(permits * PERMIT))
+    }
+
+    #[inline]
+    pub(super) fn load(&self) -> Snapshot {
+        // ORDERING: pairs with the Release of `transition_to_closed` and
+        // `give`: who sees them sees what was done before.
+        Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// Takes `permits` if there are as many and nobody waits.
+    #[inline]
+    pub(super) fn take(&self, permits: usize) -> Take {
+        let mut now = self.load();
+        loop {
+            if now.is_closed() {
+                return Take::Closed;
+            }
+            if !now.can_give(permits) {
+                return Take::Short;
+            }
+            // ORDERING: pairs with the Release of `give` and `settle`: what
+            // was done under the permits before happens before what is done
+            // under them now.
+            match self.0.compare_exchange_weak(
+                now.0,
+                now.0 - permits * PERMIT,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Take::Taken,
+                Err(other) => now = Snapshot(other),
+            }
+        }
+    }
+
+    /// Gives `permits` back, unless somebody waits.
+    ///
+    /// # Panics
+    ///
+    /// If there would be more than [`MAX_PERMITS`].
+    #[inline]
+    pub(super) fn give(&self, permits: usize) -> Give {
+        // ORDERING: the exchange below decides.
+        let mut now = Snapshot(self.0.load(Ordering::Relaxed));
+        loop {
+            if now.has_waiters() {
+                return Give::Serve;
+            }
+            let sum = now.sum(permits);
+            // ORDERING: Release pairs with `take` and `transition_to_awaited`.
+            match self.0.compare_exchange_weak(
+                now.0,
+                (sum * PERMIT) | now.flags(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Give::Given,
+                Err(other) => now = Snapshot(other),
+            }
+        }
+    }
+
+    /// As [`take`](Self::take), but when there are too few the caller is to
+    /// queue. Under the lock.
+    pub(super) fn take_or_transition_to_awaited(&self, permits: usize) -> Take {
+        loop {
+            let taken = self.take(permits);
+            let now = self.load();
+            if taken != Take::Short || now.has_waiters() {
+                return taken;
+            }
+            if now.is_closed() || now.can_give(permits) {
+                continue;
+            }
+            // ORDERING: Acquire pairs with the Release of `give`, on behalf of
+            // whoever calls `settle` next: its store is no link of the chain
+            // from `give` to a later `take`.
+            let set = self.0.compare_exchange(
+                now.0,
+                now.0 | WAITERS,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            if set.is_ok() {
+                return Take::Short;
+            }
+        }
+    }
+
+    /// Says what is left of the permits, and whether somebody still waits.
+    /// Under the lock, while `WAITERS` is set.
+    pub(super) fn settle(&self, permits: usize, waiters: bool) {
+        let now = self.load();
+        debug_assert!(now.has_waiters(), "others may change the word");
+        let closed = now.0 & CLOSED;
+        // ORDERING: Release pairs with `take`. The caller acquired what was
+        // given before: through `transition_to_awaited` and the lock.
+        self.0.store(
+            (permits * PERMIT) | closed | (usize::from(waiters) * WAITERS),
+            Ordering::Release,
+        );
+    }
+
+    /// Closes it. Under the lock, so that nobody settles meanwhile.
+    pub(super) fn transition_to_closed(&self) {
+        // ORDERING: Release pairs with `load`.
+        self.0.fetch_or(CLOSED, Ordering::Release);
+    }
+
+    /// Takes up to `permits` out of circulation, and returns how many: none
+    /// if somebody waits for them.
+    pub(super) fn forget(&self, permits: usize) -> usize {
+        let mut now = self.load();
+        loop {
+            let forgotten = now.available().min(permits);
+            if forgotten == 0 {
+                return 0;
+            }
+            // ORDERING: nothing is reached by permits that are gone; the
+            // exchange continues the chain from `give` to a later `take`.
+            match self.0.compare_exchange_weak(
+                now.0,
+                now.0 - forgotten * PERMIT,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return forgotten,
+                Err(other) => now = Snapshot(other),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.load().fmt(f)
+    }
+}
+
+/// The word at one moment.
+#[derive(Clone, Copy)]
+pub(super) struct Snapshot(usize);
+
+impl Snapshot {
+    fn flags(self) -> usize {
+        self.0 % PERMIT
+    }
+
+    pub(super) fn is_closed(self) -> bool {
+        self.0 & CLOSED != 0
+    }
+
+    pub(super) fn has_waiters(self) -> bool {
+        self.0 & WAITERS != 0
+    }
+
+    /// The permits in the word, which may be set aside for a waiter.
+    pub(super) fn permits(self) -> usize {
+        self.0 / PERMIT
+    }
+
+    /// The permits that are set aside for nobody: what is there while somebody
+    /// waits is for the first in line.
+    pub(super) fn available(self) -> usize {
+        if self.has_waiters() {
+            0
+        } else {
+            self.permits()
+        }
+    }
+
+    /// Whether `permits` can be had at once. None can always: who wants none
+    /// gets in nobody's way, and does not change the word.
+    #[inline]
+    fn can_give(self, permits: usize) -> bool {
+        self.available() >= permits
+    }
+
+    /// The permits with `permits` more.
+    ///
+    /// # Panics
+    ///
+    /// If there would be more than [`MAX_PERMITS`].
+    #[inline]
+    pub(super) fn sum(self, permits: usize) -> usize {
+        match self.permits().checked_add(permits) {
+            Some(sum) if sum <= MAX_PERMITS => sum,
+            _ => too_many(),
+        }
+    }
+}
+
+#[cold]
+#[track_caller]
+pub(super) const fn too_many() -> ! {
+    panic!("a semaphore may not have more than MAX_PERMITS permits; add fewer")
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("permits", &self.permits())
+            .field("closed", &self.is_closed())
+            .field("waiters", &self.has_waiters())
+            .finish()
+    }
+}

@@ -1,0 +1,128 @@
+//! What a barrier promises.
+#![cfg(not(raddle_loom))]
+
+mod locks;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use locks::{Counter, Hostile, now, poll, poll_with, yields};
+use raddle_sync::{Barrier, BarrierWaitResult};
+use static_assertions::assert_impl_all;
+
+assert_impl_all!(Barrier: Send, Sync, Unpin, std::panic::UnwindSafe);
+assert_impl_all!(BarrierWaitResult: Send, Sync, Clone);
+
+#[test]
+fn nobody_waits_at_a_barrier_for_one_or_none() {
+    for size in [0, 1] {
+        let barrier = Barrier::new(size);
+        for _ in 0..3 {
+            assert!(now(barrier.wait()).is_leader());
+        }
+    }
+}
+
+#[test]
+fn it_opens_for_the_last_to_come_and_closes_again() {
+    let barrier = Barrier::new(3);
+    for _ in 0..3 {
+        let (woken, waker) = Counter::new();
+        let mut first = Box::pin(barrier.wait());
+        let mut second = Box::pin(barrier.wait());
+        assert!(poll_with(&mut first, &waker).is_pending());
+        assert!(poll_with(&mut second, &waker).is_pending());
+        assert!(poll_with(&mut first, &waker).is_pending());
+        assert_eq!(woken.woken(), 0);
+        assert!(now(barrier.wait()).is_leader());
+        assert_eq!(woken.woken(), 2);
+        // Who comes for the next time does not hold up who may go.
+        let mut next = Box::pin(barrier.wait());
+        assert!(poll(&mut next).is_pending());
+        assert!(!now(first).is_leader());
+        assert!(!now(second).is_leader());
+    }
+}
+
+#[test]
+fn more_than_a_batch_may_wait() {
+    let barrier = Barrier::new(101);
+    let (woken, waker) = Counter::new();
+    let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(barrier.wait())).collect();
+    for wait in &mut waiting {
+        assert!(poll_with(wait, &waker).is_pending());
+    }
+    assert!(now(barrier.wait()).is_leader());
+    assert_eq!(woken.woken(), 100);
+    assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
+}
+
+#[test]
+fn a_wait_dropped_at_any_poll_counts_only_if_it_has_opened() {
+    for dropped_at in ["unpolled", "waiting", "opened"] {
+        let barrier = Barrier::new(2);
+        let mut first = Some(Box::pin(barrier.wait()));
+        first = first.filter(|_| dropped_at != "unpolled");
+        if let Some(first) = &mut first {
+            assert!(poll(first).is_pending());
+        }
+        first = first.filter(|_| dropped_at != "waiting");
+        let (woken, waker) = Counter::new();
+        let mut second = Box::pin(barrier.wait());
+        if first.is_some() {
+            assert!(now(second).is_leader());
+            drop(first);
+            second = Box::pin(barrier.wait());
+        }
+        assert!(poll_with(&mut second, &waker).is_pending(), "{dropped_at}");
+        assert!(now(barrier.wait()).is_leader());
+        assert_eq!(woken.woken(), 1);
+        assert!(!now(second).is_leader());
+    }
+}
+
+#[test]
+fn only_the_waker_of_the_last_poll_is_woken() {
+    let barrier = Barrier::new(2);
+    let (old, old_waker) = Counter::new();
+    let (new, new_waker) = Counter::new();
+    let mut wait = Box::pin(barrier.wait());
+    assert!(poll_with(&mut wait, &old_waker).is_pending());
+    assert!(poll_with(&mut wait, &new_waker).is_pending());
+    assert!(now(barrier.wait()).is_leader());
+    assert_eq!((old.woken(), new.woken()), (0, 1));
+}
+
+#[test]
+fn a_waker_may_panic_or_come_back() {
+    for panicking in [0, 31, 32, 99] {
+        let barrier = Arc::new(Barrier::new(101));
+        let (woken, good) = Counter::new();
+        let bad = Hostile::waker({
+            let barrier = barrier.clone();
+            move || {
+                assert!(poll(&mut Box::pin(barrier.wait())).is_pending());
+                panic!("on purpose");
+            }
+        });
+        let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(barrier.wait())).collect();
+        for (index, wait) in waiting.iter_mut().enumerate() {
+            let waker = if index == panicking { &bad } else { &good };
+            assert!(poll_with(wait, waker).is_pending());
+        }
+        assert!(catch_unwind(AssertUnwindSafe(|| now(barrier.wait()))).is_err());
+        assert_eq!(woken.woken(), 99);
+        assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
+    }
+}
+
+#[test]
+fn a_loop_at_a_barrier_for_one_yields() {
+    let barrier = Barrier::new(1);
+    assert_eq!(yields(|| barrier.wait()), 7);
+}
+
+#[test]
+fn it_can_be_printed() {
+    assert_eq!(format!("{:?}", Barrier::new(3)), "Barrier { size: 3, .. }");
+}

@@ -1,0 +1,211 @@
+//! The semaphore in all interleavings. A wake-up that is lost is a deadlock.
+#![cfg(raddle_loom)]
+
+mod locks;
+
+use std::sync::Arc;
+
+use locks::{block_on, poll};
+use raddle_std::cell::UnsafeCell;
+use raddle_std::model::{self, Model};
+use raddle_std::thread;
+use raddle_sync::Semaphore;
+
+/// A number that only who has a permit may touch: the model finds a race.
+struct Guarded(UnsafeCell<u32>);
+
+// SAFETY: shared on purpose; the model finds what races.
+unsafe impl Sync for Guarded {}
+// SAFETY: as above.
+unsafe impl Send for Guarded {}
+
+impl Guarded {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(UnsafeCell::new(0)))
+    }
+
+    fn add(&self) -> u32 {
+        self.0.with_mut(|number| {
+            // SAFETY: the caller has the only permit, or the model complains.
+            unsafe {
+                *number += 1;
+                *number
+            }
+        })
+    }
+}
+
+#[test]
+fn one_permit_admits_one_at_a_time() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(1));
+        let guarded = Guarded::new();
+        let other = {
+            let (semaphore, guarded) = (semaphore.clone(), guarded.clone());
+            thread::spawn(move || {
+                let _permit = block_on(semaphore.acquire()).unwrap();
+                guarded.add();
+            })
+        };
+        {
+            let _permit = block_on(semaphore.acquire()).unwrap();
+            guarded.add();
+        }
+        other.join().unwrap();
+        assert_eq!(guarded.add(), 3);
+        assert_eq!(semaphore.available_permits(), 1);
+    });
+}
+
+#[test]
+fn one_permit_goes_round_three() {
+    Model::new().preemptions(2).check(|| {
+        let semaphore = Arc::new(Semaphore::new(1));
+        let guarded = Guarded::new();
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                let (semaphore, guarded) = (semaphore.clone(), guarded.clone());
+                thread::spawn(move || {
+                    let _permit = block_on(semaphore.acquire()).unwrap();
+                    guarded.add();
+                })
+            })
+            .collect();
+        drop(block_on(semaphore.acquire()).map(|_permit| guarded.add()));
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(guarded.add(), 4);
+        assert_eq!(semaphore.available_permits(), 1);
+    });
+}
+
+#[test]
+fn try_acquire_publishes_what_was_done_under_the_permit() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(1));
+        let guarded = Guarded::new();
+        let other = {
+            let (semaphore, guarded) = (semaphore.clone(), guarded.clone());
+            thread::spawn(move || {
+                if let Ok(_permit) = semaphore.try_acquire() {
+                    guarded.add();
+                }
+            })
+        };
+        if let Ok(_permit) = semaphore.try_acquire() {
+            guarded.add();
+        }
+        other.join().unwrap();
+        assert!(guarded.add() > 1);
+    });
+}
+
+/// The store of who serves a waiter is no link of the chain from a release
+/// before it to a later acquisition: whoever begins the wait has to be.
+#[test]
+fn a_release_before_a_wait_is_seen_after_it() {
+    Model::new().preemptions(3).check(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let guarded = Guarded::new();
+        let releaser = {
+            let (semaphore, guarded) = (semaphore.clone(), guarded.clone());
+            thread::spawn(move || {
+                guarded.add();
+                semaphore.add_permits(1);
+            })
+        };
+        let impatient = {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || {
+                let mut acquire = Box::pin(semaphore.acquire_many(2));
+                assert!(poll(&mut acquire).is_pending());
+            })
+        };
+        if let Ok(_permit) = semaphore.try_acquire() {
+            guarded.add();
+        }
+        releaser.join().unwrap();
+        impatient.join().unwrap();
+        assert_eq!(semaphore.available_permits(), 1);
+    });
+}
+
+#[test]
+fn a_wait_that_is_given_up_loses_no_permit() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(1));
+        let permit = semaphore.clone().try_acquire_owned().unwrap();
+        let other = {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || {
+                let mut acquire = Box::pin(semaphore.acquire());
+                drop(poll(&mut acquire));
+            })
+        };
+        drop(permit);
+        drop(block_on(semaphore.acquire()).unwrap());
+        other.join().unwrap();
+        assert_eq!(semaphore.available_permits(), 1);
+    });
+}
+
+#[test]
+fn closing_ends_a_wait() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let other = {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || {
+                semaphore.add_permits(1);
+                semaphore.close();
+            })
+        };
+        // Closed before the permit was seen, between, or never.
+        let _ = block_on(semaphore.acquire_many(1)).map(drop);
+        assert!(block_on(semaphore.acquire_many(2)).is_err());
+        other.join().unwrap();
+        assert_eq!(semaphore.available_permits(), 1);
+    });
+}
+
+#[test]
+fn who_wants_many_gets_them_from_several_releases() {
+    Model::new().preemptions(3).check(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let guarded = Guarded::new();
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                let semaphore = semaphore.clone();
+                thread::spawn(move || semaphore.add_permits(1))
+            })
+            .collect();
+        let permit = block_on(semaphore.acquire_many(2)).unwrap();
+        guarded.add();
+        drop(permit);
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(semaphore.available_permits(), 2);
+    });
+}
+
+/// The permits are forgotten, for their drops would panic on top of the panic.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_two_permits_admit_two() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(2));
+        let guarded = Guarded::new();
+        let other = {
+            let (semaphore, guarded) = (semaphore.clone(), guarded.clone());
+            thread::spawn(move || {
+                semaphore.try_acquire().unwrap().forget();
+                guarded.add();
+            })
+        };
+        semaphore.try_acquire().unwrap().forget();
+        guarded.add();
+        other.join().unwrap();
+    });
+}

@@ -1,0 +1,414 @@
+//! What a lock for readers and writers promises.
+#![cfg(not(raddle_loom))]
+
+mod locks;
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use locks::{Counter, Hostile, now, poll, poll_with, yields};
+use raddle_std::thread;
+use raddle_sync::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock,
+    RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
+};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+/// `Send`, and not `Sync`.
+type Sent = Cell<u32>;
+/// Neither.
+type Bound = Rc<u32>;
+
+assert_impl_all!(RwLock<u32>: Send, Sync, Unpin);
+assert_impl_all!(RwLock<Sent>: Send);
+assert_not_impl_any!(RwLock<Sent>: Sync);
+assert_not_impl_any!(RwLock<Bound>: Send, Sync);
+assert_impl_all!(RwLockReadGuard<'static, u32>: Send, Sync, Unpin);
+assert_not_impl_any!(RwLockReadGuard<'static, Sent>: Send, Sync);
+assert_impl_all!(RwLockWriteGuard<'static, u32>: Send, Sync, Unpin);
+assert_not_impl_any!(RwLockWriteGuard<'static, Sent>: Send, Sync);
+assert_impl_all!(RwLockMappedWriteGuard<'static, Sent>: Send);
+assert_not_impl_any!(RwLockMappedWriteGuard<'static, Sent>: Sync);
+assert_not_impl_any!(RwLockMappedWriteGuard<'static, Bound>: Send, Sync);
+assert_impl_all!(OwnedRwLockReadGuard<u32, u32>: Send, Sync);
+assert_not_impl_any!(OwnedRwLockReadGuard<Sent, u32>: Send, Sync);
+assert_not_impl_any!(OwnedRwLockReadGuard<u32, Sent>: Send, Sync);
+assert_impl_all!(OwnedRwLockWriteGuard<u32>: Send, Sync);
+assert_not_impl_any!(OwnedRwLockWriteGuard<Sent>: Send, Sync);
+assert_impl_all!(OwnedRwLockMappedWriteGuard<u32, u32>: Send, Sync);
+assert_not_impl_any!(OwnedRwLockMappedWriteGuard<Sent, u32>: Send, Sync);
+assert_not_impl_any!(OwnedRwLockMappedWriteGuard<u32, Sent>: Sync);
+assert_not_impl_any!(OwnedRwLockMappedWriteGuard<u32, Bound>: Send, Sync);
+
+static STATIC: RwLock<u32> = RwLock::const_new(7);
+static TWO: RwLock<u32> = RwLock::const_with_max_readers(7, 2);
+
+#[test]
+fn static_ones_lock() {
+    let readers = (STATIC.try_read().unwrap(), TWO.try_read().unwrap());
+    assert_eq!((*readers.0, *readers.1), (7, 7));
+    assert!(STATIC.try_write().is_err());
+}
+
+#[test]
+fn many_read_or_one_writes() {
+    let lock = RwLock::new(1);
+    let one = now(lock.read());
+    let two = lock.try_read().unwrap();
+    assert_eq!(*one + *two, 2);
+    assert!(lock.try_write().is_err());
+    drop((one, two));
+    let mut writer = now(lock.write());
+    *writer += 1;
+    assert!(lock.try_read().is_err());
+    assert!(lock.try_write().is_err());
+    drop(writer);
+    assert_eq!(*lock.try_read().unwrap(), 2);
+    *lock.try_write().unwrap() += 1;
+    let mut lock = lock;
+    *lock.get_mut() += 1;
+    assert_eq!(lock.into_inner(), 4);
+    assert_eq!(RwLock::<u32>::default().into_inner(), 0);
+    assert_eq!(RwLock::from(3).into_inner(), 3);
+}
+
+#[test]
+fn no_more_read_than_it_admits() {
+    let lock = RwLock::with_max_readers(1, 2);
+    let one = lock.try_read().unwrap();
+    let two = lock.try_read().unwrap();
+    assert!(lock.try_read().is_err());
+    drop(one);
+    drop(lock.try_read().unwrap());
+    drop(two);
+    assert!(lock.try_write().is_ok());
+}
+
+#[test]
+fn a_number_of_readers_must_make_sense() {
+    for readers in [0, (u32::MAX >> 3) + 1, u32::MAX] {
+        assert!(catch_unwind(|| RwLock::with_max_readers(0, readers)).is_err());
+    }
+    RwLock::with_max_readers(0, u32::MAX >> 3);
+}
+
+#[test]
+fn nobody_overtakes_a_writer_who_waits() {
+    let lock = RwLock::new(0);
+    let reader = now(lock.read());
+    let (woken, waker) = Counter::new();
+    let mut writer = Box::pin(lock.write());
+    assert!(poll_with(&mut writer, &waker).is_pending());
+    let mut late = Box::pin(lock.read());
+    assert!(poll(&mut late).is_pending());
+    assert!(lock.try_read().is_err());
+    drop(reader);
+    assert_eq!(woken.woken(), 1);
+    assert!(poll(&mut late).is_pending());
+    *now(writer) += 1;
+    assert_eq!(*now(late), 1);
+}
+
+#[test]
+fn readers_who_wait_are_admitted_together() {
+    let lock = RwLock::new(0);
+    let writer = now(lock.write());
+    let wakers: Vec<_> = (0..3).map(|_| Counter::new()).collect();
+    let mut readers: Vec<_> = (0..3).map(|_| Box::pin(lock.read())).collect();
+    for (reader, (_, waker)) in readers.iter_mut().zip(&wakers) {
+        assert!(poll_with(reader, waker).is_pending());
+    }
+    drop(writer);
+    assert!(wakers.iter().all(|(counter, _)| counter.woken() == 1));
+    let guards: Vec<_> = readers.into_iter().map(now).collect();
+    assert!(lock.try_write().is_err());
+    drop(guards);
+    assert!(lock.try_write().is_ok());
+}
+
+#[test]
+fn a_writer_becomes_a_reader_without_a_writer_in_between() {
+    let lock = Arc::new(RwLock::new((1, 2)));
+    for owned in [false, true] {
+        let (woken, waker) = Counter::new();
+        let mut reader = Box::pin(lock.read());
+        let mut writer = Box::pin(lock.write());
+        let check = |reader: &mut _, writer: &mut _| {
+            assert!(poll_with(reader, &waker).is_pending());
+            assert!(poll(writer).is_pending());
+        };
+        if owned {
+            let mut guard = lock.clone().try_write_owned().unwrap();
+            check(&mut reader, &mut writer);
+            guard.0 += 1;
+            let guard = guard.downgrade();
+            assert_eq!(woken.woken(), 1);
+            assert_eq!(guard.0, now(reader).0);
+            assert!(poll(&mut writer).is_pending());
+            drop(guard);
+        } else {
+            let mut guard = lock.try_write().unwrap();
+            check(&mut reader, &mut writer);
+            guard.0 += 1;
+            let guard = guard.downgrade();
+            assert_eq!(woken.woken(), 1);
+            assert_eq!(guard.0, now(reader).0);
+            assert!(poll(&mut writer).is_pending());
+            drop(guard);
+        }
+        drop(now(writer));
+    }
+    assert_eq!(lock.try_write().unwrap().0, 3);
+}
+
+#[test]
+fn a_writer_becomes_a_reader_of_a_part() {
+    let lock = Arc::new(RwLock::new((1, 2)));
+    let writer = lock.try_write().unwrap();
+    let writer = RwLockWriteGuard::try_downgrade_map(writer, |_| None::<&u32>).unwrap_err();
+    assert!(lock.try_read().is_err());
+    let one = RwLockWriteGuard::try_downgrade_map(writer, |value| Some(&value.0)).unwrap();
+    assert_eq!((*one, *lock.try_read().unwrap()), (1, (1, 2)));
+    drop(one);
+    let two = RwLockWriteGuard::downgrade_map(lock.try_write().unwrap(), |value| &value.1);
+    assert_eq!((*two, *lock.try_read().unwrap()), (2, (1, 2)));
+    drop(two);
+
+    let writer = lock.clone().try_write_owned().unwrap();
+    let writer = OwnedRwLockWriteGuard::try_downgrade_map(writer, |_| None::<&u32>).unwrap_err();
+    assert!(lock.try_read().is_err());
+    let one = OwnedRwLockWriteGuard::try_downgrade_map(writer, |value| Some(&value.0)).unwrap();
+    assert_eq!((*one, *lock.try_read().unwrap()), (1, (1, 2)));
+    drop(one);
+    let writer = lock.clone().try_write_owned().unwrap();
+    let two = OwnedRwLockWriteGuard::downgrade_map(writer, |value| &value.1);
+    assert_eq!((*two, *lock.try_read().unwrap()), (2, (1, 2)));
+    drop(two);
+    assert!(lock.try_write().is_ok());
+}
+
+#[test]
+fn guards_can_be_narrowed() {
+    let lock = RwLock::new((1, (2, 3)));
+    let guard = RwLockReadGuard::map(now(lock.read()), |value| &value.1);
+    let guard = RwLockReadGuard::try_map(guard, |_| None::<&u32>).unwrap_err();
+    let guard = RwLockReadGuard::try_map(guard, |value| Some(&value.0)).unwrap();
+    assert_eq!(format!("{guard} {guard:?}"), "2 2");
+    assert!(lock.try_write().is_err());
+    drop(guard);
+
+    let guard = RwLockWriteGuard::map(now(lock.write()), |value| &mut value.1);
+    let mut guard = RwLockMappedWriteGuard::map(guard, |value| &mut value.0);
+    *guard += 10;
+    let guard = RwLockMappedWriteGuard::try_map(guard, |_| None::<&mut u32>).unwrap_err();
+    let guard = RwLockMappedWriteGuard::try_map(guard, |value| Some(value)).unwrap();
+    assert_eq!(format!("{guard} {guard:?}"), "12 12");
+    assert!(lock.try_read().is_err());
+    drop(guard);
+
+    let guard = RwLockWriteGuard::try_map(now(lock.write()), |_| None::<&mut u32>).unwrap_err();
+    drop(RwLockWriteGuard::try_map(guard, |value| Some(&mut value.0)).unwrap());
+    let mut guard = RwLockWriteGuard::into_mapped(now(lock.write()));
+    guard.0 = 5;
+    drop(guard);
+    assert_eq!(*lock.try_read().unwrap(), (5, (12, 3)));
+}
+
+#[test]
+fn owned_guards_can_be_narrowed_and_keep_the_lock_alive() {
+    let lock = Arc::new(RwLock::new((1, (2, 3))));
+    let guard = OwnedRwLockReadGuard::map(now(lock.clone().read_owned()), |value| &value.1);
+    let guard = OwnedRwLockReadGuard::try_map(guard, |_| None::<&u32>).unwrap_err();
+    let guard = OwnedRwLockReadGuard::try_map(guard, |value| Some(&value.0)).unwrap();
+    assert_eq!(format!("{guard} {guard:?}"), "2 2");
+    assert!(Arc::ptr_eq(OwnedRwLockReadGuard::rwlock(&guard), &lock));
+    assert!(lock.clone().try_write_owned().is_err());
+    drop(guard);
+
+    let guard = now(lock.clone().write_owned());
+    assert!(Arc::ptr_eq(OwnedRwLockWriteGuard::rwlock(&guard), &lock));
+    let guard = OwnedRwLockWriteGuard::try_map(guard, |_| None::<&mut u32>).unwrap_err();
+    drop(OwnedRwLockWriteGuard::try_map(guard, |value| Some(&mut value.0)).unwrap());
+    let guard = OwnedRwLockWriteGuard::map(lock.clone().try_write_owned().unwrap(), |value| {
+        &mut value.1
+    });
+    let mut guard = OwnedRwLockMappedWriteGuard::map(guard, |value| &mut value.0);
+    *guard += 10;
+    let guard = OwnedRwLockMappedWriteGuard::try_map(guard, |_| None::<&mut u32>).unwrap_err();
+    let guard = OwnedRwLockMappedWriteGuard::try_map(guard, |value| Some(value)).unwrap();
+    assert_eq!(format!("{guard} {guard:?}"), "12 12");
+    assert!(Arc::ptr_eq(
+        OwnedRwLockMappedWriteGuard::rwlock(&guard),
+        &lock
+    ));
+    assert!(lock.clone().try_read_owned().is_err());
+    drop(guard);
+
+    let mut guard = OwnedRwLockWriteGuard::into_mapped(lock.clone().try_write_owned().unwrap());
+    let weak = Arc::downgrade(&lock);
+    drop(lock);
+    guard.0 = 5;
+    let lock = weak.upgrade().unwrap();
+    drop(guard);
+    assert_eq!(*lock.try_read_owned().unwrap(), (5, (12, 3)));
+    assert!(weak.upgrade().is_none());
+}
+
+#[test]
+fn values_of_no_known_size_can_be_locked() {
+    let lock: Arc<RwLock<[u32]>> = Arc::new(RwLock::new([1, 2, 3]));
+    now(lock.write())[1] = 5;
+    now(lock.clone().write_owned())[2] = 6;
+    assert_eq!(*now(lock.read()), [1, 5, 6]);
+    assert_eq!(now(lock.clone().read_owned())[0], 1);
+}
+
+#[test]
+fn a_panic_gives_up_the_lock_and_poisons_nothing() {
+    let lock = Arc::new(RwLock::new(1));
+    for step in 0..4 {
+        let result = catch_unwind(AssertUnwindSafe(|| match step {
+            0 => {
+                *now(lock.write()) += 1;
+                let _reader = now(lock.read());
+                panic!("on purpose")
+            }
+            1 => drop(RwLockWriteGuard::map(now(lock.write()), |_| -> &mut u32 {
+                panic!("on purpose")
+            })),
+            2 => drop(RwLockWriteGuard::downgrade_map(
+                now(lock.write()),
+                |_| -> &u32 { panic!("on purpose") },
+            )),
+            _ => drop(OwnedRwLockReadGuard::map(
+                now(lock.clone().read_owned()),
+                |_| -> &u32 { panic!("on purpose") },
+            )),
+        }));
+        assert!(result.is_err());
+        assert!(lock.try_write().is_ok(), "step {step}");
+    }
+    assert_eq!(*lock.try_read().unwrap(), 2);
+}
+
+#[test]
+fn a_wait_dropped_at_any_poll_loses_no_turn() {
+    for dropped_at in ["unpolled", "queued", "first in line", "served", "never"] {
+        let lock = Arc::new(RwLock::new(0));
+        let one = now(lock.read());
+        let other = now(lock.read());
+        let (woken, waker) = Counter::new();
+        let mut writer = Some(Box::pin(lock.clone().write_owned()));
+        let mut reader = Box::pin(lock.read());
+        writer = writer.filter(|_| dropped_at != "unpolled");
+        let waits = writer.is_some();
+        if let Some(writer) = &mut writer {
+            assert!(poll(writer).is_pending());
+        }
+        assert_eq!(poll_with(&mut reader, &waker).is_pending(), waits);
+        writer = writer.filter(|_| dropped_at != "queued");
+        drop(one);
+        writer = writer.filter(|_| dropped_at != "first in line");
+        drop(other);
+        writer = writer.filter(|_| dropped_at != "served");
+        if let Some(writer) = writer {
+            *now(writer) += 1;
+        }
+        if waits {
+            assert_eq!(woken.woken(), 1, "{dropped_at}");
+            drop(now(reader));
+        }
+        assert!(lock.try_write().is_ok());
+    }
+}
+
+#[test]
+fn a_waker_may_panic_or_come_back() {
+    let lock = Arc::new(RwLock::new(0));
+    let writer = now(lock.write());
+    let mut reader = Box::pin(lock.read());
+    let waker = Hostile::waker({
+        let lock = lock.clone();
+        move || {
+            assert!(lock.try_read().is_ok());
+            assert!(lock.try_write().is_err());
+            drop(poll(&mut Box::pin(lock.write())));
+            panic!("on purpose");
+        }
+    });
+    assert!(poll_with(&mut reader, &waker).is_pending());
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(writer.downgrade()))).is_err());
+    drop(now(reader));
+    assert!(lock.try_write().is_ok());
+}
+
+#[test]
+fn threads_may_block_on_it() {
+    let lock = Arc::new(RwLock::new(0));
+    let threads: Vec<_> = (0..4)
+        .map(|index| {
+            let lock = lock.clone();
+            thread::spawn(move || {
+                let mut last = 0;
+                for _ in 0..100 {
+                    if index % 2 == 0 {
+                        *lock.blocking_write() += 1;
+                    } else {
+                        let seen = *lock.blocking_read();
+                        assert!(seen >= last);
+                        last = seen;
+                    }
+                    thread::yield_now();
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(*lock.try_read().unwrap(), 200);
+}
+
+#[test]
+fn a_task_may_not_block_on_it() {
+    let lock = RwLock::new(0);
+    for write in [false, true] {
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            raddle_coop::budget(|| {
+                if write {
+                    drop(lock.blocking_write());
+                } else {
+                    drop(lock.blocking_read());
+                }
+            });
+        }));
+        assert!(result.is_err());
+    }
+    assert!(lock.try_write().is_ok());
+}
+
+#[test]
+fn a_loop_over_a_free_lock_yields() {
+    let lock = Arc::new(RwLock::new(0));
+    assert_eq!(yields(async || drop(lock.read().await)), 7);
+    assert_eq!(yields(async || *lock.write().await += 1), 7);
+    assert_eq!(yields(async || drop(lock.clone().read_owned().await)), 7);
+    assert_eq!(yields(async || *lock.clone().write_owned().await += 1), 7);
+    assert_eq!(*lock.try_read().unwrap(), 2000);
+}
+
+#[test]
+fn it_can_be_printed() {
+    let lock = Arc::new(RwLock::new(7));
+    assert_eq!(format!("{lock:?}"), "RwLock { data: 7 }");
+    let guard = now(lock.write());
+    assert_eq!(
+        format!("{lock:?} {guard:?} {guard}"),
+        "RwLock { data: <locked> } 7 7"
+    );
+    drop(guard);
+    let guard = now(lock.clone().write_owned());
+    assert_eq!(format!("{guard:?} {guard}"), "7 7");
+}

@@ -1,0 +1,343 @@
+//! What a semaphore promises.
+#![cfg(not(raddle_loom))]
+
+mod locks;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Waker;
+
+use locks::{Counter, now, poll, poll_with, yields};
+use raddle_sync::{
+    AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError,
+};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+assert_impl_all!(Semaphore: Send, Sync, Unpin, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
+assert_impl_all!(SemaphorePermit<'static>: Send, Sync, Unpin);
+assert_impl_all!(OwnedSemaphorePermit: Send, Sync, Unpin);
+assert_impl_all!(AcquireError: Send, Sync, Unpin, std::error::Error);
+assert_impl_all!(TryAcquireError: Send, Sync, Unpin, std::error::Error);
+assert_not_impl_any!(SemaphorePermit<'static>: Clone);
+
+fn assert_send<T: Send>(value: T) -> T {
+    value
+}
+
+static STATIC: Semaphore = Semaphore::const_new(1);
+
+#[test]
+fn a_static_one_counts() {
+    let permit = STATIC.try_acquire().unwrap();
+    assert_eq!(STATIC.available_permits(), 0);
+    drop(permit);
+    assert_eq!(STATIC.available_permits(), 1);
+}
+
+#[test]
+fn permits_are_taken_and_given_back() {
+    let semaphore = Semaphore::new(3);
+    let one = now(assert_send(semaphore.acquire())).unwrap();
+    let two = now(assert_send(semaphore.acquire_many(2))).unwrap();
+    assert_eq!((one.num_permits(), two.num_permits()), (1, 2));
+    assert_eq!(semaphore.available_permits(), 0);
+    assert_eq!(
+        semaphore.try_acquire().unwrap_err(),
+        TryAcquireError::NoPermits
+    );
+    drop(two);
+    assert_eq!(semaphore.available_permits(), 2);
+    assert_eq!(
+        semaphore.try_acquire_many(3).unwrap_err(),
+        TryAcquireError::NoPermits
+    );
+    drop(one);
+    assert_eq!(semaphore.try_acquire_many(3).unwrap().num_permits(), 3);
+    assert_eq!(semaphore.available_permits(), 3);
+}
+
+#[test]
+fn owned_permits_keep_the_semaphore_alive() {
+    let semaphore = Arc::new(Semaphore::new(4));
+    let permits = [
+        now(assert_send(semaphore.clone().acquire_owned())).unwrap(),
+        semaphore.clone().try_acquire_owned().unwrap(),
+        semaphore.clone().try_acquire_many_owned(1).unwrap(),
+        now(semaphore.clone().acquire_many_owned(1)).unwrap(),
+    ];
+    assert!(semaphore.clone().try_acquire_owned().is_err());
+    let weak = Arc::downgrade(&semaphore);
+    drop(semaphore);
+    assert!(Arc::ptr_eq(permits[0].semaphore(), permits[3].semaphore()));
+    assert_eq!(weak.upgrade().unwrap().available_permits(), 0);
+    drop(permits);
+    assert!(weak.upgrade().is_none());
+}
+
+#[test]
+fn permits_can_be_added_and_forgotten() {
+    let semaphore = Semaphore::new(0);
+    semaphore.add_permits(5);
+    semaphore.try_acquire_many(2).unwrap().forget();
+    assert_eq!(semaphore.available_permits(), 3);
+    assert_eq!(semaphore.forget_permits(1), 1);
+    assert_eq!(semaphore.forget_permits(10), 2);
+    assert_eq!(semaphore.forget_permits(1), 0);
+    assert_eq!(semaphore.available_permits(), 0);
+}
+
+#[test]
+fn permits_can_be_merged_and_split() {
+    let semaphore = Arc::new(Semaphore::new(5));
+    let mut permit = semaphore.try_acquire_many(2).unwrap();
+    permit.merge(semaphore.try_acquire_many(3).unwrap());
+    assert_eq!(permit.num_permits(), 5);
+    assert!(permit.split(6).is_none());
+    let three = permit.split(3).unwrap();
+    assert_eq!((permit.num_permits(), three.num_permits()), (2, 3));
+    drop(permit);
+    assert_eq!(semaphore.available_permits(), 2);
+    drop(three);
+
+    let mut owned = semaphore.clone().try_acquire_many_owned(1).unwrap();
+    owned.merge(semaphore.clone().try_acquire_many_owned(4).unwrap());
+    assert!(owned.split(6).is_none());
+    let all = owned.split(5).unwrap();
+    assert_eq!((owned.num_permits(), all.num_permits()), (0, 5));
+    drop(owned);
+    assert_eq!(semaphore.available_permits(), 0);
+    all.forget();
+    assert_eq!(semaphore.available_permits(), 0);
+}
+
+#[test]
+#[should_panic(expected = "different semaphores")]
+fn permits_of_two_semaphores_cannot_be_merged() {
+    let (one, two) = (Semaphore::new(1), Semaphore::new(1));
+    let mut permit = one.try_acquire().unwrap();
+    permit.merge(two.try_acquire().unwrap());
+}
+
+#[test]
+fn it_holds_as_many_permits_as_it_says_and_no_more() {
+    let semaphore = Semaphore::new(Semaphore::MAX_PERMITS);
+    assert_eq!(semaphore.available_permits(), Semaphore::MAX_PERMITS);
+    let permit = semaphore.try_acquire().unwrap();
+    semaphore.add_permits(1);
+    let result = std::panic::catch_unwind(|| semaphore.add_permits(1));
+    assert!(result.is_err());
+    permit.forget();
+    assert_eq!(semaphore.available_permits(), Semaphore::MAX_PERMITS);
+    assert!(std::panic::catch_unwind(|| Semaphore::new(Semaphore::MAX_PERMITS + 1)).is_err());
+}
+
+#[test]
+fn those_who_wait_are_served_in_order_also_if_they_want_more() {
+    let semaphore = Semaphore::new(2);
+    let held = semaphore.try_acquire_many(2).unwrap();
+    let (first_woken, first_waker) = Counter::new();
+    let (second_woken, second_waker) = Counter::new();
+    let mut first = Box::pin(semaphore.acquire_many(2));
+    let mut second = Box::pin(semaphore.acquire());
+    assert!(poll_with(&mut first, &first_waker).is_pending());
+    assert!(poll_with(&mut second, &second_waker).is_pending());
+
+    // One permit would do for the second, but it is the first's turn.
+    let mut held = held;
+    drop(held.split(1));
+    assert_eq!((first_woken.woken(), second_woken.woken()), (0, 0));
+    assert_eq!(semaphore.available_permits(), 0);
+    assert_eq!(semaphore.forget_permits(1), 0);
+    assert!(semaphore.try_acquire().is_err());
+    assert!(poll(&mut Box::pin(semaphore.acquire())).is_pending());
+
+    drop(held);
+    assert_eq!((first_woken.woken(), second_woken.woken()), (1, 0));
+    drop(now(first).unwrap());
+    assert_eq!(second_woken.woken(), 1);
+    drop(now(second).unwrap());
+    assert_eq!(semaphore.available_permits(), 2);
+}
+
+#[test]
+fn no_permit_at_all_can_always_be_had_until_it_is_closed() {
+    let semaphore = Semaphore::new(0);
+    let mut waiting = Box::pin(semaphore.acquire());
+    assert!(poll(&mut waiting).is_pending());
+    assert_eq!(now(semaphore.acquire_many(0)).unwrap().num_permits(), 0);
+    semaphore.add_permits(1);
+    assert!(poll(&mut waiting).is_ready());
+    semaphore.close();
+    assert!(now(semaphore.acquire_many(0)).is_err());
+}
+
+#[test]
+fn one_release_serves_as_many_as_it_can() {
+    let semaphore = Semaphore::new(0);
+    let wakers: Vec<_> = (0..100).map(|_| Counter::new()).collect();
+    let mut waiting: Vec<_> = wakers
+        .iter()
+        .map(|(_, waker)| {
+            let mut acquire = Box::pin(semaphore.acquire());
+            assert!(poll_with(&mut acquire, waker).is_pending());
+            acquire
+        })
+        .collect();
+    semaphore.add_permits(70);
+    for (index, (counter, _)) in wakers.iter().enumerate() {
+        assert_eq!(counter.woken(), usize::from(index < 70));
+    }
+    let mut permits = Vec::new();
+    for acquire in waiting.drain(..70) {
+        permits.push(now(acquire).unwrap());
+    }
+    drop(permits);
+    for acquire in waiting {
+        drop(now(acquire).unwrap());
+    }
+    assert_eq!(semaphore.available_permits(), 70);
+}
+
+#[test]
+fn closing_refuses_those_who_wait_and_those_who_come() {
+    let semaphore = Arc::new(Semaphore::new(1));
+    let held = semaphore.try_acquire().unwrap();
+    let (counter, waker) = Counter::new();
+    let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(semaphore.acquire())).collect();
+    for acquire in &mut waiting {
+        assert!(poll_with(acquire, &waker).is_pending());
+    }
+    assert!(!semaphore.is_closed());
+    semaphore.close();
+    semaphore.close();
+    assert!(semaphore.is_closed());
+    assert_eq!(counter.woken(), 100);
+    for acquire in waiting {
+        assert_eq!(
+            now(acquire).unwrap_err().to_string(),
+            "the semaphore is closed"
+        );
+    }
+    assert!(now(semaphore.acquire()).is_err());
+    assert!(now(semaphore.clone().acquire_owned()).is_err());
+    assert_eq!(
+        semaphore.try_acquire().unwrap_err(),
+        TryAcquireError::Closed
+    );
+    drop(held);
+    assert_eq!(semaphore.available_permits(), 1);
+    assert_eq!(
+        semaphore.try_acquire().unwrap_err(),
+        TryAcquireError::Closed
+    );
+}
+
+#[test]
+fn who_was_served_before_the_end_keeps_the_permit() {
+    let semaphore = Semaphore::new(0);
+    let mut acquire = Box::pin(semaphore.acquire());
+    assert!(poll(&mut acquire).is_pending());
+    semaphore.add_permits(1);
+    semaphore.close();
+    drop(now(acquire).unwrap());
+    assert_eq!(semaphore.available_permits(), 1);
+}
+
+#[test]
+fn only_the_waker_of_the_last_poll_is_woken() {
+    let semaphore = Semaphore::new(0);
+    let (old, old_waker) = Counter::new();
+    let (new, new_waker) = Counter::new();
+    let mut acquire = Box::pin(semaphore.acquire());
+    assert!(poll_with(&mut acquire, &old_waker).is_pending());
+    assert!(poll_with(&mut acquire, &new_waker).is_pending());
+    drop(old_waker);
+    assert_eq!(Arc::strong_count(&old), 1, "the old waker is kept");
+    assert!(poll_with(&mut acquire, &new_waker).is_pending());
+    semaphore.add_permits(1);
+    assert_eq!((old.woken(), new.woken()), (0, 1));
+    assert!(poll(&mut acquire).is_ready());
+}
+
+/// Three wait for two permits each; the middle one is dropped at each point of
+/// its life. What it had, or would have had, goes to the last.
+#[test]
+fn an_acquisition_dropped_at_any_poll_loses_nothing() {
+    for dropped_at in ["unpolled", "queued", "first in line", "served", "never"] {
+        let semaphore = Semaphore::new(2);
+        let held = semaphore.try_acquire_many(2).unwrap();
+        let (woken, waker) = Counter::new();
+        let mut first = Box::pin(semaphore.acquire_many(2));
+        let mut middle = Some(Box::pin(semaphore.acquire_many(2)));
+        let mut last = Box::pin(semaphore.acquire_many(2));
+
+        assert!(poll(&mut first).is_pending());
+        middle = middle.filter(|_| dropped_at != "unpolled");
+        if let Some(middle) = &mut middle {
+            assert!(poll(middle).is_pending());
+        }
+        assert!(poll_with(&mut last, &waker).is_pending());
+        middle = middle.filter(|_| dropped_at != "queued");
+        drop(held);
+        middle = middle.filter(|_| dropped_at != "first in line");
+        assert_eq!(woken.woken(), 0, "{dropped_at}");
+        drop(now(first).unwrap());
+        middle = middle.filter(|_| dropped_at != "served");
+        if let Some(middle) = middle {
+            drop(now(middle).unwrap());
+        }
+        assert_eq!(woken.woken(), 1, "{dropped_at}");
+        drop(now(last).unwrap());
+        assert_eq!(semaphore.available_permits(), 2);
+    }
+}
+
+#[test]
+fn the_first_in_line_that_gives_up_lets_the_next_in() {
+    let semaphore = Semaphore::new(1);
+    let (woken, waker) = Counter::new();
+    let mut greedy = Box::pin(semaphore.acquire_many(2));
+    let mut modest = Box::pin(semaphore.acquire());
+    assert!(poll(&mut greedy).is_pending());
+    assert!(poll_with(&mut modest, &waker).is_pending());
+    drop(greedy);
+    assert_eq!(woken.woken(), 1);
+    assert!(poll(&mut modest).is_ready());
+    assert_eq!(semaphore.available_permits(), 1);
+}
+
+#[test]
+fn a_loop_over_free_permits_yields() {
+    let semaphore = Semaphore::new(1);
+    assert_eq!(yields(async || drop(semaphore.acquire().await)), 7);
+    let owned = Arc::new(Semaphore::new(1));
+    assert_eq!(yields(|| owned.clone().acquire_owned()), 7);
+}
+
+#[test]
+fn a_poll_that_waits_costs_no_budget() {
+    let semaphore = Semaphore::new(0);
+    raddle_coop::budget(|| {
+        let mut acquire = Box::pin(semaphore.acquire());
+        for _ in 0..1000 {
+            assert!(poll(&mut acquire).is_pending());
+        }
+        semaphore.add_permits(1);
+        assert!(poll(&mut acquire).is_ready());
+    });
+}
+
+#[test]
+fn it_can_be_printed() {
+    let semaphore = Semaphore::new(3);
+    assert!(format!("{semaphore:?}").contains("permits: 3"));
+    let permit = semaphore.try_acquire().unwrap();
+    assert!(format!("{permit:?}").contains("permits: 1"));
+    let mut future = pin!(semaphore.acquire());
+    assert!(
+        future
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(Waker::noop()))
+            .is_ready()
+    );
+}
