@@ -5,6 +5,11 @@
 mod blocking;
 #[allow(
     unsafe_code,
+    reason = "a slot of its list belongs to who reserved it, and then to the receiver"
+)]
+pub mod mpsc;
+#[allow(
+    unsafe_code,
     reason = "its one allocation belongs to who leaves last, as its state word says"
 )]
 pub mod oneshot;

@@ -2,77 +2,14 @@
 //! freed once.
 #![cfg(raddle_loom)]
 
+mod modelled;
+
 use std::pin::Pin;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model;
-use raddle_std::sync::Arc;
-use raddle_std::thread::{self, Thread};
+use modelled::{Message, wait, waker};
+use raddle_std::{model, thread};
 use raddle_sync::oneshot::{self, Receiver};
-
-/// A value whose content is written before it is sent, on the heap of the model, which
-/// reports it if it is never dropped.
-struct Message(Arc<UnsafeCell<u32>>);
-
-impl Message {
-    fn new() -> Self {
-        let content = Arc::new(UnsafeCell::new(0));
-        // SAFETY: nobody else has it yet.
-        content.with_mut(|content| unsafe { *content = 7 });
-        Self(content)
-    }
-
-    fn check(self) {
-        // SAFETY: the message was sent to the caller; loom reports it if that gives no order.
-        self.0.with_mut(|content| unsafe {
-            assert_eq!(*content, 7);
-            *content = 8;
-        });
-    }
-}
-
-/// Wakes a thread of the model. The count is loom's, so that a waker that is never dropped
-/// is a leak.
-struct Unpark {
-    thread: Thread,
-    _alive: Arc<()>,
-}
-
-// SAFETY: the handle of a thread in a model may go to another.
-unsafe impl Send for Unpark {}
-// SAFETY: as above.
-unsafe impl Sync for Unpark {}
-
-impl Wake for Unpark {
-    fn wake(self: std::sync::Arc<Self>) {
-        self.thread.unpark();
-    }
-}
-
-fn waker() -> Waker {
-    std::sync::Arc::new(Unpark {
-        thread: thread::current(),
-        _alive: Arc::new(()),
-    })
-    .into()
-}
-
-/// Polls until it is ready, with a new waker every time if `changes`.
-fn wait<T>(changes: bool, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
-    let mut current = waker();
-    loop {
-        for _ in 0..=usize::from(changes) {
-            if let Poll::Ready(output) = poll(&mut Context::from_waker(&current)) {
-                return output;
-            }
-            if changes {
-                current = waker();
-            }
-        }
-        thread::park();
-    }
-}
 
 fn receive<T>(receiver: &mut Receiver<T>, changes: bool) -> Option<T> {
     wait(changes, |cx| Pin::new(&mut *receiver).poll(cx)).ok()
@@ -194,13 +131,13 @@ fn both_ends_wait_and_go() {
 
 /// Two threads that both believe that the message is theirs.
 #[test]
-#[should_panic]
+#[should_panic(expected = "Causality violation")]
 fn canary_a_message_for_two_is_caught() {
     model::check(|| {
         let message = Message::new();
-        let other = Message(message.0.clone());
-        let thread = thread::spawn(move || other.0.with_mut(|content| unsafe { *content = 7 }));
-        message.0.with_mut(|content| unsafe { *content = 7 });
+        let other = message.forge();
+        let thread = thread::spawn(move || other.check());
+        message.check();
         thread.join().unwrap();
     });
 }
