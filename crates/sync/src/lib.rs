@@ -7,6 +7,16 @@ mod blocking;
 mod mutex;
 #[allow(unsafe_code, reason = "its guards reach the value in its cell")]
 mod rwlock;
+#[allow(
+    unsafe_code,
+    reason = "a slot of its list belongs to who reserved it, and then to the receiver"
+)]
+pub mod mpsc;
+#[allow(
+    unsafe_code,
+    reason = "its one allocation belongs to who leaves last, as its state word says"
+)]
+pub mod oneshot;
 mod semaphore;
 mod try_lock_error;
 #[allow(
@@ -15,6 +25,8 @@ mod try_lock_error;
 )]
 mod wait_list;
 mod wake;
+#[allow(unsafe_code, reason = "the state word beside it says whose it is")]
+mod waker_cell;
 
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};

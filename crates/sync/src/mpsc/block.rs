@@ -1,0 +1,267 @@
+//! A run of slots, the unit in which a list grows.
+
+use std::array;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use raddle_std::cell::UnsafeCell;
+use raddle_std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+/// Slots in a block, a power of two. Models cross from block to block sooner.
+pub(super) const SLOTS: usize = if cfg!(raddle_loom) { 2 } else { 32 };
+
+/// What a slot holds.
+mod state {
+    /// Nothing yet.
+    pub(super) const EMPTY: u32 = 0;
+    /// Nothing yet, and the receiver's waker is registered.
+    pub(super) const AWAITED: u32 = 1;
+    /// Nothing yet, but its sender is just taking the waker.
+    pub(super) const WAKING: u32 = 2;
+    /// A message, which may have been received.
+    pub(super) const FILLED: u32 = 3;
+    /// No message: none will follow.
+    pub(super) const END: u32 = 4;
+}
+
+/// What the receiver finds in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    Empty,
+    Awaited,
+    Waking,
+    Filled,
+    End,
+}
+
+impl Look {
+    fn new(word: u32) -> Self {
+        match word {
+            state::EMPTY => Self::Empty,
+            state::AWAITED => Self::Awaited,
+            state::WAKING => Self::Waking,
+            state::FILLED => Self::Filled,
+            _ => Self::End,
+        }
+    }
+}
+
+/// What comes into a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fill {
+    Message,
+    End,
+}
+
+/// A place for one message.
+///
+/// Its sender is whoever reserved its position. `EMPTY` becomes `FILLED` or
+/// `END` by the sender, for good; before that the receiver may make it `AWAITED`
+/// and `EMPTY` again. A sender that finds it `AWAITED` makes it `WAKING`, takes the waker, and
+/// goes on to `FILLED` or `END`: so the receiver cannot write another waker, for the
+/// next slot, before this one is taken.
+pub(super) struct Slot<T> {
+    state: AtomicU32,
+    message: UnsafeCell<MaybeUninit<T>>,
+}
+
+impl<T> Slot<T> {
+    fn new() -> Self {
+        Self {
+            state: AtomicU32::new(state::EMPTY),
+            message: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn look(&self) -> Look {
+        // ORDERING: Acquire pairs with `fill` and `fill_after_waking`: the message is seen, and what its sender
+        // did to the list is over.
+        Look::new(self.state.load(Ordering::Acquire))
+    }
+
+    /// Writes the message, which nobody sees before [`fill`](Self::fill).
+    ///
+    /// # Safety
+    ///
+    /// The caller is the slot's sender, and calls it once.
+    #[inline]
+    pub(super) unsafe fn write(&self, message: T) {
+        self.message.with_mut(|place| {
+            // SAFETY: nobody else touches it before it is filled.
+            unsafe { (*place).write(message) };
+        });
+    }
+
+    /// Takes the message out.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the receiver; the slot is filled, and was not read before.
+    #[inline]
+    pub(super) unsafe fn read(&self) -> T {
+        self.message.with(|place| {
+            // SAFETY: it was written before the slot was filled, and nobody else touches it since.
+            unsafe { (*place).assume_init_read() }
+        })
+    }
+
+    /// Shows the receiver what is there. With `false` it has to be woken: take the waker, and go on with
+    /// [`fill_after_waking`](Self::fill_after_waking). The slot's sender alone.
+    #[inline]
+    #[must_use]
+    pub(super) fn fill(&self, fill: Fill) -> bool {
+        // ORDERING: Release pairs with `look`.
+        let empty = self.state.compare_exchange(
+            state::EMPTY,
+            word(fill),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        empty.is_ok() || self.fill_awaited(fill)
+    }
+
+    #[cold]
+    fn fill_awaited(&self, fill: Fill) -> bool {
+        loop {
+            // ORDERING: Acquire pairs with `transition_to_awaited`: the waker is written.
+            let awaited = self.state.compare_exchange(
+                state::AWAITED,
+                state::WAKING,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            if awaited.is_ok() {
+                return false;
+            }
+            // ORDERING: as in `fill`.
+            let empty = self.state.compare_exchange(
+                state::EMPTY,
+                word(fill),
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            if empty.is_ok() {
+                return true;
+            }
+        }
+    }
+
+    /// Shows the receiver what is there, now that its waker is taken.
+    pub(super) fn fill_after_waking(&self, fill: Fill) {
+        // ORDERING: Release pairs with `look`, also for the waker's cell.
+        self.state.store(word(fill), Ordering::Release);
+    }
+
+    /// Says that the receiver's waker is registered. `false` if the slot is filled, or has its end.
+    #[must_use]
+    pub(super) fn transition_to_awaited(&self) -> bool {
+        // ORDERING: Release pairs with `fill_awaited`. Failing, the caller looks again.
+        let empty = self.state.compare_exchange(
+            state::EMPTY,
+            state::AWAITED,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        empty.is_ok()
+    }
+
+    /// Takes that back. `false` if a sender has the waker.
+    #[must_use]
+    pub(super) fn transition_to_empty(&self) -> bool {
+        // ORDERING: the caller goes on with what it wrote itself.
+        let awaited = self.state.compare_exchange(
+            state::AWAITED,
+            state::EMPTY,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        awaited.is_ok()
+    }
+}
+
+fn word(fill: Fill) -> u32 {
+    match fill {
+        Fill::Message => state::FILLED,
+        Fill::End => state::END,
+    }
+}
+
+/// Slots of successive positions.
+pub(super) struct Block<T> {
+    /// The position of the first slot, a multiple of `SLOTS`. Written while nobody shares the block.
+    start: AtomicUsize,
+    /// The block after it; null until somebody needs it.
+    pub(super) next: AtomicPtr<Block<T>>,
+    /// Not zero once senders do not begin their search here any more: one more than the positions
+    /// that were reserved when that was certain.
+    retired: AtomicUsize,
+    slots: [Slot<T>; SLOTS],
+}
+
+impl<T> Block<T> {
+    pub(super) fn new(start: usize) -> Box<Self> {
+        Box::new(Self {
+            start: AtomicUsize::new(start),
+            next: AtomicPtr::new(ptr::null_mut()),
+            retired: AtomicUsize::new(0),
+            slots: array::from_fn(|_| Slot::new()),
+        })
+    }
+
+    /// Makes a block whose messages were received a new one.
+    pub(super) fn reset(&mut self, start: usize) {
+        // ORDERING: nobody shares it; whoever links it releases all of this.
+        self.start.store(start, Ordering::Relaxed);
+        // ORDERING: as above.
+        self.next.store(ptr::null_mut(), Ordering::Relaxed);
+        // ORDERING: as above.
+        self.retired.store(0, Ordering::Relaxed);
+        for slot in &self.slots {
+            // ORDERING: as above.
+            slot.state.store(state::EMPTY, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(super) fn start(&self) -> usize {
+        // ORDERING: written before the block was linked.
+        self.start.load(Ordering::Relaxed)
+    }
+
+    /// The slot of a position, which is one of the block's.
+    #[inline]
+    pub(super) fn slot(&self, position: usize) -> &Slot<T> {
+        &self.slots[position % SLOTS]
+    }
+
+    /// Whether all senders of the block are through with it. The last slots are filled last, mostly.
+    pub(super) fn is_full(&self) -> bool {
+        self.slots
+            .iter()
+            .rev()
+            .all(|slot| slot.look() == Look::Filled)
+    }
+
+    /// Says that no sender that reserves a position from `reserved` on touches the block.
+    pub(super) fn retire(&self, reserved: usize) {
+        // ORDERING: Release pairs with `is_abandoned`: the accesses of the caller are over.
+        self.retired.store(reserved + 1, Ordering::Release);
+    }
+
+    /// Whether no sender touches the block any more, as all messages before `received` have come.
+    pub(super) fn is_abandoned(&self, received: usize) -> bool {
+        // ORDERING: pairs with `retire`.
+        let retired = self.retired.load(Ordering::Acquire);
+        retired != 0 && retired <= received + 1
+    }
+}
+
+impl<T> fmt::Debug for Block<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Block")
+            .field("start", &self.start())
+            .finish_non_exhaustive()
+    }
+}

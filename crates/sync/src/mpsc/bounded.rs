@@ -1,0 +1,38 @@
+//! The channel of limited capacity.
+
+mod permit;
+mod receiver;
+mod sender;
+
+pub use permit::{OwnedPermit, Permit, PermitIterator};
+pub use receiver::Receiver;
+pub use sender::{Sender, WeakSender};
+
+use super::chan::{Chan, Limited, Tx};
+use super::list::List;
+use super::rx::Rx;
+use crate::semaphore::Semaphore;
+use crate::semaphore::core::Core;
+
+/// Makes a channel for up to `buffer` messages, so that a sender waits while it is full.
+///
+/// # Panics
+///
+/// If `buffer` is 0, or more than [`Semaphore::MAX_PERMITS`].
+#[track_caller]
+pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
+    assert!(
+        (1..=Semaphore::MAX_PERMITS).contains(&buffer),
+        "a bounded channel is for 1 to Semaphore::MAX_PERMITS messages, not for {buffer}"
+    );
+    let (list, head) = List::new();
+    let limit = Limited {
+        permits: Core::new(buffer),
+        capacity: buffer,
+    };
+    let chan = Chan::new(list, limit);
+    let tx = Tx::first(chan.clone());
+    // SAFETY: the head came with the list.
+    let rx = unsafe { Rx::new(chan, head) };
+    (Sender { tx }, Receiver { rx })
+}

@@ -1,0 +1,171 @@
+//! Room for messages that are not sent yet.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::mem;
+
+use super::sender::Sender;
+use crate::mpsc::chan::{Chan, Limited};
+
+/// Room for one message; from [`Sender::reserve`] and [`Sender::try_reserve`].
+///
+/// It is good also after the receiver has closed the channel. Dropped, it
+/// gives the room back.
+#[must_use = "dropped unused, it has reserved nothing"]
+pub struct Permit<'a, T> {
+    chan: &'a Chan<T, Limited>,
+}
+
+/// Room for a number of messages, handed out as one [`Permit`] each; from
+/// [`Sender::reserve_many`] and [`Sender::try_reserve_many`].
+///
+/// Dropped, it gives back what is left.
+#[must_use = "dropped unused, it has reserved nothing"]
+pub struct PermitIterator<'a, T> {
+    chan: &'a Chan<T, Limited>,
+    left: usize,
+}
+
+/// Room for one message, together with the sender; from
+/// [`Sender::reserve_owned`] and [`Sender::try_reserve_owned`].
+///
+/// Dropped, it gives the room back.
+#[must_use = "dropped unused, it has reserved nothing"]
+pub struct OwnedPermit<T> {
+    /// None once the permit was used, or given back.
+    sender: Option<Sender<T>>,
+}
+
+impl<'a, T> Permit<'a, T> {
+    /// The caller has acquired a permit, which is this one from now on.
+    pub(super) fn new(chan: &'a Chan<T, Limited>) -> Self {
+        Self { chan }
+    }
+
+    /// Sends a message, without waiting. It is dropped if the receiver is.
+    #[inline]
+    pub fn send(self, message: T) {
+        let chan = self.chan;
+        mem::forget(self);
+        push(chan, message);
+    }
+}
+
+impl<T> Drop for Permit<'_, T> {
+    fn drop(&mut self) {
+        self.chan.give_back(1);
+    }
+}
+
+impl<'a, T> PermitIterator<'a, T> {
+    /// The caller has acquired `left` permits.
+    pub(super) fn new(chan: &'a Chan<T, Limited>, left: usize) -> Self {
+        Self { chan, left }
+    }
+}
+
+impl<'a, T> Iterator for PermitIterator<'a, T> {
+    type Item = Permit<'a, T>;
+
+    fn next(&mut self) -> Option<Permit<'a, T>> {
+        self.left = self.left.checked_sub(1)?;
+        Some(Permit::new(self.chan))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<T> ExactSizeIterator for PermitIterator<'_, T> {}
+
+impl<T> FusedIterator for PermitIterator<'_, T> {}
+
+impl<T> Drop for PermitIterator<'_, T> {
+    fn drop(&mut self) {
+        if self.left != 0 {
+            self.chan.give_back(self.left);
+        }
+    }
+}
+
+impl<T> OwnedPermit<T> {
+    /// The caller has acquired a permit, which is this one from now on.
+    pub(super) fn new(sender: Sender<T>) -> Self {
+        Self {
+            sender: Some(sender),
+        }
+    }
+
+    /// Sends a message, without waiting, and returns the sender. The message is dropped if the
+    /// receiver is.
+    pub fn send(mut self, message: T) -> Sender<T> {
+        let sender = self.take();
+        push(sender.tx.chan(), message);
+        sender
+    }
+
+    /// Gives the room back, and returns the sender.
+    pub fn release(mut self) -> Sender<T> {
+        let sender = self.take();
+        sender.tx.chan().give_back(1);
+        sender
+    }
+
+    /// Whether both permits are for the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        other
+            .sender
+            .as_ref()
+            .is_some_and(|other| self.same_channel_as_sender(other))
+    }
+
+    /// Whether the permit is for the channel of `sender`.
+    pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
+        self.sender
+            .as_ref()
+            .is_some_and(|own| own.same_channel(sender))
+    }
+
+    fn take(&mut self) -> Sender<T> {
+        self.sender
+            .take()
+            .expect("a permit has its sender until it is used")
+    }
+}
+
+impl<T> Drop for OwnedPermit<T> {
+    fn drop(&mut self) {
+        if let Some(sender) = self.sender.take() {
+            sender.tx.chan().give_back(1);
+        }
+    }
+}
+
+/// Sends with a permit, which goes with the message.
+#[inline]
+fn push<T>(chan: &Chan<T, Limited>, message: T) {
+    // The list is closed when no permit is left.
+    let refused = chan.list.push(message);
+    debug_assert!(refused.is_ok(), "a permit is good for a message");
+}
+
+impl<T> fmt::Debug for Permit<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for PermitIterator<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PermitIterator")
+            .field("left", &self.left)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for OwnedPermit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedPermit").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,145 @@
+//! The end that receives.
+
+use std::task::{Context, Poll};
+
+use crate::blocking::block_on;
+use crate::mpsc::chan::Limited;
+use crate::mpsc::error::TryRecvError;
+use crate::mpsc::rx::Rx;
+
+/// Receives what [`Sender`](crate::mpsc::Sender)s send, in the order in which the messages
+/// were sent; from [`channel`](crate::mpsc::channel).
+///
+/// Dropped, it closes the channel and drops what is in it.
+#[derive(Debug)]
+pub struct Receiver<T> {
+    pub(super) rx: Rx<T, Limited>,
+}
+
+impl<T> Receiver<T> {
+    /// Receives the next message; `None` once the channel is closed and empty.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before it is ready, it has received nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(not(raddle_loom))]
+    /// # futures_lite::future::block_on(async {
+    /// use raddle_sync::mpsc;
+    ///
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// sender.send(1).await.unwrap();
+    /// sender.send(2).await.unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.recv().await, Some(1));
+    /// assert_eq!(receiver.recv().await, Some(2));
+    /// assert_eq!(receiver.recv().await, None);
+    /// # });
+    /// ```
+    pub async fn recv(&mut self) -> Option<T> {
+        self.rx.recv().await
+    }
+
+    /// Receives what is there, at least one and up to `limit` messages, and appends them
+    /// to `buffer`. Returns how many; 0 once the channel is closed and empty, or if `limit` is 0.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before it is ready, it has received nothing.
+    pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+        self.rx.recv_many(buffer, limit).await
+    }
+
+    /// Receives the next message if it was sent already.
+    ///
+    /// For a message that a sender is just writing it gives up the processor
+    /// until it is written.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError::Empty`] if there is none, [`TryRecvError::Disconnected`] if none will come either.
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.rx.try_recv()
+    }
+
+    /// As [`recv`](Self::recv), with the thread asleep until it is ready.
+    ///
+    /// # Panics
+    ///
+    /// Inside a task, where the thread must not block.
+    #[track_caller]
+    pub fn blocking_recv(&mut self) -> Option<T> {
+        block_on(self.recv())
+    }
+
+    /// As [`recv_many`](Self::recv_many), with the thread asleep until it is ready.
+    ///
+    /// # Panics
+    ///
+    /// Inside a task, where the thread must not block.
+    #[track_caller]
+    pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+        block_on(self.recv_many(buffer, limit))
+    }
+
+    /// Refuses new messages, and those who wait to send. What was sent can still be received, and
+    /// should be, until there is `None`; that comes only after the last permit was used or dropped.
+    pub fn close(&mut self) {
+        self.rx.close();
+    }
+
+    /// Whether the channel was closed, or all senders were dropped. There may
+    /// be messages still.
+    pub fn is_closed(&self) -> bool {
+        self.rx.chan().is_closed()
+    }
+
+    /// Whether there is no message now.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many messages there are now.
+    pub fn len(&self) -> usize {
+        self.rx.len()
+    }
+
+    /// How many permits are free: that many messages can be sent without waiting.
+    pub fn capacity(&self) -> usize {
+        self.rx.chan().limit.permits.available()
+    }
+
+    /// How many messages the channel takes, as it was made.
+    pub fn max_capacity(&self) -> usize {
+        self.rx.chan().limit.capacity
+    }
+
+    /// As [`recv`](Self::recv), by poll. Only the last waker is woken.
+    #[inline]
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        self.rx.poll_recv(cx)
+    }
+
+    /// As [`recv_many`](Self::recv_many), by poll. Only the last waker is woken.
+    pub fn poll_recv_many(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut Vec<T>,
+        limit: usize,
+    ) -> Poll<usize> {
+        self.rx.poll_recv_many(cx, buffer, limit)
+    }
+
+    /// How many senders there are.
+    pub fn sender_strong_count(&self) -> usize {
+        self.rx.chan().strong_count()
+    }
+
+    /// How many weak senders there are.
+    pub fn sender_weak_count(&self) -> usize {
+        self.rx.chan().weak_count()
+    }
+}

@@ -1,0 +1,291 @@
+//! The end that sends.
+
+use std::mem;
+
+use super::permit::{OwnedPermit, Permit, PermitIterator};
+use crate::blocking::block_on;
+use crate::mpsc::chan::{Chan, Limited, Tx, WeakTx};
+use crate::mpsc::error::{SendError, TrySendError};
+use crate::semaphore::core::Refused;
+
+/// Sends to a [`Receiver`](crate::mpsc::Receiver); from [`channel`](crate::mpsc::channel).
+///
+/// Senders that wait for room have their turns in the order in which they came.
+/// The channel is closed for the receiver when all senders were dropped.
+#[derive(Debug)]
+pub struct Sender<T> {
+    pub(super) tx: Tx<T, Limited>,
+}
+
+/// A [`Sender`] that does not keep the channel open; from
+/// [`Sender::downgrade`].
+#[derive(Debug)]
+pub struct WeakSender<T> {
+    weak: WeakTx<T, Limited>,
+}
+
+impl<T> Sender<T> {
+    /// Sends a message, once there is room for it.
+    ///
+    /// # Errors
+    ///
+    /// Gives the message back if the receiver has closed the channel or was
+    /// dropped. Without an error it may still be dropped unreceived, with the receiver.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, it has not sent the message, and drops it; the
+    /// turn is lost. To keep the message, [`reserve`](Self::reserve) first.
+    pub async fn send(&self, message: T) -> Result<(), SendError<T>> {
+        match self.reserve().await {
+            Ok(permit) => {
+                permit.send(message);
+                Ok(())
+            }
+            Err(_) => Err(SendError(message)),
+        }
+    }
+
+    /// Sends a message if there is room for it, and nobody waits for that.
+    ///
+    /// # Errors
+    ///
+    /// Gives the message back: [`TrySendError::Full`] without room, [`TrySendError::Closed`] if the
+    /// receiver has closed the channel or was dropped.
+    pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
+        match self.try_reserve() {
+            Ok(permit) => {
+                permit.send(message);
+                Ok(())
+            }
+            Err(TrySendError::Full(())) => Err(TrySendError::Full(message)),
+            Err(TrySendError::Closed(())) => Err(TrySendError::Closed(message)),
+        }
+    }
+
+    /// As [`send`](Self::send), with the thread asleep until it is ready.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    ///
+    /// # Panics
+    ///
+    /// Inside a task, where the thread must not block.
+    #[track_caller]
+    pub fn blocking_send(&self, message: T) -> Result<(), SendError<T>> {
+        block_on(self.send(message))
+    }
+
+    /// Waits for room for a message, and keeps it.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver has closed the channel or was dropped.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before it is ready, it has taken no room; the turn is lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(not(raddle_loom))]
+    /// # futures_lite::future::block_on(async {
+    /// use raddle_sync::mpsc;
+    ///
+    /// let (sender, mut receiver) = mpsc::channel(1);
+    /// let permit = sender.reserve().await.unwrap();
+    /// assert!(sender.try_send(1).is_err());
+    /// permit.send(2);
+    /// assert_eq!(receiver.recv().await, Some(2));
+    /// # });
+    /// ```
+    pub async fn reserve(&self) -> Result<Permit<'_, T>, SendError<()>> {
+        let chan = self.tx.chan();
+        acquire(chan, 1).await?;
+        Ok(Permit::new(chan))
+    }
+
+    /// Waits for room for `n` messages, and keeps it.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver has closed the channel or was dropped, or if `n` is more
+    /// than [`max_capacity`](Self::max_capacity).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`reserve`](Self::reserve).
+    pub async fn reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, SendError<()>> {
+        let chan = self.tx.chan();
+        acquire(chan, n).await?;
+        Ok(PermitIterator::new(chan, n))
+    }
+
+    /// As [`reserve`](Self::reserve), but the permit keeps the sender, and
+    /// gives it back.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserve`](Self::reserve).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`reserve`](Self::reserve); the sender is dropped with it.
+    pub async fn reserve_owned(self) -> Result<OwnedPermit<T>, SendError<()>> {
+        acquire(self.tx.chan(), 1).await?;
+        Ok(OwnedPermit::new(self))
+    }
+
+    /// Takes room for a message if there is some, and nobody waits for that.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_send`](Self::try_send).
+    pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
+        let chan = self.tx.chan();
+        try_acquire(chan, 1)?;
+        Ok(Permit::new(chan))
+    }
+
+    /// Takes room for `n` messages if there is as much, and nobody waits for that.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_send`](Self::try_send); [`TrySendError::Full`] if `n` is more
+    /// than [`max_capacity`](Self::max_capacity).
+    pub fn try_reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
+        let chan = self.tx.chan();
+        try_acquire(chan, n)?;
+        Ok(PermitIterator::new(chan, n))
+    }
+
+    /// As [`try_reserve`](Self::try_reserve), but the permit keeps the sender, and
+    /// gives it back.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_send`](Self::try_send), with the sender.
+    pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
+        match try_acquire(self.tx.chan(), 1) {
+            Ok(()) => Ok(OwnedPermit::new(self)),
+            Err(TrySendError::Full(())) => Err(TrySendError::Full(self)),
+            Err(TrySendError::Closed(())) => Err(TrySendError::Closed(self)),
+        }
+    }
+
+    /// Waits until the receiver has closed the channel or was dropped.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: it only looks.
+    pub async fn closed(&self) {
+        self.tx.closed().await;
+    }
+
+    /// Whether the receiver has closed the channel or was dropped.
+    pub fn is_closed(&self) -> bool {
+        self.tx.chan().is_closed()
+    }
+
+    /// Whether both send to the same receiver.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.tx.same_channel(&other.tx)
+    }
+
+    /// How many permits are free: that many messages can be sent without waiting.
+    pub fn capacity(&self) -> usize {
+        self.tx.chan().limit.permits.available()
+    }
+
+    /// How many messages the channel takes, as it was made.
+    pub fn max_capacity(&self) -> usize {
+        self.tx.chan().limit.capacity
+    }
+
+    /// A sender that does not keep the channel open.
+    #[must_use = "a weak sender does nothing by itself"]
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender {
+            weak: self.tx.downgrade(),
+        }
+    }
+
+    /// How many senders there are, those in [`OwnedPermit`]s among them.
+    pub fn strong_count(&self) -> usize {
+        self.tx.chan().strong_count()
+    }
+
+    /// How many weak senders there are.
+    pub fn weak_count(&self) -> usize {
+        self.tx.chan().weak_count()
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        Self {
+            tx: self.tx.clone(),
+        }
+    }
+}
+
+impl<T> WeakSender<T> {
+    /// A sender, unless the last one was dropped.
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        self.weak.upgrade().map(|tx| Sender { tx })
+    }
+
+    /// How many senders there are.
+    pub fn strong_count(&self) -> usize {
+        self.weak.chan().strong_count()
+    }
+
+    /// How many weak senders there are.
+    pub fn weak_count(&self) -> usize {
+        self.weak.chan().weak_count()
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        Self {
+            weak: self.weak.clone(),
+        }
+    }
+}
+
+/// A wait for permits. One that was served before the close and is dropped before it has seen that may be
+/// the last that the receiver waits for.
+struct Acquiring<'a, T>(&'a Chan<T, Limited>);
+
+impl<T> Drop for Acquiring<'_, T> {
+    fn drop(&mut self) {
+        self.0.end_if_idle();
+    }
+}
+
+async fn acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), SendError<()>> {
+    if n > chan.limit.capacity {
+        return Err(SendError(()));
+    }
+    let acquiring = Acquiring(chan);
+    let acquired = chan.limit.permits.acquire(n).await;
+    mem::forget(acquiring);
+    acquired.map_err(|_| SendError(()))
+}
+
+#[inline]
+fn try_acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), TrySendError<()>> {
+    if n > chan.limit.capacity {
+        return Err(TrySendError::Full(()));
+    }
+    chan.limit
+        .permits
+        .try_acquire(n)
+        .map_err(|refused| match refused {
+            Refused::NoPermits => TrySendError::Full(()),
+            Refused::Closed => TrySendError::Closed(()),
+        })
+}

@@ -1,0 +1,204 @@
+//! What the ends of a channel share, and the senders' count.
+
+use raddle_std::sync::Arc;
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::closed::ClosedWaiters;
+use super::list::List;
+use crate::semaphore::core::Core;
+
+/// How many messages a channel takes before senders have to wait.
+pub(super) trait Limit {
+    /// Refuses new messages, if it is for the limit to do that and not for the list.
+    fn close(&self);
+
+    /// Whether [`close`](Self::close) was called.
+    fn is_closed(&self) -> bool;
+
+    /// Whether nobody has a permit, and no message its own.
+    fn is_idle(&self) -> bool;
+
+    /// Gives back the permits of messages that were received or not sent.
+    fn release(&self, permits: usize);
+}
+
+/// No limit: the list is closed instead.
+#[derive(Debug)]
+pub(super) struct Unlimited;
+
+impl Limit for Unlimited {
+    fn close(&self) {}
+
+    fn is_closed(&self) -> bool {
+        false
+    }
+
+    fn is_idle(&self) -> bool {
+        true
+    }
+
+    fn release(&self, _permits: usize) {}
+}
+
+/// A permit for each message. Who has a permit can send, also after the close, so the list is
+/// closed when the last of them has come back.
+#[derive(Debug)]
+pub(super) struct Limited {
+    pub(super) permits: Core,
+    pub(super) capacity: usize,
+}
+
+impl Limit for Limited {
+    fn close(&self) {
+        self.permits.close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.permits.is_closed()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.permits.available() == self.capacity
+    }
+
+    fn release(&self, permits: usize) {
+        self.permits.release(permits);
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Chan<T, L> {
+    pub(super) list: List<T>,
+    pub(super) limit: L,
+    pub(super) closed: ClosedWaiters,
+    senders: AtomicUsize,
+    weak_senders: AtomicUsize,
+}
+
+impl<T, L: Limit> Chan<T, L> {
+    pub(super) fn new(list: List<T>, limit: L) -> Arc<Self> {
+        Arc::new(Self {
+            list,
+            limit,
+            closed: ClosedWaiters::new(),
+            senders: AtomicUsize::new(1),
+            weak_senders: AtomicUsize::new(0),
+        })
+    }
+
+    /// Whether the receiver has closed the channel, or all senders have gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.limit.is_closed() || self.list.tail().is_closed()
+    }
+
+    /// Gives back permits of messages that were not sent. The last to come back after the
+    /// close tells the receiver.
+    pub(super) fn give_back(&self, permits: usize) {
+        self.limit.release(permits);
+        self.end_if_idle();
+    }
+
+    /// Tells the receiver that nothing comes any more, if the channel is closed and nobody has a permit.
+    pub(super) fn end_if_idle(&self) {
+        if self.limit.is_closed() && self.limit.is_idle() {
+            self.list.end();
+        }
+    }
+
+    pub(super) fn strong_count(&self) -> usize {
+        // ORDERING: a number that may be another the next moment.
+        self.senders.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn weak_count(&self) -> usize {
+        // ORDERING: as above.
+        self.weak_senders.load(Ordering::Relaxed)
+    }
+}
+
+/// A sender, as far as it is counted.
+#[derive(Debug)]
+pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>);
+
+impl<T, L: Limit> Tx<T, L> {
+    /// The first sender, which the channel has counted.
+    pub(super) fn first(chan: Arc<Chan<T, L>>) -> Self {
+        Self(chan)
+    }
+
+    #[inline]
+    pub(super) fn chan(&self) -> &Chan<T, L> {
+        &self.0
+    }
+
+    pub(super) fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(super) fn downgrade(&self) -> WeakTx<T, L> {
+        WeakTx::count(self.0.clone())
+    }
+
+    /// Waits until the receiver has closed the channel.
+    pub(super) async fn closed(&self) {
+        let chan = self.chan();
+        chan.closed.wait(|| chan.is_closed()).await;
+    }
+}
+
+impl<T, L: Limit> Clone for Tx<T, L> {
+    fn clone(&self) -> Self {
+        // ORDERING: the caller's own sender keeps the count from zero.
+        self.0.senders.fetch_add(1, Ordering::Relaxed);
+        Self(self.0.clone())
+    }
+}
+
+impl<T, L: Limit> Drop for Tx<T, L> {
+    fn drop(&mut self) {
+        // ORDERING: Release and Acquire pair with each other: what the others reserved comes before the end.
+        if self.0.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.list.end();
+        }
+    }
+}
+
+/// A sender that does not keep the channel open.
+#[derive(Debug)]
+pub(super) struct WeakTx<T, L: Limit>(Arc<Chan<T, L>>);
+
+impl<T, L: Limit> WeakTx<T, L> {
+    fn count(chan: Arc<Chan<T, L>>) -> Self {
+        // ORDERING: as in `weak_count`.
+        chan.weak_senders.fetch_add(1, Ordering::Relaxed);
+        Self(chan)
+    }
+
+    pub(super) fn chan(&self) -> &Chan<T, L> {
+        &self.0
+    }
+
+    /// A sender, unless the last has gone.
+    pub(super) fn upgrade(&self) -> Option<Tx<T, L>> {
+        let counted = |senders| (senders != 0).then_some(senders + 1);
+        // ORDERING: a sender that is there keeps the list open; as in `clone`.
+        let counted = self
+            .0
+            .senders
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted);
+        counted.ok().map(|_| Tx(self.0.clone()))
+    }
+}
+
+impl<T, L: Limit> Clone for WeakTx<T, L> {
+    fn clone(&self) -> Self {
+        Self::count(self.0.clone())
+    }
+}
+
+impl<T, L: Limit> Drop for WeakTx<T, L> {
+    fn drop(&mut self) {
+        // ORDERING: as in `weak_count`.
+        self.0.weak_senders.fetch_sub(1, Ordering::Relaxed);
+    }
+}

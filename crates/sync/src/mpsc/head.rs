@@ -1,0 +1,263 @@
+//! The receiver's end of the list of blocks.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+use raddle_std::sync::atomic::Ordering;
+
+use super::block::{Block, Look, SLOTS, Slot};
+use super::list::List;
+
+/// Where the receiver is in its list, and what it still has to free.
+///
+/// Each method takes the list; it must be the one that the head was made with.
+pub(super) struct Head<T> {
+    /// The block of the next message, or the one before, if `index` is `SLOTS`.
+    block: NonNull<Block<T>>,
+    index: usize,
+    /// The first block that has not been recycled.
+    oldest: NonNull<Block<T>>,
+    /// The position behind the last message, once that is known.
+    end: usize,
+}
+
+/// No message is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// One may come.
+    Yet,
+    /// None will come.
+    Forever,
+}
+
+// SAFETY: it has what the list has, and goes with it.
+unsafe impl<T: Send> Send for Head<T> {}
+// SAFETY: nothing is done with a shared one but to read where it is.
+unsafe impl<T: Send> Sync for Head<T> {}
+
+impl<T> Head<T> {
+    pub(super) fn new(block: NonNull<Block<T>>) -> Self {
+        Self {
+            block,
+            index: 0,
+            oldest: block,
+            end: usize::MAX,
+        }
+    }
+
+    fn block(&self) -> &Block<T> {
+        // SAFETY: the head frees blocks, and does not free this one.
+        unsafe { self.block.as_ref() }
+    }
+
+    /// The position of the next message.
+    pub(super) fn position(&self) -> usize {
+        self.block().start() + self.index
+    }
+
+    /// Messages that are there or on their way.
+    pub(super) fn len(&self, list: &List<T>) -> usize {
+        list.tail().position().min(self.end) - self.position()
+    }
+
+    /// Whether the number of messages is known.
+    pub(super) fn has_end(&self) -> bool {
+        self.end != usize::MAX
+    }
+
+    /// Says that the messages before `position` are the last.
+    pub(super) fn set_end(&mut self, position: usize) {
+        self.end = self.end.min(position);
+    }
+
+    /// The next message, if it is there.
+    ///
+    /// # Safety
+    ///
+    /// `list` is the head's.
+    #[inline]
+    pub(super) unsafe fn pop(&mut self, list: &List<T>) -> Result<T, Missing> {
+        // SAFETY: as the caller says.
+        if unsafe { self.reach(list) } {
+            let slot = self.block().slot(self.index);
+            match slot.look() {
+                Look::Filled => {
+                    // SAFETY: the slot is filled, and the head moves on.
+                    let message = unsafe { slot.read() };
+                    self.index += 1;
+                    return Ok(message);
+                }
+                Look::End => return Err(Missing::Forever),
+                Look::Empty | Look::Awaited | Look::Waking => {}
+            }
+        }
+        Err(if self.position() == self.end {
+            Missing::Forever
+        } else {
+            Missing::Yet
+        })
+    }
+
+    /// As [`pop`](Self::pop), but a message that is on its way is waited for, so that none that
+    /// was sent is missed because another one is before it.
+    ///
+    /// # Safety
+    ///
+    /// `list` is the head's.
+    pub(super) unsafe fn pop_settled(&mut self, list: &List<T>) -> Result<T, Missing> {
+        loop {
+            // SAFETY: as the caller says.
+            match unsafe { self.pop(list) } {
+                Err(Missing::Yet) => {}
+                settled => return settled,
+            }
+            let tail = list.tail();
+            if self.position() == tail.position() {
+                let closed = tail.is_closed();
+                return Err(if closed {
+                    Missing::Forever
+                } else {
+                    Missing::Yet
+                });
+            }
+            // Its sender is between two instructions, or was suspended there.
+            raddle_std::thread::yield_now();
+        }
+    }
+
+    /// Registers the waker of `cx` at the next slot. Ready if there is something to see.
+    ///
+    /// # Safety
+    ///
+    /// `list` is the head's.
+    pub(super) unsafe fn poll_wait(&mut self, list: &List<T>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.index == SLOTS {
+            let next = list.next(self.block());
+            // SAFETY: it is the block after the head's, all of whose messages were received.
+            unsafe { self.enter(next, list) };
+        }
+        let slot = self.block().slot(self.index);
+        match slot.look() {
+            Look::Filled | Look::End => return Poll::Ready(()),
+            Look::Waking => {
+                // The sender is about to fill it, but with another waker.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            // SAFETY: the receiver's waker is registered.
+            Look::Awaited if unsafe { list.waker.will_wake(cx.waker()) } => return Poll::Pending,
+            Look::Awaited | Look::Empty => {}
+        }
+        let waker = cx.waker().clone();
+        let Ok(_former) = withdraw(slot, list) else {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        };
+        // SAFETY: the receiver's waker is not registered.
+        unsafe { list.waker.put(waker) };
+        if slot.transition_to_awaited() {
+            return Poll::Pending;
+        }
+        // SAFETY: it has not been registered.
+        drop(unsafe { list.waker.take() });
+        Poll::Ready(())
+    }
+
+    /// Takes back the waker, if one is registered, for the receiver to go.
+    ///
+    /// # Safety
+    ///
+    /// `list` is the head's.
+    pub(super) unsafe fn withdraw(&mut self, list: &List<T>) -> Option<Waker> {
+        // SAFETY: as the caller says.
+        if !unsafe { self.reach(list) } {
+            return None;
+        }
+        withdraw(self.block().slot(self.index), list).ok().flatten()
+    }
+
+    /// Goes on to the block of the next message, unless it is missing.
+    ///
+    /// # Safety
+    ///
+    /// `list` is the head's.
+    #[inline]
+    unsafe fn reach(&mut self, list: &List<T>) -> bool {
+        if self.index < SLOTS {
+            return true;
+        }
+        // ORDERING: Acquire pairs with `List::next`: the block is initialised.
+        let next = NonNull::new(self.block().next.load(Ordering::Acquire));
+        // SAFETY: it is the block after the head's, all of whose messages were received.
+        next.inspect(|&next| unsafe { self.enter(next, list) })
+            .is_some()
+    }
+
+    /// Goes on to the next block, and recycles those that no sender touches any more.
+    ///
+    /// # Safety
+    ///
+    /// `list` is the head's, and `next` is after its block, all of whose messages were received.
+    #[cold]
+    unsafe fn enter(&mut self, next: NonNull<Block<T>>, list: &List<T>) {
+        self.block = next;
+        self.index = 0;
+        let received = self.position();
+        while self.oldest != self.block {
+            // SAFETY: the blocks from the oldest on are not freed.
+            let oldest = unsafe { self.oldest.as_ref() };
+            if !oldest.is_abandoned(received) {
+                break;
+            }
+            // ORDERING: the head was there, and acquired it.
+            let after = oldest.next.load(Ordering::Relaxed);
+            // SAFETY: all its messages were received, and by the third rule of the list no sender
+            // touches it.
+            list.recycle(unsafe { Box::from_raw(self.oldest.as_ptr()) });
+            self.oldest = NonNull::new(after).expect("the head is in a block behind it");
+        }
+    }
+
+    /// The head itself, for the list to keep; this one is not used again.
+    pub(super) fn leave(&mut self) -> Self {
+        Self { ..*self }
+    }
+
+    /// Frees the blocks. What messages are left in them is forgotten.
+    ///
+    /// # Safety
+    ///
+    /// Nobody shares the list any more, and the head is not used again.
+    pub(super) unsafe fn free(&mut self) {
+        let mut next = Some(self.oldest);
+        while let Some(block) = next {
+            // SAFETY: as the caller says, it is nobody else's.
+            let block = unsafe { Box::from_raw(block.as_ptr()) };
+            // ORDERING: as above.
+            next = NonNull::new(block.next.load(Ordering::Relaxed));
+        }
+    }
+}
+
+/// A sender has the waker already, and fills the slot.
+struct Withdrawn;
+
+fn withdraw<T>(slot: &Slot<T>, list: &List<T>) -> Result<Option<Waker>, Withdrawn> {
+    match slot.look() {
+        Look::Awaited if slot.transition_to_empty() => {
+            // SAFETY: the receiver has taken the cell back.
+            Ok(Some(unsafe { list.waker.take() }))
+        }
+        Look::Awaited | Look::Waking => Err(Withdrawn),
+        Look::Empty | Look::Filled | Look::End => Ok(None),
+    }
+}
+
+impl<T> fmt::Debug for Head<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Head")
+            .field("position", &self.position())
+            .finish_non_exhaustive()
+    }
+}

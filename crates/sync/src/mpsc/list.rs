@@ -1,0 +1,283 @@
+//! The senders' end of the list of blocks.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{self, NonNull};
+
+use raddle_std::cell::UnsafeCell;
+use raddle_std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use super::block::{Block, Fill, SLOTS, Slot};
+use super::head::Head;
+use crate::waker_cell::WakerCell;
+
+/// Set once no position is handed out any more; never cleared.
+const CLOSED: usize = 1;
+
+/// Positions are counted above the flag.
+const POSITION: usize = 1 << 1;
+
+/// An unbounded queue of many producers and one consumer: positions in a linked list of blocks.
+///
+/// A sender reserves a position, finds its block, and fills its slot. The search begins at
+/// `tail_block`. Rules:
+///
+/// 1. `tail_block` moves past a block when all its slots are filled: so the senders of its
+///    positions have found it. Nobody finds the block of his position behind it.
+/// 2. Whoever moved it reads the tail after that, by a read-modify-write. A sender that reserves later sees the new
+///    `tail_block`; all that may have seen the old one have positions before what was read.
+/// 3. So once the receiver has taken all messages before that position, nobody touches the block. (The
+///    algorithm is that of Tokio's channel by Carl Lerche, 2019, but for who marks what.)
+pub(super) struct List<T> {
+    /// Positions reserved, and `CLOSED`.
+    tail: AtomicUsize,
+    tail_block: AtomicPtr<Block<T>>,
+    /// A block that was emptied, to be linked anew.
+    spare: AtomicPtr<Block<T>>,
+    /// Registered at the slot that the receiver waits for.
+    pub(super) waker: WakerCell,
+    /// The head, once the receiver has gone: written by it, read when nobody shares the list.
+    left: UnsafeCell<Option<Head<T>>>,
+}
+
+/// The tail at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tail(usize);
+
+impl Tail {
+    /// How many positions were reserved. More than there are messages once it
+    /// is closed.
+    pub(super) fn position(self) -> usize {
+        self.0 / POSITION
+    }
+
+    pub(super) fn is_closed(self) -> bool {
+        self.0 & CLOSED != 0
+    }
+}
+
+// SAFETY: messages go through it from thread to thread; all else is atomic.
+unsafe impl<T: Send> Send for List<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for List<T> {}
+
+impl<T> List<T> {
+    /// An empty list, and its one head.
+    pub(super) fn new() -> (Self, Head<T>) {
+        let block = NonNull::from(Box::leak(Block::new(0)));
+        let list = Self {
+            tail: AtomicUsize::new(0),
+            tail_block: AtomicPtr::new(block.as_ptr()),
+            spare: AtomicPtr::new(ptr::null_mut()),
+            waker: WakerCell::new(),
+            left: UnsafeCell::new(None),
+        };
+        (list, Head::new(block))
+    }
+
+    /// Appends a message, and wakes the receiver if it waits for it; or gives it back, as the
+    /// list is closed.
+    #[inline]
+    pub(super) fn push(&self, message: T) -> Result<(), T> {
+        // ORDERING: Acquire pairs with `advance`: a `tail_block` that was moved before is seen.
+        let tail = Tail(self.tail.fetch_add(POSITION, Ordering::Acquire));
+        if tail.is_closed() {
+            return Err(message);
+        }
+        let slot = self.slot(tail.position());
+        // SAFETY: the position was reserved by the caller.
+        unsafe { slot.write(message) };
+        self.fill(slot, Fill::Message);
+        Ok(())
+    }
+
+    /// Hands out no position any more, and returns the tail before.
+    pub(super) fn close(&self) -> Tail {
+        // ORDERING: Release pairs with `tail` and `push`: who sees it closed sees what was done before. Acquire as
+        // in `push`.
+        Tail(self.tail.fetch_or(CLOSED, Ordering::AcqRel))
+    }
+
+    /// Closes the list for the senders, of which there is none any more, and lets the receiver know.
+    pub(super) fn end(&self) {
+        let tail = self.close();
+        if !tail.is_closed() {
+            self.fill(self.slot(tail.position()), Fill::End);
+        }
+    }
+
+    #[inline]
+    pub(super) fn tail(&self) -> Tail {
+        // ORDERING: Acquire pairs with `close`.
+        Tail(self.tail.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    fn fill(&self, slot: &Slot<T>, fill: Fill) {
+        if !slot.fill(fill) {
+            // SAFETY: the slot is `WAKING` by the caller, so the waker is the caller's.
+            let waker = unsafe { self.waker.take() };
+            slot.fill_after_waking(fill);
+            waker.wake();
+        }
+    }
+
+    /// The slot of a position that the caller has reserved.
+    #[inline]
+    fn slot(&self, position: usize) -> &Slot<T> {
+        // ORDERING: Acquire pairs with `advance`, which hands on what was seen of the block's link.
+        let block = self.tail_block.load(Ordering::Acquire);
+        // SAFETY: by the third rule a block is there until the caller has filled its slot.
+        let block = unsafe { &*block };
+        if position - block.start() < SLOTS {
+            return block.slot(position);
+        }
+        self.search(block, position)
+    }
+
+    #[cold]
+    fn search<'a>(&'a self, mut block: &'a Block<T>, position: usize) -> &'a Slot<T> {
+        let mut moves = true;
+        while position - block.start() >= SLOTS {
+            let next = self.next(block);
+            moves = moves && block.is_full() && self.advance(block, next);
+            // SAFETY: as in `slot`.
+            block = unsafe { next.as_ref() };
+        }
+        block.slot(position)
+    }
+
+    /// Moves `tail_block` past a block that is full, if it is there. Whether it did.
+    fn advance(&self, block: &Block<T>, next: NonNull<Block<T>>) -> bool {
+        // ORDERING: Release pairs with `slot`: the next block is initialised, which the caller acquired.
+        let moved = self.tail_block.compare_exchange(
+            ptr::from_ref(block).cast_mut(),
+            next.as_ptr(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        if moved.is_err() {
+            return false;
+        }
+        // ORDERING: Release pairs with `push`, by the second rule; it writes, so that a later reservation
+        // reads from it.
+        let tail = Tail(self.tail.fetch_add(0, Ordering::Release));
+        block.retire(tail.position());
+        true
+    }
+
+    /// Keeps the head of a receiver that goes.
+    ///
+    /// # Safety
+    ///
+    /// It is the list's head, and is not used again.
+    pub(super) unsafe fn leave(&self, head: Head<T>) {
+        self.left.with_mut(|left| {
+            // SAFETY: only the one receiver writes it, and only the list's drop reads it.
+            unsafe { *left = Some(head) };
+        });
+    }
+
+    /// The block after `block`, which is appended if it is not there.
+    pub(super) fn next(&self, block: &Block<T>) -> NonNull<Block<T>> {
+        // ORDERING: Acquire pairs with the exchange below: the block is initialised.
+        if let Some(next) = NonNull::new(block.next.load(Ordering::Acquire)) {
+            return next;
+        }
+        let new = self.unused_block(block.start() + SLOTS);
+        // ORDERING: Release pairs with the loads of `next`, here and in `Head`. Acquire as above.
+        match block.next.compare_exchange(
+            ptr::null_mut(),
+            new.as_ptr(),
+            Ordering::Release,
+            Ordering::Acquire,
+        ) {
+            Ok(_) => new,
+            Err(next) => {
+                // SAFETY: nobody else has seen it.
+                self.recycle(unsafe { Box::from_raw(new.as_ptr()) });
+                NonNull::new(next).expect("the exchange failed, so there is a block")
+            }
+        }
+    }
+
+    fn unused_block(&self, start: usize) -> NonNull<Block<T>> {
+        // ORDERING: Acquire pairs with `recycle`: all accesses to it are over.
+        let spare = self.spare.swap(ptr::null_mut(), Ordering::Acquire);
+        let block = match NonNull::new(spare) {
+            None => Block::new(start),
+            Some(spare) => {
+                // SAFETY: `recycle` put it there for whoever takes it out.
+                let mut spare = unsafe { Box::from_raw(spare.as_ptr()) };
+                spare.reset(start);
+                spare
+            }
+        };
+        NonNull::from(Box::leak(block))
+    }
+
+    /// Keeps a block that nobody shares any more, or frees it if there is one already.
+    pub(super) fn recycle(&self, block: Box<Block<T>>) {
+        let block = Box::into_raw(block);
+        // ORDERING: Release pairs with `unused_block`.
+        let kept = self.spare.compare_exchange(
+            ptr::null_mut(),
+            block,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        if kept.is_err() {
+            // SAFETY: it came from a box just above.
+            drop(unsafe { Box::from_raw(block) });
+        }
+    }
+}
+
+impl<T> Drop for List<T> {
+    /// Drops the messages that came after the receiver had gone.
+    fn drop(&mut self) {
+        self.left.with_mut(|left| {
+            // SAFETY: nobody shares the list any more.
+            if let Some(head) = unsafe { &mut *left } {
+                Rest { list: self, head }.drop_messages();
+            }
+        });
+    }
+}
+
+/// What a list leaves behind. Its blocks are freed also when a message panics.
+struct Rest<'a, T> {
+    list: &'a List<T>,
+    head: &'a mut Head<T>,
+}
+
+impl<T> Rest<'_, T> {
+    fn drop_messages(&mut self) {
+        // SAFETY: it is the list's own head.
+        while let Ok(message) = unsafe { self.head.pop(self.list) } {
+            drop(message);
+        }
+    }
+}
+
+impl<T> Drop for Rest<'_, T> {
+    fn drop(&mut self) {
+        while catch_unwind(AssertUnwindSafe(|| self.drop_messages())).is_err() {}
+        // SAFETY: the list is being dropped.
+        unsafe { self.head.free() };
+        // ORDERING: Acquire as in `unused_block`.
+        let spare = self.list.spare.swap(ptr::null_mut(), Ordering::Acquire);
+        if !spare.is_null() {
+            // SAFETY: as in `unused_block`.
+            drop(unsafe { Box::from_raw(spare) });
+        }
+    }
+}
+
+impl<T> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List")
+            .field("tail", &self.tail())
+            .finish_non_exhaustive()
+    }
+}

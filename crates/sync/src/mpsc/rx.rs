@@ -1,0 +1,177 @@
+//! Receiving, with or without a limit.
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll, ready};
+
+use raddle_std::sync::Arc;
+
+use super::chan::{Chan, Limit};
+use super::error::TryRecvError;
+use super::head::{Head, Missing};
+
+/// The one receiver of a channel.
+#[derive(Debug)]
+pub(super) struct Rx<T, L: Limit> {
+    chan: Arc<Chan<T, L>>,
+    /// The head of the channel's list.
+    head: Head<T>,
+    /// Whether the receiver has closed the channel.
+    closing: bool,
+}
+
+impl<T, L: Limit> Rx<T, L> {
+    /// The receiver of a channel.
+    ///
+    /// # Safety
+    ///
+    /// `head` is the head of the channel's list, and only this receiver has it.
+    pub(super) unsafe fn new(chan: Arc<Chan<T, L>>, head: Head<T>) -> Self {
+        Self {
+            chan,
+            head,
+            closing: false,
+        }
+    }
+
+    pub(super) fn chan(&self) -> &Chan<T, L> {
+        &self.chan
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.head.len(&self.chan.list)
+    }
+
+    #[inline]
+    pub(super) fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let message = ready!(self.poll_next(cx));
+        coop.made_progress();
+        if message.is_some() {
+            self.received(1);
+        }
+        Poll::Ready(message)
+    }
+
+    pub(super) fn poll_recv_many(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut Vec<T>,
+        limit: usize,
+    ) -> Poll<usize> {
+        if limit == 0 {
+            return Poll::Ready(0);
+        }
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let first = ready!(self.poll_next(cx));
+        coop.made_progress();
+        let Some(first) = first else {
+            return Poll::Ready(0);
+        };
+        buffer.push(first);
+        let mut count = 1;
+        while count < limit
+            && let Ok(message) = self.pop()
+        {
+            buffer.push(message);
+            count += 1;
+        }
+        self.received(count);
+        Poll::Ready(count)
+    }
+
+    pub(super) async fn recv(&mut self) -> Option<T> {
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    pub(super) async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+        poll_fn(|cx| self.poll_recv_many(cx, buffer, limit)).await
+    }
+
+    pub(super) fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        // SAFETY: the head is that of the list.
+        match unsafe { self.head.pop_settled(&self.chan.list) } {
+            Ok(message) => {
+                self.received(1);
+                Ok(message)
+            }
+            Err(Missing::Yet) => Err(TryRecvError::Empty),
+            Err(Missing::Forever) => Err(TryRecvError::Disconnected),
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        if !self.closing {
+            self.closing = true;
+            self.chan.limit.close();
+            self.end_if_idle();
+        }
+        self.chan.closed.wake_all();
+    }
+
+    /// The next message without its permit; none if there will be none.
+    #[inline]
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        loop {
+            match self.pop() {
+                Ok(message) => return Poll::Ready(Some(message)),
+                Err(Missing::Forever) => return Poll::Ready(None),
+                // SAFETY: the head is that of the list.
+                Err(Missing::Yet) => ready!(unsafe { self.head.poll_wait(&self.chan.list, cx) }),
+            }
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Result<T, Missing> {
+        // SAFETY: the head is that of the list.
+        unsafe { self.head.pop(&self.chan.list) }
+    }
+
+    #[inline]
+    fn received(&mut self, count: usize) {
+        self.chan.limit.release(count);
+        if self.closing {
+            self.end_if_idle();
+        }
+    }
+
+    /// Closes the list, once nothing comes any more.
+    fn end_if_idle(&mut self) {
+        if !self.head.has_end() && self.chan.limit.is_idle() {
+            self.head.set_end(self.chan.list.close().position());
+        }
+    }
+}
+
+impl<T, L: Limit> Drop for Rx<T, L> {
+    /// Closes the channel and drops what is in it.
+    fn drop(&mut self) {
+        let mut leaving = Leaving(self);
+        leaving.0.close();
+        leaving.drop_messages();
+    }
+}
+
+/// A receiver on its way out, which a message, or a sender's waker, that panics does not stop.
+struct Leaving<'a, T, L: Limit>(&'a mut Rx<T, L>);
+
+impl<T, L: Limit> Leaving<'_, T, L> {
+    fn drop_messages(&mut self) {
+        while let Ok(message) = self.0.pop() {
+            self.0.received(1);
+            drop(message);
+        }
+    }
+}
+
+impl<T, L: Limit> Drop for Leaving<'_, T, L> {
+    fn drop(&mut self) {
+        while catch_unwind(AssertUnwindSafe(|| self.drop_messages())).is_err() {}
+        let rx = &mut *self.0;
+        // SAFETY: the head is that of the list.
+        let _waker = unsafe { rx.head.withdraw(&rx.chan.list) };
+        // SAFETY: as above, and the receiver is being dropped.
+        unsafe { rx.chan.list.leave(rx.head.leave()) };
+    }
+}

@@ -1,0 +1,38 @@
+//! A channel for a single value, from one sender to one receiver.
+//!
+//! Sending does not wait. The receiver is a future. Its memory is one
+//! allocation, and a send costs one read-modify-write, to receive what was sent
+//! before none.
+//!
+//! | future | dropped before it was ready |
+//! |---|---|
+//! | [`Receiver`] | drops the value with it; awaited by `&mut`, nothing is lost |
+//! | [`Sender::closed`] | nothing is lost |
+//!
+//! # Examples
+//!
+//! ```
+//! use raddle_sync::oneshot;
+//!
+//! let (sender, receiver) = oneshot::channel();
+//! let thread = std::thread::spawn(|| sender.send("hello"));
+//! assert_eq!(receiver.blocking_recv(), Ok("hello"));
+//! # thread.join().unwrap().unwrap();
+//! ```
+
+pub mod error;
+mod receiver;
+mod sender;
+mod shared;
+mod state;
+
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use shared::Handle;
+
+/// Makes a channel for one value.
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = Handle::pair();
+    (Sender::new(sender), Receiver::new(receiver))
+}

@@ -1,0 +1,37 @@
+//! What goes wrong with a oneshot channel.
+
+use std::error::Error;
+use std::fmt;
+
+/// The sender was dropped without sending, or the receiver had closed the
+/// channel before anything was sent.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RecvError(pub(super) ());
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("channel closed")
+    }
+}
+
+impl Error for RecvError {}
+
+/// Why [`Receiver::try_recv`](super::Receiver::try_recv) has no value.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum TryRecvError {
+    /// Nothing was sent yet.
+    Empty,
+    /// Nothing will be sent, or what was sent has been received.
+    Closed,
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "channel empty",
+            Self::Closed => "channel closed",
+        })
+    }
+}
+
+impl Error for TryRecvError {}

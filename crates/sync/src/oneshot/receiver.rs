@@ -1,0 +1,137 @@
+//! The end that receives.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::error::{RecvError, TryRecvError};
+use super::shared::Handle;
+use crate::blocking::block_on;
+
+/// Receives one value; from [`channel`](super::channel). A future whose output is the value.
+///
+/// Fails with [`RecvError`] once the sender was dropped without having sent, or
+/// once the receiver itself has closed the channel before it was sent to.
+///
+/// # Panics
+///
+/// Polled again after it was ready.
+///
+/// # Cancel safety
+///
+/// The future is the receiver: await `&mut receiver` (in a `select!`, for
+/// instance) to keep it. Nothing is lost by it; a receiver that is dropped
+/// drops what was sent.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Receiver<T> {
+    /// None once the value, or the error, was handed out.
+    handle: Option<Handle<T>>,
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn new(handle: Handle<T>) -> Self {
+        Self {
+            handle: Some(handle),
+        }
+    }
+
+    /// Refuses what has not been sent yet, and ends the sender's wait in
+    /// [`closed`](super::Sender::closed).
+    ///
+    /// What was sent before can be received after it: so nothing that the
+    /// sender believes to have sent is lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sync::oneshot;
+    ///
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// receiver.close();
+    /// assert!(sender.is_closed());
+    /// assert_eq!(sender.send(1), Err(1));
+    /// assert!(receiver.try_recv().is_err());
+    /// ```
+    pub fn close(&mut self) {
+        if let Some(handle) = &mut self.handle {
+            handle.close();
+        }
+    }
+
+    /// Whether the output was handed out, by an await or by
+    /// [`try_recv`](Self::try_recv).
+    pub fn is_terminated(&self) -> bool {
+        self.handle.is_none()
+    }
+
+    /// Whether there is no value to receive now; there may be one the next
+    /// moment.
+    pub fn is_empty(&self) -> bool {
+        self.handle
+            .as_ref()
+            .is_none_or(|handle| !handle.state().is_sent())
+    }
+
+    /// Receives the value if it was sent already.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError::Empty`] if it may still come, [`TryRecvError::Closed`] if it will not, or was
+    /// received before.
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let Some(handle) = &self.handle else {
+            return Err(TryRecvError::Closed);
+        };
+        let state = handle.state();
+        if !state.is_done() && !state.is_closed() {
+            return Err(TryRecvError::Empty);
+        }
+        self.handle
+            .take()
+            .and_then(|handle| handle.receive(state))
+            .ok_or(TryRecvError::Closed)
+    }
+
+    /// Receives the value, with the thread asleep until it comes.
+    ///
+    /// # Errors
+    ///
+    /// As awaiting the receiver.
+    ///
+    /// # Panics
+    ///
+    /// Inside a task, where the thread must not block.
+    #[track_caller]
+    pub fn blocking_recv(self) -> Result<T, RecvError> {
+        block_on(self)
+    }
+}
+
+impl<T> Future for Receiver<T> {
+    type Output = Result<T, RecvError>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let handle = self
+            .handle
+            .as_mut()
+            .expect("a oneshot receiver must not be polled after it was ready");
+        let mut state = handle.state();
+        if !state.is_done() && !state.is_closed() {
+            ready!(handle.poll_done(cx));
+            state = handle.state();
+        }
+        coop.made_progress();
+        let value = self.handle.take().and_then(|handle| handle.receive(state));
+        Poll::Ready(value.ok_or(RecvError(())))
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        if let Some(handle) = self.handle.take() {
+            drop(handle.drop_receiver());
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The end that sends.
+
+use std::future::poll_fn;
+use std::mem::ManuallyDrop;
+use std::task::{Context, Poll, ready};
+
+use super::shared::Handle;
+
+/// Sends one value to the [`Receiver`](super::Receiver); from [`channel`](super::channel).
+///
+/// Dropped without having sent, it ends the receiver's wait with an error.
+#[derive(Debug)]
+pub struct Sender<T> {
+    /// Not dropped by itself; there until the sender is.
+    handle: ManuallyDrop<Handle<T>>,
+}
+
+impl<T> Sender<T> {
+    pub(super) fn new(handle: Handle<T>) -> Self {
+        Self {
+            handle: ManuallyDrop::new(handle),
+        }
+    }
+
+    /// Sends the value, without waiting.
+    ///
+    /// That it was sent does not mean that it will be received: the receiver
+    /// may be dropped after it.
+    ///
+    /// # Errors
+    ///
+    /// Gives the value back if the receiver was dropped, or has closed the
+    /// channel.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sync::oneshot;
+    ///
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// sender.send(3).unwrap();
+    /// assert_eq!(receiver.try_recv(), Ok(3));
+    ///
+    /// let (sender, receiver) = oneshot::channel();
+    /// drop(receiver);
+    /// assert_eq!(sender.send(4), Err(4));
+    /// ```
+    #[inline]
+    pub fn send(self, value: T) -> Result<(), T> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: the sender is not dropped, so its handle is taken once.
+        let handle = unsafe { ManuallyDrop::take(&mut this.handle) };
+        handle.send(value).map_err(|(handle, value)| {
+            handle.drop_sender();
+            value
+        })
+    }
+
+    /// Waits until the receiver is dropped or has closed the channel: until the
+    /// work on what would be sent is no longer asked for.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: it only looks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// use raddle_sync::oneshot;
+    ///
+    /// let (mut sender, receiver) = oneshot::channel::<u32>();
+    /// drop(receiver);
+    /// sender.closed().await;
+    /// # });
+    /// ```
+    pub async fn closed(&mut self) {
+        poll_fn(|cx| self.poll_closed(cx)).await;
+    }
+
+    /// Whether the receiver was dropped or has closed the channel, so that a
+    /// [`send`](Self::send) would fail.
+    pub fn is_closed(&self) -> bool {
+        self.handle.state().is_closed()
+    }
+
+    /// As [`closed`](Self::closed), by poll. Only the last waker is woken.
+    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        if !self.handle.state().is_closed() {
+            ready!(self.handle.poll_closed(cx));
+        }
+        coop.made_progress();
+        Poll::Ready(())
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        // SAFETY: `send` forgets the sender whose handle it takes.
+        unsafe { ManuallyDrop::take(&mut self.handle) }.drop_sender();
+    }
+}

@@ -1,0 +1,256 @@
+//! The word that sender and receiver share.
+
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Set when a value is sent, together with `DONE`; never after `CLOSED`; never
+/// cleared. From then on the value is the receiver's.
+const SENT: usize = 1;
+
+/// Set when the sender has sent or was dropped; never cleared. The end of the
+/// receiver's wait.
+const DONE: usize = SENT << 1;
+
+/// Set when the sender has left: it does not touch the memory any more; never
+/// cleared.
+const SENDER_LEFT: usize = DONE << 1;
+
+/// Set when the receiver takes no value any more; never cleared. The end of the
+/// sender's wait.
+const CLOSED: usize = SENDER_LEFT << 1;
+
+/// Set when the receiver has left: it does not touch the memory any more; never
+/// cleared.
+const RECEIVER_LEFT: usize = CLOSED << 1;
+
+/// Set while a waker of the receiver is registered; never set after `DONE`;
+/// cleared by the receiver, and not after `DONE`.
+const RECEIVER_WAITS: usize = RECEIVER_LEFT << 1;
+
+/// Set while a waker of the sender is registered; never set after `CLOSED`;
+/// cleared by the sender, and not after `CLOSED`.
+const SENDER_WAITS: usize = RECEIVER_WAITS << 1;
+
+/// One of the two waits, seen by the one who waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    registered: usize,
+    over: usize,
+}
+
+/// The receiver waits for a value, or for the sender to be dropped.
+pub(super) const RECEIVER: Wait = Wait {
+    registered: RECEIVER_WAITS,
+    over: DONE,
+};
+
+/// The sender waits for the receiver to close.
+pub(super) const SENDER: Wait = Wait {
+    registered: SENDER_WAITS,
+    over: CLOSED,
+};
+
+/// The word at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Snapshot(usize);
+
+impl Snapshot {
+    pub(super) fn is_sent(self) -> bool {
+        self.0 & SENT != 0
+    }
+
+    pub(super) fn is_done(self) -> bool {
+        self.0 & DONE != 0
+    }
+
+    pub(super) fn is_closed(self) -> bool {
+        self.0 & CLOSED != 0
+    }
+
+    pub(super) fn has_sender_left(self) -> bool {
+        self.0 & SENDER_LEFT != 0
+    }
+
+    /// Whether the waiter has a waker registered and nobody has taken it over.
+    pub(super) fn waits(self, wait: Wait) -> bool {
+        self.0 & (wait.registered | wait.over) == wait.registered
+    }
+
+    /// Whether what is waited for has come.
+    pub(super) fn is_over(self, wait: Wait) -> bool {
+        self.0 & wait.over != 0
+    }
+
+    fn has_receiver_left(self) -> bool {
+        self.0 & RECEIVER_LEFT != 0
+    }
+}
+
+/// What is left to do for a party that has come to its end.
+#[must_use]
+#[derive(Debug)]
+pub(super) enum Leave {
+    /// Nothing: it has left, and the other one frees the memory.
+    Left,
+    /// Free the memory: the other one has left.
+    Free,
+    /// Take the other one's waker, leave, and wake it.
+    Wake,
+}
+
+/// How a send went.
+#[must_use]
+#[derive(Debug)]
+pub(super) enum Send {
+    /// The value is the receiver's; the sender has this left to do.
+    Sent(Leave),
+    /// The channel is closed, the value is still the sender's.
+    Closed,
+}
+
+#[derive(Debug)]
+pub(super) struct State(AtomicUsize);
+
+impl State {
+    pub(super) fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    pub(super) fn load(&self) -> Snapshot {
+        // ORDERING: Acquire pairs with `transition_to_sent`, so that the value is seen, and
+        // with the other party's leave, so that its accesses are over.
+        Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// Gives the value to the receiver. The sender leaves with that if nobody waits.
+    #[inline]
+    pub(super) fn transition_to_sent(&self) -> Send {
+        let mut current = 0;
+        loop {
+            let wakes = Snapshot(current).waits(RECEIVER);
+            let left = if wakes { 0 } else { SENDER_LEFT };
+            // ORDERING: Release pairs with `load`: the value is written. Acquire pairs with `register`:
+            // so is the waker.
+            match self.0.compare_exchange(
+                current,
+                current | SENT | DONE | left,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) if wakes => return Send::Sent(Leave::Wake),
+                Ok(_) => return Send::Sent(Leave::Left),
+                Err(actual) if actual & CLOSED != 0 => return Send::Closed,
+                Err(actual) => current = actual,
+            }
+        }
+    }
+
+    /// The sender goes without having sent.
+    pub(super) fn transition_to_done(&self) -> Leave {
+        self.end(RECEIVER, SENDER_LEFT, RECEIVER_LEFT)
+            .unwrap_or(Leave::Free)
+    }
+
+    /// The receiver goes without having received. `None` if the sender is done: what it
+    /// sent is to be taken first.
+    pub(super) fn transition_to_dropped(&self) -> Option<Leave> {
+        self.end(SENDER, RECEIVER_LEFT, DONE)
+    }
+
+    /// Ends the other party's `wait`, and says `left` with that unless a waker is to be taken
+    /// out first. `None`, and nothing is changed, once one of `stop` is set.
+    fn end(&self, wait: Wait, left: usize, stop: usize) -> Option<Leave> {
+        let mut current = self.load().0;
+        loop {
+            if current & stop != 0 {
+                return None;
+            }
+            let wakes = Snapshot(current).waits(wait);
+            let next = current | wait.over | if wakes { 0 } else { left };
+            // ORDERING: Release pairs with `load` and `leaves`: what the party did before is seen by
+            // whoever sees it gone. Acquire pairs with `register`, and, failing, as `load`.
+            match self
+                .0
+                .compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) if wakes => return Some(Leave::Wake),
+                Ok(_) => return Some(Leave::Left),
+                Err(actual) => current = actual,
+            }
+        }
+    }
+
+    /// Closes the channel for the receiver, which stays. Whether the sender's waker is
+    /// the caller's now.
+    pub(super) fn close(&self) -> bool {
+        // ORDERING: Release pairs with `load`: who sees it closed sees what was done before. Acquire
+        // pairs with `register`: the waker is written.
+        let before = self.0.fetch_or(CLOSED, Ordering::AcqRel);
+        Snapshot(before).waits(SENDER)
+    }
+
+    /// The sender leaves, after it woke the receiver. Whether the memory is its to free.
+    pub(super) fn sender_leaves(&self) -> bool {
+        self.leaves(SENDER_LEFT).has_receiver_left()
+    }
+
+    /// The receiver leaves. Whether the memory is its to free.
+    pub(super) fn receiver_leaves(&self) -> bool {
+        self.leaves(RECEIVER_LEFT).has_sender_left()
+    }
+
+    fn leaves(&self, party: usize) -> Snapshot {
+        // ORDERING: Release and Acquire pair with each other: whoever is second sees the
+        // accesses of the first before it frees.
+        Snapshot(self.0.fetch_or(party, Ordering::AcqRel))
+    }
+
+    /// Says that a waker is in the cell. `false` if the wait is over: the waker is still the waiter's.
+    #[must_use]
+    pub(super) fn register(&self, wait: Wait) -> bool {
+        self.change(wait, |current| current | wait.registered)
+    }
+
+    /// Takes the cell back. `false` if the wait is over: the waker is another's.
+    #[must_use]
+    pub(super) fn unregister(&self, wait: Wait) -> bool {
+        self.change(wait, |current| current & !wait.registered)
+    }
+
+    fn change(&self, wait: Wait, change: impl Fn(usize) -> usize) -> bool {
+        // ORDERING: a guess, which the exchange checks.
+        let mut current = self.0.load(Ordering::Relaxed);
+        while current & wait.over == 0 {
+            // ORDERING: Release pairs with whoever ends the wait: the waker is written. A waker that is
+            // taken back was written by the caller. The caller loads the state anew if the wait is over.
+            match self.0.compare_exchange_weak(
+                current,
+                change(current),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(actual) => current = actual,
+            }
+        }
+        false
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_disjoint() {
+        let bits = [
+            SENT,
+            DONE,
+            SENDER_LEFT,
+            CLOSED,
+            RECEIVER_LEFT,
+            RECEIVER_WAITS,
+            SENDER_WAITS,
+        ];
+        assert_eq!(bits.iter().fold(0, |all, bit| all | bit), bits.iter().sum());
+    }
+}

@@ -1,0 +1,277 @@
+//! Models of the channels of many senders: messages arrive once, whole and in order, the
+//! receiver is woken for them and for the end, and blocks are reused only after their last access.
+//! A block has two slots here.
+#![cfg(raddle_loom)]
+
+mod modelled;
+
+use std::task::{Context, Poll};
+
+use modelled::{Message, wait, waker};
+use raddle_std::model::{self, Model};
+use raddle_std::thread;
+use raddle_sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+
+fn receive<T>(receiver: &mut UnboundedReceiver<T>, changes: bool) -> Option<T> {
+    wait(changes, |cx| receiver.poll_recv(cx))
+}
+
+fn send(sender: UnboundedSender<Message>, count: usize) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        for _ in 0..count {
+            if let Err(refused) = sender.send(Message::new()) {
+                refused.0.check();
+            }
+        }
+    })
+}
+
+/// A message and the end, to a receiver that waits. Complete.
+#[test]
+fn a_message_and_the_end_against_receive() {
+    model::check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let thread = send(sender, 1);
+        receive(&mut receiver, false).unwrap().check();
+        assert!(receive(&mut receiver, false).is_none());
+        thread.join().unwrap();
+    });
+}
+
+/// The receiver registers anew while it is woken. Bounded at 3 preemptions.
+#[test]
+fn a_message_against_a_receiver_that_changes_its_waker() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let thread = send(sender, 1);
+        receive(&mut receiver, true).unwrap().check();
+        assert!(receive(&mut receiver, true).is_none());
+        thread.join().unwrap();
+    });
+}
+
+/// Bounded at 2 preemptions.
+#[test]
+fn two_senders_against_receive() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let threads = [send(sender.clone(), 1), send(sender.clone(), 1)];
+        for _ in 0..2 {
+            receive(&mut receiver, false).unwrap().check();
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+/// Both append the second block. Bounded at 2 preemptions.
+#[test]
+fn two_senders_over_the_edge_of_a_block() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        sender.send(Message::new()).ok().unwrap();
+        let threads = [send(sender.clone(), 1), send(sender, 2)];
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        for _ in 0..4 {
+            receive(&mut receiver, false).unwrap().check();
+        }
+        assert!(receive(&mut receiver, false).is_none());
+    });
+}
+
+/// Blocks go round. Bounded at 2 preemptions.
+#[test]
+fn a_sender_against_a_receiver_that_recycles() {
+    Model::new().preemptions(2).branches(10_000).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        for _ in 0..4 {
+            sender.send(Message::new()).ok().unwrap();
+        }
+        let thread = send(sender.clone(), 3);
+        for _ in 0..7 {
+            receive(&mut receiver, false).unwrap().check();
+        }
+        thread.join().unwrap();
+    });
+}
+
+/// A sender that has reserved and not yet found its block, while another fills blocks and the receiver
+/// empties them. Bounded at 2 preemptions.
+#[test]
+fn a_slow_sender_against_blocks_that_are_recycled() {
+    Model::new().preemptions(2).branches(10_000).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let thread = send(sender.clone(), 1);
+        for _ in 0..6 {
+            sender.send(Message::new()).ok().unwrap();
+            receiver.try_recv().unwrap().check();
+        }
+        drop(sender);
+        thread.join().unwrap();
+        receiver.try_recv().unwrap().check();
+    });
+}
+
+/// What was sent is received or dropped, what is refused comes back. Bounded at 3 preemptions.
+#[test]
+fn send_against_close_and_drop() {
+    for close in [true, false] {
+        Model::new().preemptions(3).check(move || {
+            let (sender, mut receiver) = mpsc::unbounded_channel();
+            sender.send(Message::new()).ok().unwrap();
+            let thread = send(sender, 2);
+            if close {
+                receiver.close();
+                while let Some(message) = receive(&mut receiver, false) {
+                    message.check();
+                }
+            }
+            drop(receiver);
+            thread.join().unwrap();
+        });
+    }
+}
+
+/// A message that was sent is not missed for one before it that is on its way. Complete.
+#[test]
+fn try_recv_sees_what_was_sent_before() {
+    model::check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let thread = send(sender.clone(), 1);
+        sender.send(Message::new()).ok().unwrap();
+        receiver.try_recv().unwrap().check();
+        thread.join().unwrap();
+        receiver.try_recv().unwrap().check();
+    });
+}
+
+/// A receiver that waits and goes takes its waker along. Bounded at 3 preemptions.
+#[test]
+fn send_against_a_receiver_that_waits_and_is_dropped() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let thread = send(sender, 1);
+        let waker = waker();
+        if let Poll::Ready(message) = receiver.poll_recv(&mut Context::from_waker(&waker)) {
+            message.unwrap().check();
+        }
+        drop(receiver);
+        thread.join().unwrap();
+    });
+}
+
+/// The last sender goes while a weak one becomes one. Bounded at 3 preemptions.
+#[test]
+fn upgrade_against_the_last_sender() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let weak = sender.downgrade();
+        let thread = thread::spawn(move || drop(sender));
+        if let Some(sender) = weak.upgrade() {
+            sender.send(Message::new()).ok().unwrap();
+            drop(sender);
+            receive(&mut receiver, false).unwrap().check();
+        }
+        assert!(receive(&mut receiver, false).is_none());
+        thread.join().unwrap();
+    });
+}
+
+/// Complete.
+#[test]
+fn closed_against_close() {
+    model::check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel::<Message>();
+        let thread = thread::spawn(move || receiver.close());
+        let mut closed = Box::pin(sender.closed());
+        wait(false, |cx| closed.as_mut().poll(cx));
+        assert!(sender.is_closed());
+        thread.join().unwrap();
+    });
+}
+
+/// Two messages with room for one. Bounded at 2 preemptions.
+#[test]
+fn a_sender_that_waits_for_room() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let thread = thread::spawn(move || {
+            for _ in 0..2 {
+                let mut send = Box::pin(sender.send(Message::new()));
+                wait(false, |cx| send.as_mut().poll(cx)).ok().unwrap();
+            }
+        });
+        while let Some(message) = wait(false, |cx| receiver.poll_recv(cx)) {
+            message.check();
+        }
+        thread.join().unwrap();
+    });
+}
+
+/// The last permit, used or dropped, ends a closed channel. Bounded at 3 preemptions.
+#[test]
+fn permits_against_close() {
+    for used in 0..3 {
+        Model::new().preemptions(3).check(move || {
+            let (sender, mut receiver) = mpsc::channel(2);
+            let other = sender.clone();
+            let permit = sender.try_reserve_owned().ok().unwrap();
+            let thread = thread::spawn(move || {
+                if used > 0 {
+                    permit.send(Message::new());
+                } else {
+                    drop(permit);
+                }
+            });
+            let second = (used > 1).then(|| other.try_reserve().unwrap());
+            receiver.close();
+            drop(second);
+            let mut received = 0;
+            while let Some(message) = wait(false, |cx| receiver.poll_recv(cx)) {
+                message.check();
+                received += 1;
+            }
+            assert_eq!(received, used.min(1));
+            thread.join().unwrap();
+            drop(other);
+        });
+    }
+}
+
+/// A send that may have been served when the channel is closed is dropped. Bounded at 3 preemptions.
+#[test]
+fn a_send_dropped_against_close() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = mpsc::channel(1);
+        sender.try_send(Message::new()).ok().unwrap();
+        let other = sender.clone();
+        let thread = thread::spawn(move || {
+            let waker = waker();
+            let mut send = Box::pin(other.send(Message::new()));
+            let _ = send.as_mut().poll(&mut Context::from_waker(&waker));
+        });
+        receiver.try_recv().unwrap().check();
+        receiver.close();
+        while let Some(message) = wait(false, |cx| receiver.poll_recv(cx)) {
+            message.check();
+        }
+        thread.join().unwrap();
+        drop(sender);
+    });
+}
+
+/// Two threads that both believe that the message is theirs.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_message_for_two_is_caught() {
+    model::check(|| {
+        let message = Message::new();
+        let other = message.forge();
+        let thread = thread::spawn(move || other.check());
+        message.check();
+        thread.join().unwrap();
+    });
+}

@@ -1,0 +1,143 @@
+//! Models of the oneshot channel: the value arrives once, whoever waits is woken, and the memory is
+//! freed once.
+#![cfg(raddle_loom)]
+
+mod modelled;
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use modelled::{Message, wait, waker};
+use raddle_std::{model, thread};
+use raddle_sync::oneshot::{self, Receiver};
+
+fn receive<T>(receiver: &mut Receiver<T>, changes: bool) -> Option<T> {
+    wait(changes, |cx| Pin::new(&mut *receiver).poll(cx)).ok()
+}
+
+/// Complete.
+#[test]
+fn send_against_receive() {
+    model::check(|| {
+        let (sender, mut receiver) = oneshot::channel();
+        let thread = thread::spawn(move || assert!(sender.send(Message::new()).is_ok()));
+        receive(&mut receiver, false).unwrap().check();
+        thread.join().unwrap();
+    });
+}
+
+/// Complete.
+#[test]
+fn send_against_a_receiver_that_changes_its_waker() {
+    model::check(|| {
+        let (sender, mut receiver) = oneshot::channel();
+        let thread = thread::spawn(move || assert!(sender.send(Message::new()).is_ok()));
+        receive(&mut receiver, true).unwrap().check();
+        thread.join().unwrap();
+    });
+}
+
+/// Complete.
+#[test]
+fn a_dropped_sender_against_receive() {
+    model::check(|| {
+        let (sender, mut receiver) = oneshot::channel::<Message>();
+        let thread = thread::spawn(move || drop(sender));
+        assert!(receive(&mut receiver, true).is_none());
+        thread.join().unwrap();
+    });
+}
+
+/// Complete.
+#[test]
+fn send_against_a_receiver_that_is_polled_and_dropped() {
+    for polls in 0..2 {
+        model::check(move || {
+            let (sender, mut receiver) = oneshot::channel();
+            let thread = thread::spawn(move || {
+                if let Err(refused) = sender.send(Message::new()) {
+                    refused.check();
+                }
+            });
+            for _ in 0..polls {
+                let waker = waker();
+                let cx = &mut Context::from_waker(&waker);
+                if let Poll::Ready(message) = Pin::new(&mut receiver).poll(cx) {
+                    message.unwrap().check();
+                    break;
+                }
+            }
+            drop(receiver);
+            thread.join().unwrap();
+        });
+    }
+}
+
+/// A value is received, or refused, whatever the close meets. Complete.
+#[test]
+fn send_against_close() {
+    model::check(|| {
+        let (sender, mut receiver) = oneshot::channel();
+        let thread = thread::spawn(move || sender.send(Message::new()).err());
+        receiver.close();
+        let received = receiver.try_recv().ok();
+        let refused = thread.join().unwrap();
+        assert_eq!(received.is_some(), refused.is_none());
+        received.or(refused).unwrap().check();
+    });
+}
+
+/// Complete.
+#[test]
+fn a_sender_that_waits_against_a_dropped_receiver() {
+    for close in [false, true] {
+        model::check(move || {
+            let (mut sender, mut receiver) = oneshot::channel::<Message>();
+            let thread = thread::spawn(move || {
+                if close {
+                    receiver.close();
+                }
+            });
+            wait(true, |cx| sender.poll_closed(cx));
+            assert!(sender.is_closed());
+            drop(sender);
+            thread.join().unwrap();
+        });
+    }
+}
+
+/// A sender that waits and sends after all, against a receiver that waits and
+/// is dropped. Complete.
+#[test]
+fn both_ends_wait_and_go() {
+    model::check(|| {
+        let (mut sender, mut receiver) = oneshot::channel();
+        let thread = thread::spawn(move || {
+            let waker = waker();
+            let _ = sender.poll_closed(&mut Context::from_waker(&waker));
+            if let Err(refused) = sender.send(Message::new()) {
+                refused.check();
+            }
+        });
+        let waker = waker();
+        let cx = &mut Context::from_waker(&waker);
+        if let Poll::Ready(message) = Pin::new(&mut receiver).poll(cx) {
+            message.unwrap().check();
+        }
+        drop(receiver);
+        thread.join().unwrap();
+    });
+}
+
+/// Two threads that both believe that the message is theirs.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_message_for_two_is_caught() {
+    model::check(|| {
+        let message = Message::new();
+        let other = message.forge();
+        let thread = thread::spawn(move || other.check());
+        message.check();
+        thread.join().unwrap();
+    });
+}

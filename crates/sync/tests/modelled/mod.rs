@@ -1,0 +1,82 @@
+//! What the models send, and how they wait.
+#![allow(dead_code, reason = "each suite has use for some of it")]
+
+use std::task::{Context, Poll, Wake, Waker};
+
+use raddle_std::cell::UnsafeCell;
+use raddle_std::sync::Arc;
+use raddle_std::thread::{self, Thread};
+
+/// A value whose content is written before it is sent, on the heap of the model, which
+/// reports it if it is never dropped.
+pub(crate) struct Message(Arc<UnsafeCell<u32>>);
+
+impl Message {
+    pub(crate) fn new() -> Self {
+        let content = Arc::new(UnsafeCell::new(0));
+        // SAFETY: nobody else has it yet.
+        content.with_mut(|content| unsafe { *content = 7 });
+        Self(content)
+    }
+
+    /// Another message that claims to be this one.
+    pub(crate) fn forge(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    /// Reads what was written before it was sent.
+    pub(crate) fn check(self) {
+        // SAFETY: the message was sent to the caller; loom reports it if that gives no order.
+        self.0.with_mut(|content| unsafe {
+            assert_eq!(*content, 7);
+            *content = 8;
+        });
+    }
+}
+
+/// Wakes a thread of the model. The count is loom's, so that a waker that is never dropped
+/// is a leak.
+struct Unpark {
+    thread: Thread,
+    _alive: Arc<()>,
+}
+
+// SAFETY: the handle of a thread in a model may go to another.
+unsafe impl Send for Unpark {}
+// SAFETY: as above.
+unsafe impl Sync for Unpark {}
+
+impl Wake for Unpark {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.thread.unpark();
+    }
+}
+
+/// Wakes the calling thread.
+pub(crate) fn waker() -> Waker {
+    std::sync::Arc::new(Unpark {
+        thread: thread::current(),
+        _alive: Arc::new(()),
+    })
+    .into()
+}
+
+/// Polls until it is ready, with a new waker every time if `changes`.
+pub(crate) fn wait<T>(changes: bool, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+    let mut current = waker();
+    loop {
+        for _ in 0..=usize::from(changes) {
+            if let Poll::Ready(output) = poll(&mut Context::from_waker(&current)) {
+                return output;
+            }
+            if changes {
+                current = waker();
+            }
+        }
+        if changes {
+            // A waiter that is polled in the middle of its wake wakes itself, until that is over.
+            thread::yield_now();
+        }
+        thread::park();
+    }
+}

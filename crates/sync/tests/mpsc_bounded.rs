@@ -1,0 +1,400 @@
+//! Many senders, one receiver, and as many messages as there is room for.
+#![cfg(not(raddle_loom))]
+
+mod counted;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use counted::{CountedWaker, Dropped, PanicsOnDrop};
+use futures_lite::future::block_on;
+use raddle_sync::mpsc::error::{TryRecvError, TrySendError};
+use raddle_sync::mpsc::{self, Receiver, Sender};
+
+fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(waker))
+}
+
+fn receive<T>(receiver: &mut Receiver<T>, waker: &Waker) -> Poll<Option<T>> {
+    receiver.poll_recv(&mut Context::from_waker(waker))
+}
+
+#[test]
+fn a_full_channel_refuses_or_lets_wait() {
+    let (woken, waker) = CountedWaker::new();
+    let (sender, mut receiver) = mpsc::channel(2);
+    assert_eq!((sender.capacity(), sender.max_capacity()), (2, 2));
+    sender.try_send(1).unwrap();
+    sender.try_send(2).unwrap();
+    assert_eq!(sender.try_send(3), Err(TrySendError::Full(3)));
+    assert_eq!(
+        (receiver.len(), receiver.capacity(), receiver.max_capacity()),
+        (2, 0, 2)
+    );
+    let mut send = pin!(sender.send(3));
+    assert!(poll(send.as_mut(), &waker).is_pending());
+    assert_eq!(receiver.try_recv(), Ok(1));
+    assert_eq!(woken.count(), 1);
+    assert_eq!(
+        sender.try_send(4),
+        Err(TrySendError::Full(4)),
+        "it is another's turn"
+    );
+    assert!(poll(send.as_mut(), &waker).is_ready());
+    assert_eq!(receiver.try_recv(), Ok(2));
+    assert_eq!(receiver.try_recv(), Ok(3));
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    assert_eq!(sender.capacity(), 2);
+}
+
+#[test]
+fn permits_keep_room() {
+    let (sender, mut receiver) = mpsc::channel(4);
+    let permit = block_on(sender.reserve()).unwrap();
+    let mut many = block_on(sender.reserve_many(2)).unwrap();
+    assert_eq!((many.len(), sender.capacity()), (2, 1));
+    assert_eq!(
+        sender.try_reserve_many(2).unwrap_err(),
+        TrySendError::Full(())
+    );
+    assert!(block_on(sender.reserve_many(5)).is_err());
+    assert_eq!(
+        sender.try_reserve_many(5).unwrap_err(),
+        TrySendError::Full(())
+    );
+    many.next().unwrap().send(1);
+    permit.send(2);
+    drop(many);
+    assert_eq!(sender.capacity(), 2);
+    drop(sender.try_reserve().unwrap());
+    assert_eq!(sender.try_reserve_many(2).unwrap().len(), 2);
+    assert_eq!(sender.capacity(), 2);
+    assert_eq!(receiver.try_recv(), Ok(1));
+    assert_eq!(receiver.try_recv(), Ok(2));
+    assert!(receiver.is_empty());
+}
+
+#[test]
+fn owned_permits_keep_the_sender() {
+    let (sender, mut receiver) = mpsc::channel(1);
+    let other = sender.clone();
+    let permit = block_on(sender.reserve_owned()).unwrap();
+    assert!(permit.same_channel_as_sender(&other) && permit.same_channel(&permit));
+    let other = match other.try_reserve_owned().unwrap_err() {
+        TrySendError::Full(other) => other,
+        TrySendError::Closed(_) => panic!("it is full"),
+    };
+    let sender = permit.send(1);
+    assert_eq!(receiver.try_recv(), Ok(1));
+    let sender = sender.try_reserve_owned().unwrap().release();
+    assert_eq!(sender.capacity(), 1);
+    drop(sender.try_reserve_owned().unwrap());
+    assert_eq!((other.capacity(), other.strong_count()), (1, 1));
+    drop(other);
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+}
+
+/// After the close the channel ends with the last permit, however that goes.
+#[test]
+fn a_closed_channel_ends_with_the_last_permit() {
+    for way in 0..4 {
+        let (woken, waker) = CountedWaker::new();
+        let (sender, mut receiver) = mpsc::channel(3);
+        sender.try_send(0).unwrap();
+        let first = sender.try_reserve().unwrap();
+        let second = sender.try_reserve().unwrap();
+        receiver.close();
+        assert!(sender.is_closed() && receiver.is_closed());
+        assert_eq!(sender.try_send(9), Err(TrySendError::Closed(9)));
+        assert!(block_on(sender.send(9)).is_err());
+        assert!(block_on(sender.reserve()).is_err());
+        assert_eq!(receive(&mut receiver, &waker), Poll::Ready(Some(0)));
+        assert!(receive(&mut receiver, &waker).is_pending());
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+        let mut messages = Vec::new();
+        for (place, permit) in [first, second].into_iter().enumerate() {
+            if way & (1 << place) == 0 {
+                drop(permit);
+            } else {
+                permit.send(place);
+                messages.push(place);
+            }
+        }
+        assert_eq!(woken.count(), 1);
+        for message in messages {
+            assert_eq!(receive(&mut receiver, &waker), Poll::Ready(Some(message)));
+        }
+        assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+    }
+}
+
+/// A send that was served before the close, and is dropped without having
+/// seen it, is the last that the receiver waits for.
+#[test]
+fn a_served_send_dropped_after_the_close_ends_the_channel() {
+    let (woken, waker) = CountedWaker::new();
+    let (sender, mut receiver) = mpsc::channel(1);
+    sender.try_send(0).unwrap();
+    let mut send = Box::pin(sender.send(1));
+    assert!(poll(send.as_mut(), Waker::noop()).is_pending());
+    assert_eq!(receiver.try_recv(), Ok(0));
+    receiver.close();
+    assert!(receive(&mut receiver, &waker).is_pending());
+    drop(send);
+    assert_eq!(woken.count(), 1);
+    assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
+}
+
+#[test]
+fn those_who_wait_to_send_are_refused_by_a_close() {
+    for close in [true, false] {
+        let (woken, waker) = CountedWaker::new();
+        let (sender, mut receiver) = mpsc::channel(1);
+        sender.try_send(0).unwrap();
+        let mut sends: Vec<_> = (0..3)
+            .map(|message| Box::pin(sender.send(message)))
+            .collect();
+        for send in &mut sends {
+            assert!(poll(send.as_mut(), &waker).is_pending());
+        }
+        if close {
+            receiver.close();
+            assert_eq!(receiver.try_recv(), Ok(0));
+            assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+        } else {
+            drop(receiver);
+        }
+        assert_eq!(woken.count(), 3);
+        for (message, send) in sends.iter_mut().enumerate() {
+            let Poll::Ready(Err(refused)) = poll(send.as_mut(), &waker) else {
+                panic!("it is closed");
+            };
+            assert_eq!(refused.0, message);
+        }
+    }
+}
+
+/// Senders that wait are served in their order; one that is dropped, at any of
+/// its polls, leaves its turn to the next.
+#[test]
+fn a_send_dropped_at_each_poll_loses_no_room() {
+    for served in [false, true] {
+        for polls in 0..3 {
+            let (woken, waker) = CountedWaker::new();
+            let (sender, mut receiver) = mpsc::channel(1);
+            sender.try_send(0).unwrap();
+            let mut dropped = Box::pin(sender.send(1));
+            for _ in 0..polls {
+                assert!(poll(dropped.as_mut(), Waker::noop()).is_pending());
+            }
+            let mut next = Box::pin(sender.send(2));
+            assert!(poll(next.as_mut(), &waker).is_pending());
+            if served {
+                assert_eq!(receiver.try_recv(), Ok(0));
+                drop(dropped);
+            } else {
+                drop(dropped);
+                assert_eq!(receiver.try_recv(), Ok(0));
+            }
+            assert_eq!(woken.count(), 1);
+            assert!(poll(next.as_mut(), &waker).is_ready());
+            assert_eq!(receiver.try_recv(), Ok(2));
+            assert_eq!(sender.capacity(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_receive_dropped_at_each_poll_loses_nothing() {
+    let (sender, mut receiver) = mpsc::channel(1);
+    for polls in 0..3 {
+        {
+            let mut recv = pin!(receiver.recv());
+            for _ in 0..polls {
+                assert!(poll(recv.as_mut(), Waker::noop()).is_pending());
+            }
+            sender.try_send(polls).unwrap();
+        }
+        assert_eq!(block_on(receiver.recv()), Some(polls));
+    }
+}
+
+#[test]
+fn many_are_received_and_make_room_for_many() {
+    let (sender, mut receiver) = mpsc::channel(10);
+    for message in 0..10 {
+        sender.try_send(message).unwrap();
+    }
+    let (woken, waker) = CountedWaker::new();
+    let mut reserve = pin!(sender.reserve_many(5));
+    assert!(poll(reserve.as_mut(), &waker).is_pending());
+    let mut buffer = Vec::new();
+    assert_eq!(block_on(receiver.recv_many(&mut buffer, 4)), 4);
+    assert_eq!(woken.count(), 0);
+    assert_eq!(block_on(receiver.recv_many(&mut buffer, 100)), 6);
+    assert_eq!(woken.count(), 1);
+    let Poll::Ready(Ok(permits)) = poll(reserve.as_mut(), &waker) else {
+        panic!("there is room");
+    };
+    permits
+        .zip(10..)
+        .for_each(|(permit, message)| permit.send(message));
+    assert_eq!(block_on(receiver.recv_many(&mut buffer, 100)), 5);
+    assert_eq!(buffer, (0..15).collect::<Vec<_>>());
+    assert_eq!(sender.capacity(), 10);
+}
+
+#[test]
+fn weak_senders_do_not_keep_the_channel_open() {
+    let (sender, mut receiver) = mpsc::channel(1);
+    let weak = sender.downgrade();
+    assert_eq!(weak.clone().weak_count(), 2);
+    assert_eq!(sender.weak_count(), 1);
+    weak.upgrade().unwrap().try_send(1).unwrap();
+    assert_eq!(
+        (weak.strong_count(), receiver.sender_strong_count()),
+        (1, 1)
+    );
+    drop(sender);
+    assert!(weak.upgrade().is_none());
+    assert_eq!(receiver.sender_weak_count(), 1);
+    assert_eq!(block_on(receiver.recv()), Some(1));
+    assert_eq!(block_on(receiver.recv()), None);
+}
+
+/// Also those that a permit sends after the receiver is gone.
+#[test]
+fn messages_are_dropped_once() {
+    let dropped = Dropped::new();
+    let (sender, receiver) = mpsc::channel(100);
+    for _ in 0..50 {
+        assert!(sender.try_send(dropped.value()).is_ok());
+    }
+    let permits: Vec<_> = sender.try_reserve_many(40).unwrap().collect();
+    drop(receiver);
+    assert_eq!(dropped.count(), 50);
+    for permit in permits {
+        permit.send(dropped.value());
+    }
+    assert!(sender.try_send(dropped.value()).is_err());
+    assert_eq!(dropped.count(), 51);
+    drop(sender);
+    assert_eq!(dropped.count(), 91);
+}
+
+/// Messages that panic, of which the last are dropped with the channel itself.
+#[test]
+fn a_message_that_panics_takes_no_other_with_it() {
+    enum Message {
+        Panics(PanicsOnDrop),
+        Counted(#[allow(dead_code, reason = "only dropped")] counted::Value),
+    }
+    let dropped = Dropped::new();
+    let message = |place: usize| match place % 10 {
+        0 => Message::Panics(PanicsOnDrop),
+        _ => Message::Counted(dropped.value()),
+    };
+    let (sender, receiver) = mpsc::channel(200);
+    for place in 0..50 {
+        assert!(sender.try_send(message(place)).is_ok());
+    }
+    let permits: Vec<_> = sender.try_reserve_many(50).unwrap().collect();
+    catch_unwind(AssertUnwindSafe(|| drop(receiver))).unwrap_err();
+    assert_eq!(dropped.count(), 45);
+    permits
+        .into_iter()
+        .zip(0..)
+        .for_each(|(permit, place)| permit.send(message(place)));
+    catch_unwind(AssertUnwindSafe(|| drop(sender))).unwrap_err();
+    assert_eq!(dropped.count(), 90);
+}
+
+#[test]
+fn a_waker_that_panics_leaves_the_channel_usable() {
+    let (sender, mut receiver) = mpsc::channel(1);
+    sender.try_send(1).unwrap();
+    let mut send = Box::pin(sender.send(2));
+    assert!(poll(send.as_mut(), &counted::panicking_waker()).is_pending());
+    let mut buffer = Vec::new();
+    catch_unwind(AssertUnwindSafe(|| {
+        block_on(receiver.recv_many(&mut buffer, 1))
+    }))
+    .unwrap_err();
+    assert_eq!(buffer, [1]);
+    assert!(poll(send.as_mut(), Waker::noop()).is_ready());
+    assert_eq!(receiver.try_recv(), Ok(2));
+    assert!(receive(&mut receiver, &counted::panicking_waker()).is_pending());
+    catch_unwind(AssertUnwindSafe(|| sender.try_send(3))).unwrap_err();
+    assert_eq!(receiver.try_recv(), Ok(3));
+    assert_eq!(sender.capacity(), 1);
+}
+
+#[test]
+fn ends_that_are_always_ready_yield() {
+    let (sender, mut receiver) = mpsc::channel(1_000);
+    let sent = raddle_coop::budget(|| {
+        (0..1_000)
+            .take_while(|&message| poll(pin!(sender.send(message)), Waker::noop()).is_ready())
+            .count()
+    });
+    assert_eq!(sent, 128);
+    let received = raddle_coop::budget(|| {
+        (0..1_000)
+            .take_while(|_| receive(&mut receiver, Waker::noop()).is_ready())
+            .count()
+    });
+    assert_eq!(received, 128);
+}
+
+#[test]
+#[should_panic(expected = "must not block")]
+fn blocking_inside_a_poll_panics() {
+    let (sender, _receiver) = mpsc::channel(1);
+    let _ = raddle_coop::budget(|| sender.blocking_send(1));
+}
+
+#[test]
+#[should_panic(expected = "a bounded channel is for 1 to")]
+fn a_channel_without_room_is_refused() {
+    mpsc::channel::<u32>(0);
+}
+
+#[test]
+fn threads_send_all_and_in_order_each() {
+    const SENDERS: usize = 3;
+    const MESSAGES: usize = if cfg!(miri) { 50 } else { 5_000 };
+    for capacity in [1, 2, 40] {
+        let (sender, mut receiver) = mpsc::channel(capacity);
+        thread::scope(|scope| {
+            for number in 0..SENDERS {
+                let sender = sender.clone();
+                scope.spawn(move || {
+                    for message in 0..MESSAGES {
+                        sender.blocking_send((number, message)).unwrap();
+                    }
+                });
+            }
+            drop(sender);
+            let mut next = [0; SENDERS];
+            while let Some((number, message)) = receiver.blocking_recv() {
+                assert_eq!(message, next[number]);
+                next[number] += 1;
+            }
+            assert_eq!(next, [MESSAGES; SENDERS]);
+        });
+    }
+}
+
+#[test]
+fn ends_can_be_sent_shared_and_moved() {
+    fn check<T: Send + Sync + Unpin + std::fmt::Debug>() {}
+    check::<Sender<std::cell::Cell<u8>>>();
+    check::<Receiver<std::cell::Cell<u8>>>();
+    check::<mpsc::WeakSender<u8>>();
+    check::<mpsc::OwnedPermit<u8>>();
+    check::<mpsc::Permit<'_, u8>>();
+    check::<mpsc::PermitIterator<'_, u8>>();
+}

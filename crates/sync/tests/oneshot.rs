@@ -1,0 +1,264 @@
+//! One value, from one end to the other.
+#![cfg(not(raddle_loom))]
+
+mod counted;
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use counted::{CountedWaker, Dropped, PanicsOnDrop};
+use raddle_sync::oneshot::{self, error::TryRecvError};
+
+fn poll<T>(
+    receiver: &mut oneshot::Receiver<T>,
+    waker: &Waker,
+) -> Poll<Result<T, oneshot::error::RecvError>> {
+    Pin::new(receiver).poll(&mut Context::from_waker(waker))
+}
+
+#[test]
+fn what_is_sent_before_is_received() {
+    let (sender, mut receiver) = oneshot::channel();
+    assert!(receiver.is_empty() && !receiver.is_terminated() && !sender.is_closed());
+    sender.send("a").unwrap();
+    assert!(!receiver.is_empty());
+    assert_eq!(poll(&mut receiver, Waker::noop()), Poll::Ready(Ok("a")));
+    assert!(receiver.is_empty() && receiver.is_terminated());
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    receiver.close();
+}
+
+#[test]
+fn a_receiver_that_waits_is_woken_once() {
+    let (woken, waker) = CountedWaker::new();
+    let (sender, mut receiver) = oneshot::channel();
+    assert!(poll(&mut receiver, &waker).is_pending());
+    assert!(poll(&mut receiver, &waker).is_pending());
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    sender.send(1).unwrap();
+    assert_eq!(woken.count(), 1);
+    assert_eq!(poll(&mut receiver, &waker), Poll::Ready(Ok(1)));
+    drop(receiver);
+    drop(waker);
+    woken.assert_released();
+}
+
+#[test]
+fn only_the_last_waker_is_woken_and_none_is_kept() {
+    let (first, first_waker) = CountedWaker::new();
+    let (last, last_waker) = CountedWaker::new();
+    let (sender, mut receiver) = oneshot::channel();
+    assert!(poll(&mut receiver, &first_waker).is_pending());
+    assert!(poll(&mut receiver, &last_waker).is_pending());
+    drop(first_waker);
+    first.assert_released();
+    sender.send(1).unwrap();
+    assert_eq!((first.count(), last.count()), (0, 1));
+    drop((receiver, last_waker));
+    last.assert_released();
+}
+
+#[test]
+fn a_dropped_sender_ends_the_wait() {
+    let (woken, waker) = CountedWaker::new();
+    let (sender, mut receiver) = oneshot::channel::<u32>();
+    assert!(poll(&mut receiver, &waker).is_pending());
+    drop(sender);
+    assert_eq!(woken.count(), 1);
+    let error = match poll(&mut receiver, &waker) {
+        Poll::Ready(Err(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(error.to_string(), "channel closed");
+}
+
+#[test]
+#[should_panic(expected = "must not be polled after it was ready")]
+fn a_receiver_is_ready_once() {
+    let (sender, mut receiver) = oneshot::channel();
+    sender.send(1).unwrap();
+    assert!(poll(&mut receiver, Waker::noop()).is_ready());
+    let _ = poll(&mut receiver, Waker::noop());
+}
+
+#[test]
+fn a_closed_channel_takes_nothing_and_keeps_what_was_sent() {
+    let (sender, mut receiver) = oneshot::channel();
+    receiver.close();
+    assert!(sender.is_closed());
+    assert_eq!(sender.send(1), Err(1));
+    assert!(matches!(
+        poll(&mut receiver, Waker::noop()),
+        Poll::Ready(Err(_))
+    ));
+
+    let (sender, mut receiver) = oneshot::channel();
+    sender.send(2).unwrap();
+    receiver.close();
+    assert_eq!(receiver.try_recv(), Ok(2));
+
+    let (_sender, mut receiver) = oneshot::channel::<u32>();
+    receiver.close();
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+}
+
+/// A receiver that closes while it waits is ready at its next poll, and leaves
+/// its waker to be dropped with the memory.
+#[test]
+fn closing_ends_the_receivers_own_wait() {
+    let (woken, waker) = CountedWaker::new();
+    let (sender, mut receiver) = oneshot::channel::<u32>();
+    assert!(poll(&mut receiver, &waker).is_pending());
+    receiver.close();
+    assert!(matches!(poll(&mut receiver, &waker), Poll::Ready(Err(_))));
+    drop((sender, receiver, waker));
+    woken.assert_released();
+}
+
+#[test]
+fn the_sender_waits_for_the_receiver_to_go() {
+    for close in [true, false] {
+        let (woken, waker) = CountedWaker::new();
+        let (mut sender, receiver) = oneshot::channel::<u32>();
+        let mut receiver = Some(receiver);
+        let cx = &mut Context::from_waker(&waker);
+        assert!(sender.poll_closed(cx).is_pending());
+        if close {
+            receiver.as_mut().unwrap().close();
+        } else {
+            receiver = None;
+        }
+        assert_eq!(woken.count(), 1);
+        assert!(sender.poll_closed(cx).is_ready());
+        drop((sender, receiver, waker));
+        woken.assert_released();
+    }
+}
+
+#[test]
+fn values_are_dropped_once() {
+    let dropped = Dropped::new();
+    // Never received.
+    let (sender, receiver) = oneshot::channel();
+    assert!(sender.send(dropped.value()).is_ok());
+    drop(receiver);
+    assert_eq!(dropped.count(), 1);
+    // Refused.
+    let (sender, receiver) = oneshot::channel();
+    drop(receiver);
+    drop(sender.send(dropped.value()));
+    assert_eq!(dropped.count(), 2);
+    // Received.
+    let (sender, mut receiver) = oneshot::channel();
+    assert!(sender.send(dropped.value()).is_ok());
+    drop(receiver.try_recv());
+    drop(receiver);
+    assert_eq!(dropped.count(), 3);
+}
+
+#[test]
+fn a_value_that_panics_when_dropped_leaves_nothing_behind() {
+    let (woken, waker) = CountedWaker::new();
+    let (mut sender, receiver) = oneshot::channel();
+    let cx = &mut Context::from_waker(&waker);
+    assert!(sender.poll_closed(cx).is_pending());
+    assert!(sender.send(PanicsOnDrop).is_ok());
+    catch_unwind(AssertUnwindSafe(|| drop(receiver))).unwrap_err();
+    drop(waker);
+    woken.assert_released();
+}
+
+/// A waker that takes part in the channel that wakes it.
+#[test]
+fn a_waker_may_drop_the_other_end() {
+    struct DropsReceiver(raddle_std::sync::Mutex<Option<oneshot::Receiver<u32>>>);
+    impl Wake for DropsReceiver {
+        fn wake(self: Arc<Self>) {
+            self.0.lock().take();
+        }
+    }
+    let (sender, mut receiver) = oneshot::channel();
+    let waker = Arc::new(DropsReceiver(raddle_std::sync::Mutex::new(None)));
+    assert!(poll(&mut receiver, &waker.clone().into()).is_pending());
+    *waker.0.lock() = Some(receiver);
+    sender.send(1).unwrap();
+    assert!(waker.0.lock().is_none());
+}
+
+#[test]
+fn a_waker_that_panics_leaves_the_value_to_be_received() {
+    let (sender, mut receiver) = oneshot::channel();
+    assert!(poll(&mut receiver, &counted::panicking_waker()).is_pending());
+    catch_unwind(AssertUnwindSafe(|| sender.send(1))).unwrap_err();
+    assert_eq!(receiver.try_recv(), Ok(1));
+}
+
+/// Dropped at each of its polls, the receiver takes the value with it only if
+/// it was awaited by value.
+#[test]
+fn a_wait_by_reference_loses_nothing() {
+    for polls in 0..3 {
+        let (sender, mut receiver) = oneshot::channel();
+        {
+            let mut wait = &mut receiver;
+            for _ in 0..polls {
+                let cx = &mut Context::from_waker(Waker::noop());
+                assert!(Pin::new(&mut wait).poll(cx).is_pending());
+            }
+        }
+        sender.send(polls).unwrap();
+        assert_eq!(receiver.try_recv(), Ok(polls));
+    }
+}
+
+#[test]
+fn a_loop_over_ready_channels_yields() {
+    let mut received = 0;
+    raddle_coop::budget(|| {
+        for _ in 0..1_000 {
+            let (sender, mut receiver) = oneshot::channel();
+            sender.send(()).unwrap();
+            if poll(&mut receiver, Waker::noop()).is_pending() {
+                assert_eq!(receiver.try_recv(), Ok(()), "nothing is lost by it");
+                break;
+            }
+            received += 1;
+        }
+    });
+    assert_eq!(received, 128);
+}
+
+#[test]
+#[should_panic(expected = "must not block")]
+fn blocking_inside_a_poll_panics() {
+    let (_sender, receiver) = oneshot::channel::<u32>();
+    let _ = raddle_coop::budget(|| receiver.blocking_recv());
+}
+
+#[test]
+fn a_thread_waits() {
+    let (sender, receiver) = oneshot::channel();
+    let thread = std::thread::spawn(|| receiver.blocking_recv());
+    std::thread::yield_now();
+    sender.send(7).unwrap();
+    assert_eq!(thread.join().unwrap(), Ok(7));
+}
+
+/// What the receiver's end sends away belongs to one thread.
+#[test]
+fn values_need_not_be_send() {
+    let (sender, mut receiver) = oneshot::channel();
+    sender.send(Rc::new(RefCell::new(1))).unwrap();
+    assert_eq!(*receiver.try_recv().unwrap().borrow(), 1);
+}
+
+#[test]
+fn ends_can_be_sent_shared_and_moved() {
+    fn check<T: Send + Sync + Unpin + std::fmt::Debug>() {}
+    check::<oneshot::Sender<u8>>();
+    check::<oneshot::Receiver<std::cell::Cell<u8>>>();
+}
