@@ -3,5 +3,21 @@
 
 #[allow(dead_code, reason = "its users come with the next changes")]
 mod blocking;
-#[allow(dead_code, reason = "what waits in it comes with the next changes")]
+mod notify;
+mod once_cell;
+#[allow(unsafe_code, reason = "the value is written once and shared then")]
+mod once_slot;
+mod sequence;
+mod set_once;
 mod wait_list;
+mod wakers;
+pub mod watch;
+
+pub use notify::Notify;
+pub use once_cell::{OnceCell, SetError};
+pub use set_once::{SetOnce, SetOnceError};
+
+/// Futures that have a name.
+pub mod futures {
+    pub use crate::notify::{Notified, OwnedNotified};
+}
