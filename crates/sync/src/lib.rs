@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
-#[allow(dead_code, reason = "its users come with the next changes")]
 mod blocking;
+pub mod broadcast;
 mod notify;
 mod once_cell;
 #[allow(unsafe_code, reason = "the value is written once and shared then")]

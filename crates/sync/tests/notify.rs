@@ -5,9 +5,10 @@ mod polling;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use polling::{Count, calling, calling_on_drop, poll, poll_with, ready, waits, yields};
+use raddle_std::sync::Mutex;
 use raddle_sync::Notify;
 use raddle_sync::futures::{Notified, OwnedNotified};
 
@@ -317,15 +318,15 @@ fn a_waker_may_drop_another_waiter() {
     let notify = Arc::new(Notify::new());
     let other: Arc<Mutex<Option<Pin<Box<OwnedNotified>>>>> = Arc::default();
     let held = other.clone();
-    let waker = calling(move || drop(held.lock().unwrap().take()));
+    let waker = calling(move || drop(held.lock().take()));
     let mut first = pin!(notify.notified());
     assert!(poll_with(first.as_mut(), &waker).is_pending());
     let mut second = Box::pin(notify.clone().notified_owned());
     assert!(poll(second.as_mut()).is_pending());
-    *other.lock().unwrap() = Some(second);
+    *other.lock() = Some(second);
     notify.notify_waiters();
     assert!(poll(first.as_mut()).is_ready());
-    assert!(other.lock().unwrap().is_none());
+    assert!(other.lock().is_none());
 }
 
 #[test]
