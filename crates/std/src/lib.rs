@@ -41,7 +41,9 @@ pub use crossbeam_utils::CachePadded;
 
 /// Atomics, reference counting and locks.
 pub mod sync {
-    pub use crate::imp::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub use crate::imp::sync::{
+        Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    };
 
     /// Atomic words and fences.
     pub mod atomic {

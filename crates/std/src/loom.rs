@@ -3,7 +3,7 @@
 pub(crate) mod sync {
     use std::time::Duration;
 
-    pub use loom::sync::{Arc, MutexGuard};
+    pub use loom::sync::{Arc, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
     pub(crate) mod atomic {
         pub use loom::sync::atomic::{
@@ -43,6 +43,29 @@ pub(crate) mod sync {
         /// The value, without locking.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().unwrap()
+        }
+    }
+
+    /// loom's lock for many readers or one writer.
+    #[derive(Debug, Default)]
+    pub struct RwLock<T>(loom::sync::RwLock<T>);
+
+    impl<T> RwLock<T> {
+        /// Makes an unlocked lock.
+        pub fn new(value: T) -> Self {
+            Self(loom::sync::RwLock::new(value))
+        }
+
+        /// Blocks until the lock is held together with other readers.
+        #[track_caller]
+        pub fn read(&self) -> RwLockReadGuard<'_, T> {
+            self.0.read().unwrap()
+        }
+
+        /// Blocks until the lock is held by nobody else.
+        #[track_caller]
+        pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+            self.0.write().unwrap()
         }
     }
 

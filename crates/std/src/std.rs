@@ -5,7 +5,7 @@ pub(crate) mod sync {
     use std::sync::PoisonError;
     use std::time::Duration;
 
-    pub use std::sync::{Arc, MutexGuard};
+    pub use std::sync::{Arc, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
     pub(crate) mod atomic {
         pub use std::sync::atomic::{
@@ -56,6 +56,38 @@ pub(crate) mod sync {
     }
 
     impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.fmt(f)
+        }
+    }
+
+    /// std's lock for many readers or one writer, without poisoning. Whoever
+    /// lets user code write under it says what a panic leaves behind.
+    #[derive(Default)]
+    pub struct RwLock<T: ?Sized>(std::sync::RwLock<T>);
+
+    impl<T> RwLock<T> {
+        /// Makes an unlocked lock.
+        pub const fn new(value: T) -> Self {
+            Self(std::sync::RwLock::new(value))
+        }
+    }
+
+    impl<T: ?Sized> RwLock<T> {
+        /// Blocks until the lock is held together with other readers.
+        #[inline]
+        pub fn read(&self) -> RwLockReadGuard<'_, T> {
+            self.0.read().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// Blocks until the lock is held by nobody else.
+        #[inline]
+        pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+            self.0.write().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             self.0.fmt(f)
         }

@@ -3,33 +3,40 @@
 
 mod barrier;
 mod blocking;
-#[allow(unsafe_code, reason = "its guards reach the value in its cell")]
-mod mutex;
-#[allow(unsafe_code, reason = "its guards reach the value in its cell")]
-mod rwlock;
+pub mod broadcast;
 #[allow(
     unsafe_code,
     reason = "a slot of its list belongs to who reserved it, and then to the receiver"
 )]
 pub mod mpsc;
+#[allow(unsafe_code, reason = "its guards reach the value in its cell")]
+mod mutex;
+mod notify;
+mod once_cell;
+#[allow(unsafe_code, reason = "the value is written once and shared then")]
+mod once_slot;
 #[allow(
     unsafe_code,
     reason = "its one allocation belongs to who leaves last, as its state word says"
 )]
 pub mod oneshot;
+#[allow(unsafe_code, reason = "its guards reach the value in its cell")]
+mod rwlock;
 mod semaphore;
+mod sequence;
+mod set_once;
 mod try_lock_error;
-#[allow(
-    dead_code,
-    reason = "what else waits in it comes with the next changes"
-)]
 mod wait_list;
 mod wake;
 #[allow(unsafe_code, reason = "the state word beside it says whose it is")]
 mod waker_cell;
+mod wakers;
+pub mod watch;
 
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
+pub use notify::Notify;
+pub use once_cell::{OnceCell, SetError};
 pub use rwlock::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock,
     RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
@@ -37,4 +44,10 @@ pub use rwlock::{
 pub use semaphore::{
     AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError,
 };
+pub use set_once::{SetOnce, SetOnceError};
 pub use try_lock_error::TryLockError;
+
+/// Futures that have a name.
+pub mod futures {
+    pub use crate::notify::{Notified, OwnedNotified};
+}

@@ -1,0 +1,81 @@
+//! A channel on which every receiver gets every value.
+//!
+//! Values are kept in a ring until all receivers that were there when they were
+//! sent have received them, or until newer ones need their place. [`Sender::send`] never
+//! waits: a receiver that is slower than the ring is long loses the oldest
+//! values, is told [how many](error::RecvError::Lagged), and goes on with the oldest that is
+//! left.
+//!
+//! A value is cloned for each receiver but the last, which gets the original.
+//! It is cloned under the lock of its place in the ring, so never by two
+//! threads at once: `T` need not be `Sync`. Its `clone` must not use the
+//! channel.
+//!
+//! # Closing
+//!
+//! When the last receiver is gone, sending fails, until [`Sender::subscribe`]
+//! makes a new one. When the last sender is gone, receivers get what is left and then
+//! [`RecvError::Closed`](error::RecvError::Closed). A [`WeakSender`] does not count.
+//!
+//! # Examples
+//!
+//! ```
+//! use raddle_sync::broadcast;
+//! use raddle_sync::broadcast::error::RecvError;
+//!
+//! # futures_lite::future::block_on(async {
+//! let (sender, mut receiver) = broadcast::channel(2);
+//! let mut slow = sender.subscribe();
+//! for number in 1..=2 {
+//!     sender.send(number).unwrap();
+//!     assert_eq!(receiver.recv().await, Ok(number));
+//! }
+//! sender.send(3).unwrap();
+//!
+//! assert_eq!(slow.recv().await, Err(RecvError::Lagged(1)));
+//! assert_eq!(slow.recv().await, Ok(2));
+//! # });
+//! ```
+
+pub mod error;
+mod receiver;
+mod ring;
+mod sender;
+
+use raddle_std::sync::Mutex;
+use raddle_std::sync::atomic::AtomicUsize;
+
+use self::ring::Ring;
+use crate::Notify;
+use crate::sequence::Sequence;
+
+pub use self::receiver::Receiver;
+pub use self::sender::{Sender, WeakSender};
+
+/// Makes a channel that keeps `capacity` values, rounded up to a power of two.
+/// The places for them are allocated here.
+///
+/// # Panics
+///
+/// If `capacity` is 0 or more than half of `usize::MAX`.
+#[track_caller]
+pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let sender = Sender::new(capacity);
+    let receiver = sender.subscribe();
+    (sender, receiver)
+}
+
+/// What senders and receivers share.
+struct Shared<T> {
+    ring: Ring<T>,
+    /// How many values were sent, which is the next one's position. It advances
+    /// under the lock of `receivers`, once the value is in the ring; the last
+    /// sender closes it.
+    sent: Sequence,
+    /// How many receivers there are: as many as the next value is for.
+    receivers: Mutex<usize>,
+    senders: AtomicUsize,
+    weak_senders: AtomicUsize,
+    /// Notified by the last receiver.
+    deserted: Notify,
+}

@@ -1,0 +1,64 @@
+//! Why a broadcast channel refuses.
+
+use std::error::Error;
+use std::fmt;
+
+/// There is no receiver; it carries the value that was not sent.
+#[derive(Debug)]
+pub struct SendError<T>(pub T);
+
+impl<T> fmt::Display for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("channel closed")
+    }
+}
+
+impl<T: fmt::Debug> Error for SendError<T> {}
+
+/// Why there is no value from [`recv`](super::Receiver::recv).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecvError {
+    /// There is no sender any more, and every value has been received.
+    Closed,
+
+    /// The receiver was so slow that this many values were overwritten before
+    /// it received them. It goes on with the oldest that is there.
+    Lagged(u64),
+}
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("channel closed"),
+            Self::Lagged(missed) => write!(f, "channel lagged by {missed}"),
+        }
+    }
+}
+
+impl Error for RecvError {}
+
+/// Why there is no value from [`try_recv`](super::Receiver::try_recv).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TryRecvError {
+    /// Every value has been received; there are senders, so more may come.
+    Empty,
+
+    /// There is no sender any more, and every value has been received.
+    Closed,
+
+    /// The receiver was so slow that this many values were overwritten before
+    /// it received them. It goes on with the oldest that is there.
+    Lagged(u64),
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("channel empty"),
+            Self::Closed => f.write_str("channel closed"),
+            Self::Lagged(missed) => write!(f, "channel lagged by {missed}"),
+        }
+    }
+}
+
+impl Error for TryRecvError {}

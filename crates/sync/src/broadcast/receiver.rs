@@ -1,0 +1,188 @@
+//! The half that receives.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use raddle_std::sync::Arc;
+
+use super::Shared;
+use super::error::{RecvError, TryRecvError};
+use super::ring::Found;
+
+/// Receives the values of a channel that were sent since it was made.
+pub struct Receiver<T> {
+    shared: Arc<Shared<T>>,
+    /// The position of the next value to receive.
+    next: u64,
+    /// Which of the locks it waits under: receivers take them in turn.
+    spread: usize,
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+        let mut receivers = shared.receivers.lock();
+        let spread = *receivers;
+        *receivers += 1;
+        // Under the lock: each value is for those that are counted as it is
+        // sent, so for this one from here on.
+        let next = shared.sent.now().count;
+        drop(receivers);
+        Self {
+            shared,
+            next,
+            spread,
+        }
+    }
+
+    /// How many values were sent that it has not received: more than the
+    /// channel keeps, if it lags.
+    pub fn len(&self) -> usize {
+        (self.shared.sent.now().count - self.next) as usize
+    }
+
+    /// Whether it has received all there is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether both receive from the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// How many senders there are, weak ones not counted.
+    pub fn sender_strong_count(&self) -> usize {
+        self.shared.strong_count()
+    }
+
+    /// How many weak senders there are.
+    pub fn sender_weak_count(&self) -> usize {
+        self.shared.weak_count()
+    }
+
+    /// Whether there is no sender any more. Values may be left to receive.
+    pub fn is_closed(&self) -> bool {
+        self.shared.sent.now().closed
+    }
+
+    /// Makes another receiver, of the values that are sent from now on.
+    pub fn resubscribe(&self) -> Self {
+        Self::new(self.shared.clone())
+    }
+}
+
+impl<T: Clone> Receiver<T> {
+    /// Receives the next value, and waits for it if necessary.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Closed`] if there is no sender any more and all values are received;
+    /// [`RecvError::Lagged`] if the next ones are overwritten.
+    ///
+    /// # Panics
+    ///
+    /// If the `clone` of the value does. The value counts as received then.
+    ///
+    /// # Cancel safety
+    ///
+    /// A future that is dropped before it is ready has received nothing.
+    pub async fn recv(&mut self) -> Result<T, RecvError> {
+        raddle_coop::cooperative(async {
+            loop {
+                match self.try_recv() {
+                    Ok(value) => return Ok(value),
+                    Err(TryRecvError::Closed) => return Err(RecvError::Closed),
+                    Err(TryRecvError::Lagged(missed)) => return Err(RecvError::Lagged(missed)),
+                    Err(TryRecvError::Empty) => {
+                        self.shared.sent.changed(self.next, self.spread).await;
+                    }
+                }
+            }
+        })
+        .await
+    }
+
+    /// Receives the next value if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError::Empty`] if there is none yet; otherwise as
+    /// [`recv`](Self::recv).
+    ///
+    /// # Panics
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let now = self.shared.sent.now();
+        if now.count == self.next {
+            return Err(match now.closed {
+                true => TryRecvError::Closed,
+                false => TryRecvError::Empty,
+            });
+        }
+        let capacity = self.shared.ring.capacity();
+        let mut end = now.count;
+        if end - self.next <= capacity {
+            let position = self.next;
+            // Also if the clone panics: it counts as received.
+            self.next += 1;
+            match self.shared.ring.get(position) {
+                Found::Value(value) => return Ok(value),
+                Found::Overwritten(by) => {
+                    self.next = position;
+                    end = by + 1;
+                }
+            }
+        }
+        let missed = end - capacity - self.next;
+        self.next += missed;
+        Err(TryRecvError::Lagged(missed))
+    }
+
+    /// As [`recv`](Self::recv), for a thread that is not inside an executor.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    ///
+    /// # Panics
+    ///
+    /// If a poll budget is in force, for then the thread is inside a poll and
+    /// must not block; otherwise as [`recv`](Self::recv).
+    #[track_caller]
+    pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
+        crate::blocking::block_on(self.recv())
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    /// Lets go of what it has not received. Each value of which it was the last
+    /// receiver is dropped, also if the drop of one before panics.
+    fn drop(&mut self) {
+        let (is_last, end) = {
+            let mut receivers = self.shared.receivers.lock();
+            *receivers -= 1;
+            (*receivers == 0, self.shared.sent.now().count)
+        };
+        let mut panic = None;
+        let oldest = end.saturating_sub(self.shared.ring.capacity());
+        for position in self.next.max(oldest)..end {
+            let value = self.shared.ring.skip(position);
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+                panic.get_or_insert(payload);
+            }
+        }
+        if is_last {
+            self.shared.deserted.notify_waiters();
+        }
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("broadcast::Receiver")
+    }
+}

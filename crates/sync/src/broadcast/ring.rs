@@ -1,0 +1,120 @@
+//! The places of the values.
+
+use raddle_std::sync::Mutex;
+
+/// A power of two of slots; the value at position `p`, the `p`th that was sent,
+/// has slot `p` modulo that.
+pub(super) struct Ring<T> {
+    slots: Box<[Mutex<Slot<T>>]>,
+}
+
+struct Slot<T> {
+    /// The position of the value that was put here last; `NOTHING` before.
+    position: u64,
+    /// How many receivers have still to receive it.
+    remaining: usize,
+    /// There while `remaining` is not 0.
+    value: Option<T>,
+}
+
+/// No value's position: positions have fewer bits.
+const NOTHING: u64 = u64::MAX;
+
+/// What a receiver finds at a position.
+pub(super) enum Found<T> {
+    Value(T),
+    /// A newer value, at this position, has taken its place.
+    Overwritten(u64),
+}
+
+impl<T> Ring<T> {
+    /// Makes a ring of at least `capacity` slots.
+    #[track_caller]
+    pub(super) fn new(capacity: usize) -> Self {
+        assert!(
+            capacity > 0,
+            "a broadcast channel of no capacity; give it at least 1"
+        );
+        assert!(
+            capacity <= usize::MAX >> 1,
+            "a broadcast channel of more than usize::MAX / 2; give it less capacity"
+        );
+        let slot = || {
+            Mutex::new(Slot {
+                position: NOTHING,
+                remaining: 0,
+                value: None,
+            })
+        };
+        Self {
+            slots: std::iter::repeat_with(slot)
+                .take(capacity.next_power_of_two())
+                .collect(),
+        }
+    }
+
+    pub(super) fn capacity(&self) -> u64 {
+        self.slots.len() as u64
+    }
+
+    fn slot(&self, position: u64) -> &Mutex<Slot<T>> {
+        // Less than the number of slots, so no bit is lost.
+        &self.slots[(position & (self.capacity() - 1)) as usize]
+    }
+
+    /// Puts a value for `remaining` receivers in its place, and returns the one
+    /// that was there.
+    pub(super) fn put(&self, position: u64, remaining: usize, value: T) -> Option<T> {
+        let mut slot = self.slot(position).lock();
+        slot.position = position;
+        slot.remaining = remaining;
+        slot.value.replace(value)
+    }
+
+    /// Receives the value at a position, at which one was put.
+    pub(super) fn get(&self, position: u64) -> Found<T>
+    where
+        T: Clone,
+    {
+        self.visit(position, |value, is_last| match is_last {
+            true => value.take(),
+            false => value.clone(),
+        })
+    }
+
+    /// Counts a receiver that will not come as one that has received the value.
+    /// The value is for the caller to drop, if that was the last.
+    pub(super) fn skip(&self, position: u64) -> Option<T> {
+        let found = self.visit(position, |value, is_last| {
+            Some(is_last.then(|| value.take()).flatten())
+        });
+        match found {
+            Found::Value(value) => value,
+            Found::Overwritten(_) => None,
+        }
+    }
+
+    /// Counts a receiver as done with the value and then, so that the count is
+    /// right also if that panics, lets it have a look under the lock.
+    fn visit<R>(
+        &self,
+        position: u64,
+        look: impl FnOnce(&mut Option<T>, bool) -> Option<R>,
+    ) -> Found<R> {
+        let mut slot = self.slot(position).lock();
+        if slot.position != position {
+            return Found::Overwritten(slot.position);
+        }
+        slot.remaining -= 1;
+        let is_last = slot.remaining == 0;
+        let seen = look(&mut slot.value, is_last);
+        Found::Value(seen.expect("it is there until the last receiver has come"))
+    }
+
+    /// Whether there is a receiver that has not received the value at a
+    /// position, at which one was put.
+    pub(super) fn is_wanted(&self, position: u64) -> bool {
+        let slot = self.slot(position).lock();
+        slot.position == position && slot.remaining > 0
+    }
+}

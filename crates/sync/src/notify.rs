@@ -1,0 +1,216 @@
+//! Notifications without a value.
+
+mod notified;
+mod state;
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+
+use raddle_std::sync::Mutex;
+
+use self::notified::{By, Waiter};
+use self::state::{State, ToCalled, ToPermit};
+use crate::wait_list::WaitList;
+use crate::wakers::Wakers;
+
+pub use self::notified::{Notified, OwnedNotified};
+
+/// Tells one task, or all that wait, that something has happened.
+///
+/// It works like a semaphore of at most one permit that starts without it:
+/// [`notified`](Self::notified)`.await` waits for the permit and takes it,
+/// [`notify_one`](Self::notify_one) hands it to the first in line, or stores it
+/// for who comes next. However often `notify_one` is called while nobody
+/// waits, one permit is stored, so that a consumer that has been told looks for
+/// all there is to do.
+///
+/// [`notify_waiters`](Self::notify_waiters) reaches everybody who holds a
+/// [`Notified`] at the time of the call, polled or not, and stores nothing.
+///
+/// While nobody waits no lock is taken.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_sync::Notify;
+///
+/// # futures_lite::future::block_on(async {
+/// let notify = Notify::new();
+/// notify.notify_one();
+/// notify.notified().await;
+/// # });
+/// ```
+///
+/// To wait until a condition holds, without missing who makes it true:
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// use raddle_sync::Notify;
+///
+/// struct Gate {
+///     open: AtomicBool,
+///     opened: Notify,
+/// }
+///
+/// impl Gate {
+///     fn open(&self) {
+///         self.open.store(true, Ordering::Release);
+///         self.opened.notify_waiters();
+///     }
+///
+///     async fn pass(&self) {
+///         // Before the look: a call that comes between the two counts.
+///         let opened = self.opened.notified();
+///         if !self.open.load(Ordering::Acquire) {
+///             opened.await;
+///         }
+///     }
+/// }
+/// # let gate = Gate { open: AtomicBool::new(false), opened: Notify::new() };
+/// # gate.open();
+/// # futures_lite::future::block_on(gate.pass());
+/// ```
+pub struct Notify {
+    state: State,
+    waiters: Mutex<WaitList<Waiter>>,
+}
+
+impl Notify {
+    /// Makes one without a permit.
+    #[cfg(not(raddle_loom))]
+    pub const fn new() -> Self {
+        Self::const_new()
+    }
+
+    /// Makes one without a permit.
+    #[cfg(raddle_loom)]
+    pub fn new() -> Self {
+        Self {
+            state: State::new(),
+            waiters: Mutex::new(WaitList::new()),
+        }
+    }
+
+    /// Makes one without a permit, for a static. A model of loom has none.
+    #[cfg(not(raddle_loom))]
+    pub const fn const_new() -> Self {
+        Self {
+            state: State::new(),
+            waiters: Mutex::new(WaitList::new()),
+        }
+    }
+
+    /// Waits for a notification.
+    ///
+    /// The future counts as a waiter for [`notify_waiters`](Self::notify_waiters)
+    /// from now on. It has its place in line, for [`notify_one`](Self::notify_one),
+    /// from its first poll or its [`enable`](Notified::enable) on.
+    ///
+    /// # Cancel safety
+    ///
+    /// A future that is dropped loses its place in line. If `notify_one` or
+    /// `notify_last` had chosen it, the notification goes to another waiter, or
+    /// is stored.
+    pub fn notified(&self) -> Notified<'_> {
+        Notified::new(self)
+    }
+
+    /// As [`notified`](Self::notified), with a future that keeps the `Notify`
+    /// alive and may outlive the caller's borrow.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`notified`](Self::notified).
+    pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
+        OwnedNotified::new(self)
+    }
+
+    /// Notifies the waiter that is first in line. If there is none a permit is
+    /// stored, which the next [`notified`](Self::notified) takes at once; a
+    /// permit that is there already stays the only one.
+    ///
+    /// What was done before this call is visible to whoever is notified by it.
+    pub fn notify_one(&self) {
+        self.notify(By::First);
+    }
+
+    /// As [`notify_one`](Self::notify_one), for the waiter that came last.
+    pub fn notify_last(&self) {
+        self.notify(By::Last);
+    }
+
+    /// Notifies all waiters: every future of [`notified`](Self::notified) that
+    /// exists, whether it has been polled or not. Nothing is stored for those that come later.
+    ///
+    /// What was done before this call is visible to whoever is notified by it.
+    pub fn notify_waiters(&self) {
+        if self.state.transition_to_called() == ToCalled::NotifyAll {
+            self.notify_all();
+        }
+    }
+
+    fn notify(&self, by: By) {
+        if self.state.transition_to_permit() == ToPermit::NotifyOne {
+            let waker = self.notify_queued(&mut self.waiters.lock(), by);
+            // The lock is released with the statement above.
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Notifies a waiter under the lock, or stores a permit if the last one has
+    /// left meanwhile.
+    fn notify_queued(&self, waiters: &mut WaitList<Waiter>, by: By) -> Option<Waker> {
+        if self.state.transition_to_permit() == ToPermit::Stored {
+            return None;
+        }
+        let chosen = match by {
+            By::Last => waiters.last(),
+            By::First | By::All => waiters.first(),
+        };
+        let key = chosen.expect("the list is not empty while WAITING is set");
+        let waker = notify_waiter(waiters, key, by);
+        if waiters.is_empty() {
+            self.state.stop_waiting();
+        }
+        waker
+    }
+
+    fn notify_all(&self) {
+        let mut wakers = Wakers::default();
+        let mut waiters = self.waiters.lock();
+        self.state.call_all();
+        while let Some(key) = waiters.first() {
+            if let Some(waker) = notify_waiter(&mut waiters, key, By::All) {
+                wakers.push(waker);
+            }
+        }
+        drop(waiters);
+        wakers.wake_all();
+    }
+}
+
+/// Takes a waiter out of line. It stays in the list, for its future to find
+/// what it was notified by.
+fn notify_waiter(waiters: &mut WaitList<Waiter>, key: usize, by: By) -> Option<Waker> {
+    waiters.unqueue(key);
+    let waiter = waiters.get_mut(key);
+    waiter.notified = Some(by);
+    waiter.waker.take()
+}
+
+impl Default for Notify {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Notify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notify")
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,207 @@
+//! The word of a `Notify`.
+
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A permit is stored, and nobody waits. Set by a notification while nobody
+/// waits; never with `WAITING`; cleared by whoever takes the permit.
+const PERMIT: usize = 1 << 0;
+
+/// The list of waiters is not empty. Set and cleared under its lock; never
+/// with `PERMIT`. While it is set, the word changes under the lock only.
+const WAITING: usize = 1 << 1;
+
+/// One call of `notify_waiters`; the bits from here on count them, and wrap.
+const CALL: usize = 1 << 2;
+
+const CALLS: usize = !(CALL - 1);
+
+#[derive(Debug)]
+pub(super) struct State(AtomicUsize);
+
+/// How many calls of `notify_waiters` there were when it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Calls(usize);
+
+/// What a `Notified` has to do that means to wait.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ToWaiting {
+    /// Nothing: `notify_waiters` was called, or it took the permit.
+    Done,
+    /// Queue itself, before the lock is released.
+    Queue,
+}
+
+/// What somebody has to do who notifies one waiter.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ToPermit {
+    /// Nothing: a permit is stored.
+    Stored,
+    /// Notify a waiter, under the lock.
+    NotifyOne,
+}
+
+/// What somebody has to do who notifies all waiters.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ToCalled {
+    /// Nothing: nobody waits, the call is counted.
+    Counted,
+    /// Take the lock, and count the call there.
+    NotifyAll,
+}
+
+impl State {
+    #[cfg(not(raddle_loom))]
+    pub(super) const fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    #[cfg(raddle_loom)]
+    pub(super) fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    pub(super) fn calls(&self) -> Calls {
+        // ORDERING: Acquire pairs with `transition_to_called` and `call_all`:
+        // whoever counts a call sees what was done before it.
+        Calls(self.0.load(Ordering::Acquire) & CALLS)
+    }
+
+    /// Ends a `Notified` that need not wait, without the lock: since `calls`
+    /// there was another call, or there is a permit, which it takes.
+    pub(super) fn try_take(&self, calls: Calls) -> bool {
+        // ORDERING: Acquire as in `calls`.
+        let mut word = self.0.load(Ordering::Acquire);
+        loop {
+            if word & CALLS != calls.0 {
+                return true;
+            }
+            if word & PERMIT == 0 {
+                return false;
+            }
+            match self.exchange(word, word & !PERMIT) {
+                Ok(()) => return true,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// As [`try_take`](Self::try_take), or sets `WAITING`. Under the lock.
+    pub(super) fn transition_to_waiting(&self, calls: Calls) -> ToWaiting {
+        // ORDERING: Acquire as in `calls`.
+        let mut word = self.0.load(Ordering::Acquire);
+        loop {
+            if word & CALLS != calls.0 {
+                return ToWaiting::Done;
+            }
+            let (next, verdict) = if word & PERMIT != 0 {
+                (word & !PERMIT, ToWaiting::Done)
+            } else if word & WAITING != 0 {
+                return ToWaiting::Queue;
+            } else {
+                (word | WAITING, ToWaiting::Queue)
+            };
+            match self.exchange(word, next) {
+                Ok(()) => return verdict,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Stores a permit, unless somebody waits.
+    pub(super) fn transition_to_permit(&self) -> ToPermit {
+        // ORDERING: nothing is done on its strength; an exchange or the lock
+        // follows.
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            if word & WAITING != 0 {
+                return ToPermit::NotifyOne;
+            }
+            // Also where a permit is stored already: whoever takes it shall
+            // see what was done before this notification, too.
+            match self.exchange(word, word | PERMIT) {
+                Ok(()) => return ToPermit::Stored,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Counts a call of `notify_waiters`, unless somebody waits.
+    pub(super) fn transition_to_called(&self) -> ToCalled {
+        // ORDERING: as in `transition_to_permit`.
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            if word & WAITING != 0 {
+                return ToCalled::NotifyAll;
+            }
+            match self.exchange(word, word.wrapping_add(CALL)) {
+                Ok(()) => return ToCalled::Counted,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Counts a call of `notify_waiters` and clears `WAITING`. Under the lock,
+    /// and everybody leaves the list before it is released.
+    pub(super) fn call_all(&self) {
+        // ORDERING: as in `transition_to_permit`.
+        let mut word = self.0.load(Ordering::Relaxed);
+        while let Err(now) = self.exchange(word, (word & !WAITING).wrapping_add(CALL)) {
+            word = now;
+        }
+    }
+
+    /// Clears `WAITING`, which is set. Under the lock, when the last waiter has
+    /// left the list.
+    pub(super) fn stop_waiting(&self) {
+        // ORDERING: Relaxed: it tells nobody anything; as a read-modify-write
+        // it goes on with the release sequences of the notifications before.
+        self.0.fetch_and(!WAITING, Ordering::Relaxed);
+    }
+
+    fn exchange(&self, from: usize, to: usize) -> Result<(), usize> {
+        // ORDERING: Release by whoever notifies pairs with Acquire by the
+        // `Notified` that takes the permit or finds the call counted.
+        self.0
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+            .map(drop)
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_disjoint() {
+        assert_eq!(PERMIT & WAITING, 0);
+        assert_eq!((PERMIT | WAITING) & CALLS, 0);
+        assert_eq!(PERMIT | WAITING | CALLS, usize::MAX);
+    }
+
+    #[test]
+    fn calls_wrap_and_leave_the_bits() {
+        let state = State(AtomicUsize::new(CALLS | PERMIT));
+        let calls = state.calls();
+        assert_eq!(state.transition_to_called(), ToCalled::Counted);
+        assert_eq!(state.calls(), Calls(0));
+        // Called since: it does not take the permit.
+        assert!(state.try_take(calls));
+        assert!(state.try_take(Calls(0)));
+        assert!(!state.try_take(Calls(0)));
+    }
+
+    #[test]
+    fn nothing_is_stored_while_somebody_waits() {
+        let state = State::new();
+        let calls = state.calls();
+        assert_eq!(state.transition_to_waiting(calls), ToWaiting::Queue);
+        assert_eq!(state.transition_to_permit(), ToPermit::NotifyOne);
+        assert_eq!(state.transition_to_called(), ToCalled::NotifyAll);
+        state.call_all();
+        assert_ne!(state.calls(), calls);
+        assert_eq!(state.transition_to_permit(), ToPermit::Stored);
+    }
+}

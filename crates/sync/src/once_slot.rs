@@ -1,0 +1,153 @@
+//! A place for a value that is written once.
+
+use std::mem::MaybeUninit;
+
+use raddle_std::cell::UnsafeCell;
+use raddle_std::sync::atomic::{AtomicU32, Ordering};
+
+/// Nobody has claimed the slot.
+const EMPTY: u32 = 0;
+/// Somebody may write the value. Set by `claim`; ended by the drop of the
+/// claim, with `EMPTY`, or by its `set`.
+const CLAIMED: u32 = 1;
+/// The value is written, and there until the slot is borrowed exclusively.
+const SET: u32 = 2;
+
+/// Empty, or a value that does not change while the slot is shared.
+///
+/// Who may touch the value:
+/// 1. in `EMPTY` nobody, for there is none;
+/// 2. in `CLAIMED` the one [`Claim`] only;
+/// 3. in `SET` everybody may read it;
+/// 4. who holds the slot exclusively may do anything.
+pub(crate) struct OnceSlot<T> {
+    state: AtomicU32,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// The right to set the value. Dropping it leaves the slot to others.
+#[derive(Debug)]
+pub(crate) struct Claim<'a, T>(&'a OnceSlot<T>);
+
+impl<T> OnceSlot<T> {
+    #[cfg(not(raddle_loom))]
+    pub(crate) const fn new() -> Self {
+        Self {
+            state: AtomicU32::new(EMPTY),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    #[cfg(raddle_loom)]
+    pub(crate) fn new() -> Self {
+        Self {
+            state: AtomicU32::new(EMPTY),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    #[cfg(not(raddle_loom))]
+    pub(crate) const fn with_value(value: T) -> Self {
+        Self {
+            state: AtomicU32::new(SET),
+            value: UnsafeCell::new(MaybeUninit::new(value)),
+        }
+    }
+
+    #[cfg(raddle_loom)]
+    pub(crate) fn with_value(value: T) -> Self {
+        Self {
+            state: AtomicU32::new(SET),
+            value: UnsafeCell::new(MaybeUninit::new(value)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_set(&self) -> bool {
+        // ORDERING: Acquire pairs with `Claim::set`: the value is written.
+        self.state.load(Ordering::Acquire) == SET
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.is_set().then(|| {
+            self.value.with(|value| {
+                // SAFETY: rule 3; it is initialised, and who could change it
+                // needs the slot exclusively, which the borrow prevents.
+                unsafe { (*value).assume_init_ref() }
+            })
+        })
+    }
+
+    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
+        self.is_set().then(|| {
+            self.value.with_mut(|value| {
+                // SAFETY: rule 4, and it is initialised.
+                unsafe { (*value).assume_init_mut() }
+            })
+        })
+    }
+
+    /// Takes the value out, and leaves the slot empty.
+    pub(crate) fn take(&mut self) -> Option<T> {
+        if !self.is_set() {
+            return None;
+        }
+        // ORDERING: nobody else has the slot.
+        self.state.store(EMPTY, Ordering::Relaxed);
+        Some(self.value.with_mut(|value| {
+            // SAFETY: rule 4; it was initialised, and nobody reads it again
+            // now that the state is `EMPTY`.
+            unsafe { (*value).assume_init_read() }
+        }))
+    }
+
+    /// The right to set the value, if nobody has it and there is none.
+    pub(crate) fn claim(&self) -> Option<Claim<'_, T>> {
+        // ORDERING: Acquire pairs with the drop of the claim before, and with
+        // `Claim::set`: whoever learns that the slot is set can read it.
+        self.state
+            .compare_exchange(EMPTY, CLAIMED, Ordering::Acquire, Ordering::Acquire)
+            .ok()
+            .map(|_| Claim(self))
+    }
+}
+
+impl<T> Claim<'_, T> {
+    pub(crate) fn set(self, value: T) {
+        let slot = self.0;
+        std::mem::forget(self);
+        slot.value.with_mut(|place| {
+            // SAFETY: rule 2: this was the only claim.
+            unsafe { (*place).write(value) };
+        });
+        // ORDERING: Release pairs with `is_set`.
+        slot.state.store(SET, Ordering::Release);
+    }
+}
+
+impl<T> Drop for Claim<'_, T> {
+    fn drop(&mut self) {
+        // ORDERING: Release pairs with `claim`: what this one did before it
+        // gave up is visible to the next.
+        self.0.state.store(EMPTY, Ordering::Release);
+    }
+}
+
+impl<T> Drop for OnceSlot<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
+// SAFETY: a shared slot gives out `&T` (so `T: Sync`), and a value that was set
+// on one thread may be taken or dropped on another (so `T: Send`).
+unsafe impl<T: Send + Sync> Sync for OnceSlot<T> {}
+// SAFETY: it owns its value.
+unsafe impl<T: Send> Send for OnceSlot<T> {}
+
+impl<T: std::fmt::Debug> std::fmt::Debug for OnceSlot<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.get().fmt(f)
+    }
+}

@@ -1,0 +1,170 @@
+//! A cell that is set once, and can be waited for.
+
+use std::error::Error;
+use std::fmt;
+
+use raddle_std::sync::Mutex;
+
+use crate::Notify;
+use crate::once_slot::OnceSlot;
+
+/// A cell whose value is set once, by anybody, and can be waited for.
+///
+/// Reading a value that is set is one load.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_sync::SetOnce;
+///
+/// static PORT: SetOnce<u16> = SetOnce::const_new();
+///
+/// std::thread::spawn(|| PORT.set(8080).unwrap());
+/// # futures_lite::future::block_on(async {
+/// assert_eq!(*PORT.wait().await, 8080);
+/// # });
+/// ```
+pub struct SetOnce<T> {
+    slot: OnceSlot<T>,
+    /// Held while the value is moved in, so that a `set` that fails finds it.
+    setting: Mutex<()>,
+    was_set: Notify,
+}
+
+/// Another value was set before; it carries the one that was refused.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SetOnceError<T>(pub T);
+
+impl<T> SetOnce<T> {
+    /// Makes an empty cell.
+    pub fn new() -> Self {
+        Self::with_slot(OnceSlot::new())
+    }
+
+    /// Makes a cell that holds `value`, if there is one.
+    pub fn new_with(value: Option<T>) -> Self {
+        Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
+    }
+
+    /// Makes an empty cell, for a static. A model of loom has none.
+    #[cfg(not(raddle_loom))]
+    pub const fn const_new() -> Self {
+        Self {
+            slot: OnceSlot::new(),
+            setting: Mutex::new(()),
+            was_set: Notify::const_new(),
+        }
+    }
+
+    /// Makes a cell that holds `value`, for a static. A model of loom has none.
+    #[cfg(not(raddle_loom))]
+    pub const fn const_new_with(value: T) -> Self {
+        Self {
+            slot: OnceSlot::with_value(value),
+            setting: Mutex::new(()),
+            was_set: Notify::const_new(),
+        }
+    }
+
+    fn with_slot(slot: OnceSlot<T>) -> Self {
+        Self {
+            slot,
+            setting: Mutex::new(()),
+            was_set: Notify::new(),
+        }
+    }
+
+    /// Whether a value is set.
+    pub fn initialized(&self) -> bool {
+        self.slot.is_set()
+    }
+
+    /// The value, if one is set.
+    pub fn get(&self) -> Option<&T> {
+        self.slot.get()
+    }
+
+    /// Sets the value and wakes everybody who waits for it.
+    ///
+    /// # Errors
+    ///
+    /// If another value is set already, which [`get`](Self::get) finds then.
+    pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
+        if self.initialized() {
+            return Err(SetOnceError(value));
+        }
+        {
+            let _setting = self.setting.lock();
+            let Some(claim) = self.slot.claim() else {
+                return Err(SetOnceError(value));
+            };
+            claim.set(value);
+        }
+        self.was_set.notify_waiters();
+        Ok(())
+    }
+
+    /// Takes the value out of a cell that nobody shares any more.
+    pub fn into_inner(mut self) -> Option<T> {
+        self.slot.take()
+    }
+
+    /// Waits until a value is set.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing: the value stays in the cell.
+    pub async fn wait(&self) -> &T {
+        raddle_coop::cooperative(async {
+            loop {
+                // Before the look: a `set` that comes between the two counts.
+                let was_set = self.was_set.notified();
+                if let Some(value) = self.get() {
+                    return value;
+                }
+                was_set.await;
+            }
+        })
+        .await
+    }
+}
+
+impl<T> Default for SetOnce<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for SetOnce<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SetOnce").field(&self.get()).finish()
+    }
+}
+
+impl<T: Clone> Clone for SetOnce<T> {
+    fn clone(&self) -> Self {
+        Self::new_with(self.get().cloned())
+    }
+}
+
+impl<T: PartialEq> PartialEq for SetOnce<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for SetOnce<T> {}
+
+impl<T> From<T> for SetOnce<T> {
+    fn from(value: T) -> Self {
+        Self::new_with(Some(value))
+    }
+}
+
+impl<T> fmt::Display for SetOnceError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the cell is set already")
+    }
+}
+
+impl<T: fmt::Debug> Error for SetOnceError<T> {}

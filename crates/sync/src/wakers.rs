@@ -1,0 +1,38 @@
+//! Any number of wakers on their way out of a lock.
+
+use std::mem;
+use std::task::Waker;
+
+use raddle_std::WakerBatch;
+
+/// Batches of wakers: the first is on the stack, more are allocated for the
+/// rare crowd that it does not hold.
+///
+/// What is left is woken on drop, so that a waker that panics takes no wake-up
+/// of the others with it.
+#[derive(Debug, Default)]
+pub(crate) struct Wakers {
+    full: Vec<WakerBatch>,
+    last: WakerBatch,
+}
+
+impl Wakers {
+    /// Adds a waker.
+    pub(crate) fn push(&mut self, waker: Waker) {
+        if self.last.is_full() {
+            self.full.push(mem::take(&mut self.last));
+        }
+        self.last.push(waker);
+    }
+
+    /// Wakes all of them in the order they came. Call it without a lock.
+    pub(crate) fn wake_all(mut self) {
+        for mut batch in mem::take(&mut self.full) {
+            batch.wake_all();
+        }
+        self.last.wake_all();
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

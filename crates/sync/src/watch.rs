@@ -1,0 +1,136 @@
+//! A channel that keeps its newest value, for any number of readers.
+//!
+//! [`Sender`]s replace the value; each [`Receiver`] reads it whenever it likes,
+//! and waits until there is one that it has not seen. Values in between are
+//! not kept: for configuration, progress or a signal to shut down rather than for
+//! a stream of messages.
+//!
+//! # What is seen
+//!
+//! A receiver starts with the value that is there marked as seen, and marks a
+//! newer one with [`borrow_and_update`](Receiver::borrow_and_update),
+//! [`changed`](Receiver::changed), [`wait_for`](Receiver::wait_for) or
+//! [`mark_unchanged`](Receiver::mark_unchanged); [`borrow`](Receiver::borrow)
+//! marks nothing. Values are not compared: what is sent is new.
+//!
+//! # Closing
+//!
+//! When the last receiver is gone, [`send`](Sender::send) fails and
+//! [`closed`](Sender::closed) is ready, until [`subscribe`](Sender::subscribe)
+//! makes a new one. When the last sender is gone, receivers can still read the
+//! last value; `changed` fails once it has been seen.
+//!
+//! # Borrowing
+//!
+//! A [`Ref`] holds a lock on the value: several readers may hold one at a time, and
+//! a sender waits for them, with its thread. Hold it briefly and not across an `.await`;
+//! whoever holds one and sends, or asks for another while a sender waits, waits for
+//! itself.
+//!
+//! # Examples
+//!
+//! ```
+//! use raddle_sync::watch;
+//!
+//! # futures_lite::future::block_on(async {
+//! let (sender, mut receiver) = watch::channel("starting");
+//! std::thread::spawn(move || sender.send("ready"));
+//!
+//! receiver.changed().await.unwrap();
+//! assert_eq!(*receiver.borrow(), "ready");
+//! # });
+//! ```
+
+pub mod error;
+mod receiver;
+mod sender;
+
+use std::fmt;
+use std::ops::Deref;
+
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_std::sync::{RwLock, RwLockReadGuard};
+
+use crate::Notify;
+use crate::sequence::Sequence;
+
+pub use self::receiver::Receiver;
+pub use self::sender::Sender;
+
+/// Makes a channel that holds `init`, which its receiver has seen.
+pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
+    let sender = Sender::new(init);
+    let receiver = sender.subscribe();
+    (sender, receiver)
+}
+
+/// What senders and receivers share.
+struct Shared<T> {
+    value: RwLock<T>,
+    /// Advances with each new value, while that is locked for writing; closed
+    /// by the last sender.
+    versions: Sequence,
+    senders: AtomicUsize,
+    receivers: AtomicUsize,
+    /// Notified by the last receiver.
+    unwatched: Notify,
+}
+
+impl<T> Shared<T> {
+    /// Borrows the value, of which the version `seen` has been seen.
+    fn borrow(&self, seen: u64) -> (Ref<'_, T>, u64) {
+        let value = self.value.read();
+        // Under the lock, so that this is the version of the value.
+        let version = self.versions.now().count;
+        let has_changed = version != seen;
+        (Ref { value, has_changed }, version)
+    }
+
+    fn receiver_count(&self) -> usize {
+        // ORDERING: a tally; whoever finds no receiver does nothing that one
+        // would have to see.
+        self.receivers.load(Ordering::Relaxed)
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let now = self.versions.now();
+        f.debug_struct("Shared")
+            .field("value", &self.value)
+            .field("version", &now.count)
+            .field("closed", &now.closed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The borrowed value of a channel, which is locked meanwhile.
+pub struct Ref<'a, T> {
+    value: RwLockReadGuard<'a, T>,
+    has_changed: bool,
+}
+
+impl<T> Ref<'_, T> {
+    /// Whether the receiver had not seen the value before. False for a value
+    /// that was borrowed from a sender.
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+}
+
+impl<T> Deref for Ref<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Ref<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ref")
+            .field("value", &**self)
+            .field("has_changed", &self.has_changed)
+            .finish()
+    }
+}

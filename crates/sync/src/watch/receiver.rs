@@ -1,0 +1,157 @@
+//! The half that reads the value.
+
+use raddle_std::sync::Arc;
+use raddle_std::sync::atomic::Ordering;
+
+use super::error::RecvError;
+use super::{Ref, Shared};
+use crate::sequence::Now;
+
+/// Reads the value of a channel and waits for new ones. A clone has seen what
+/// its original has.
+#[derive(Debug)]
+pub struct Receiver<T> {
+    shared: Arc<Shared<T>>,
+    /// The newest version that it has seen.
+    seen: u64,
+    /// Which of the locks it waits under: receivers take them in turn.
+    spread: usize,
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>, seen: u64) -> Self {
+        // ORDERING: nothing follows from the number while it grows.
+        let spread = shared.receivers.fetch_add(1, Ordering::Relaxed);
+        Self {
+            shared,
+            seen,
+            spread,
+        }
+    }
+
+    /// Borrows the value without marking it as seen. See [the module](super#borrowing)
+    /// on what that locks.
+    pub fn borrow(&self) -> Ref<'_, T> {
+        self.shared.borrow(self.seen).0
+    }
+
+    /// Borrows the value and marks it as seen.
+    pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
+        let (value, version) = self.shared.borrow(self.seen);
+        self.seen = version;
+        value
+    }
+
+    /// Whether there is a value that it has not seen.
+    ///
+    /// # Errors
+    ///
+    /// If there is no sender any more, also if the last value has not been seen.
+    pub fn has_changed(&self) -> Result<bool, RecvError> {
+        match self.shared.versions.now() {
+            Now { closed: true, .. } => Err(RecvError(())),
+            Now { count, .. } => Ok(count != self.seen),
+        }
+    }
+
+    /// Whether there is no sender any more.
+    pub fn is_closed(&self) -> bool {
+        self.shared.versions.now().closed
+    }
+
+    /// Forgets that the value was seen.
+    pub fn mark_changed(&mut self) {
+        // Away from the present version, which is not behind this one.
+        self.seen = self.seen.wrapping_sub(1);
+    }
+
+    /// Marks the value as seen.
+    pub fn mark_unchanged(&mut self) {
+        self.seen = self.shared.versions.now().count;
+    }
+
+    /// Waits until there is a value that it has not seen, and marks it as seen.
+    ///
+    /// # Errors
+    ///
+    /// If there is no sender any more, and the last value has been seen.
+    ///
+    /// # Cancel safety
+    ///
+    /// A future that is dropped before it is ready has marked nothing.
+    pub async fn changed(&mut self) -> Result<(), RecvError> {
+        raddle_coop::cooperative(self.changed_uncharged()).await
+    }
+
+    async fn changed_uncharged(&mut self) -> Result<(), RecvError> {
+        let now = self.shared.versions.changed(self.seen, self.spread).await;
+        if now.count == self.seen {
+            return Err(RecvError(()));
+        }
+        self.seen = now.count;
+        Ok(())
+    }
+
+    /// Waits until `f` accepts the value, the present one first, and borrows it. All
+    /// that `f` looked at is marked as seen.
+    ///
+    /// The value is locked while `f` runs: it must not send.
+    ///
+    /// # Errors
+    ///
+    /// If there is no sender any more, and `f` does not accept the last value.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does. The channel stays usable.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves those values marked as seen that `f` did not
+    /// accept.
+    pub async fn wait_for(&mut self, f: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, RecvError> {
+        raddle_coop::cooperative(self.wait_for_uncharged(f)).await
+    }
+
+    async fn wait_for_uncharged(
+        &mut self,
+        mut f: impl FnMut(&T) -> bool,
+    ) -> Result<Ref<'_, T>, RecvError> {
+        loop {
+            // A block, so that no lock is held across the await below.
+            {
+                let (value, version) = self.shared.borrow(self.seen);
+                self.seen = version;
+                if f(&value) {
+                    return Ok(value);
+                }
+            }
+            let now = self.shared.versions.changed(self.seen, self.spread).await;
+            if now.count == self.seen {
+                return Err(RecvError(()));
+            }
+        }
+    }
+
+    /// Whether both read the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.shared.clone(), self.seen)
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        // ORDERING: AcqRel pairs with the drops of the other receivers, and
+        // with `closed` through `unwatched`: whoever is told that nobody
+        // watches finds that what the receivers did is done.
+        if self.shared.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.shared.unwatched.notify_waiters();
+        }
+    }
+}

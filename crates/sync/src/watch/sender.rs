@@ -1,0 +1,179 @@
+//! The half that sets the value.
+
+use std::mem;
+
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_std::sync::{Arc, RwLock};
+
+use super::error::SendError;
+use super::{Receiver, Ref, Shared};
+use crate::Notify;
+use crate::sequence::Sequence;
+
+/// Sets the value of a channel. Clones send to the same one.
+#[derive(Debug)]
+pub struct Sender<T> {
+    shared: Arc<Shared<T>>,
+}
+
+impl<T> Sender<T> {
+    /// Makes a channel that holds `init` and has no receiver yet.
+    pub fn new(init: T) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                value: RwLock::new(init),
+                versions: Sequence::new(),
+                senders: AtomicUsize::new(1),
+                receivers: AtomicUsize::new(0),
+                unwatched: Notify::new(),
+            }),
+        }
+    }
+
+    /// Replaces the value and wakes the receivers that wait. The former value is
+    /// dropped once the channel is unlocked.
+    ///
+    /// # Errors
+    ///
+    /// If there is no receiver; the channel keeps its value then. Those who
+    /// look at it through [`borrow`](Self::borrow) or a later receiver use
+    /// [`send_replace`](Self::send_replace).
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        if self.shared.receiver_count() == 0 {
+            return Err(SendError(value));
+        }
+        drop(self.send_replace(value));
+        Ok(())
+    }
+
+    /// Changes the value in place and wakes the receivers that wait, if there
+    /// are any.
+    ///
+    /// # Panics
+    ///
+    /// If `modify` does. The value is left as it is then, nobody is told, and
+    /// the channel stays usable.
+    ///
+    /// The channel is locked while `modify` runs: it must not use it.
+    pub fn send_modify<F>(&self, modify: F)
+    where
+        F: FnOnce(&mut T),
+    {
+        self.send_if_modified(|value| {
+            modify(value);
+            true
+        });
+    }
+
+    /// As [`send_modify`](Self::send_modify), but the receivers are told only
+    /// if `modify` returns true. So does this, then.
+    ///
+    /// # Panics
+    ///
+    /// As [`send_modify`](Self::send_modify).
+    pub fn send_if_modified<F>(&self, modify: F) -> bool
+    where
+        F: FnOnce(&mut T) -> bool,
+    {
+        let waiting = {
+            let mut value = self.shared.value.write();
+            if !modify(&mut value) {
+                return false;
+            }
+            // Under the lock, so that readers know the version of what they
+            // read.
+            self.shared.versions.advance()
+        };
+        self.shared.versions.wake(waiting);
+        true
+    }
+
+    /// Replaces the value, also if there is no receiver, wakes those that wait,
+    /// and returns the former value.
+    pub fn send_replace(&self, mut value: T) -> T {
+        self.send_modify(|old| mem::swap(old, &mut value));
+        value
+    }
+
+    /// Borrows the value. See [the module](super#borrowing) on what that locks.
+    pub fn borrow(&self) -> Ref<'_, T> {
+        Ref {
+            value: self.shared.value.read(),
+            has_changed: false,
+        }
+    }
+
+    /// Whether there is no receiver.
+    pub fn is_closed(&self) -> bool {
+        self.receiver_count() == 0
+    }
+
+    /// Waits until there is no receiver.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing.
+    pub async fn closed(&self) {
+        raddle_coop::cooperative(async {
+            loop {
+                // Before the look: a drop that comes between the two counts.
+                let unwatched = self.shared.unwatched.notified();
+                if self.is_closed() {
+                    return;
+                }
+                unwatched.await;
+            }
+        })
+        .await;
+    }
+
+    /// Makes a receiver that has seen the present value.
+    pub fn subscribe(&self) -> Receiver<T> {
+        let seen = self.shared.versions.now().count;
+        Receiver::new(self.shared.clone(), seen)
+    }
+
+    /// How many receivers there are.
+    pub fn receiver_count(&self) -> usize {
+        self.shared.receiver_count()
+    }
+
+    /// How many senders there are.
+    pub fn sender_count(&self) -> usize {
+        // ORDERING: a tally.
+        self.shared.senders.load(Ordering::Relaxed)
+    }
+
+    /// Whether both send to the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        // ORDERING: nothing follows from the number while it grows; the sender
+        // that is cloned keeps it from falling to zero.
+        self.shared.senders.fetch_add(1, Ordering::Relaxed);
+        Self {
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<T: Default> Default for Sender<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        // ORDERING: AcqRel pairs with the drops of the other senders: the last
+        // closes the channel after what each of them sent.
+        if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let waiting = self.shared.versions.close();
+            self.shared.versions.wake(waiting);
+        }
+    }
+}

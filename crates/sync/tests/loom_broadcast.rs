@@ -1,0 +1,158 @@
+//! A ring of values, under those who send, receive and leave.
+#![cfg(raddle_loom)]
+
+mod modelling;
+
+use modelling::{Plain, block_on};
+use raddle_std::model::{self, Model};
+use raddle_std::sync::Arc;
+use raddle_std::thread;
+use raddle_sync::broadcast;
+use raddle_sync::broadcast::error::{RecvError, TryRecvError};
+
+#[test]
+fn a_value_wakes_who_waits() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = broadcast::channel(2);
+        let sender = thread::spawn(move || {
+            sender.send(1).unwrap();
+        });
+        assert_eq!(block_on(receiver.recv()), Ok(1));
+        assert_eq!(block_on(receiver.recv()), Err(RecvError::Closed));
+        sender.join().unwrap();
+    });
+}
+
+/// A ring of one: the second value takes the place of the first, perhaps while
+/// that is received. Values and losses add up.
+#[test]
+fn nothing_is_lost_without_being_told() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = broadcast::channel(1);
+        let sender = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender.send(2).unwrap();
+        });
+        let (mut total, mut last) = (0, 0);
+        loop {
+            match block_on(receiver.recv()) {
+                Ok(value) => {
+                    assert!(value > last);
+                    last = value;
+                    total += 1;
+                }
+                Err(RecvError::Lagged(missed)) => total += missed,
+                Err(RecvError::Closed) => break,
+            }
+        }
+        assert_eq!((total, last), (2, 2));
+        sender.join().unwrap();
+    });
+}
+
+/// Each value is dropped, also if its receivers come and leave at one time; the
+/// model finds an `Arc` that is left over.
+#[test]
+fn a_receiver_leaves_while_another_receives() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut stays) = broadcast::channel(1);
+        let leaves = sender.subscribe();
+        let value = Arc::new(());
+        sender.send(value.clone()).unwrap();
+        let leaves = thread::spawn(move || drop(leaves));
+        let received = stays.try_recv().unwrap();
+        leaves.join().unwrap();
+        assert!(sender.is_empty());
+        drop(received);
+        assert_eq!(Arc::strong_count(&value), 1);
+    });
+}
+
+#[test]
+fn a_receiver_leaves_while_a_value_is_sent() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, leaves) = broadcast::channel(1);
+        let mut stays = sender.subscribe();
+        let leaves = thread::spawn(move || drop(leaves));
+        sender.send(1).unwrap();
+        leaves.join().unwrap();
+        assert_eq!(sender.len(), 1);
+        assert_eq!(stays.try_recv(), Ok(1));
+        assert!(sender.is_empty());
+    });
+}
+
+#[test]
+fn a_new_receiver_gets_what_comes_after() {
+    model::check(|| {
+        let (sender, _receiver) = broadcast::channel(2);
+        let other = sender.clone();
+        let sends = thread::spawn(move || other.send(1).unwrap());
+        let mut late = sender.subscribe();
+        let counted = sends.join().unwrap();
+        match late.try_recv() {
+            Ok(1) => assert_eq!(counted, 2),
+            end => assert_eq!((end, counted), (Err(TryRecvError::Empty), 1)),
+        }
+    });
+}
+
+#[test]
+fn two_senders_take_two_places() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = broadcast::channel(2);
+        let other = sender.clone();
+        let other = thread::spawn(move || other.send(1).unwrap());
+        sender.send(2).unwrap();
+        other.join().unwrap();
+        drop(sender);
+        let mut all = [receiver.try_recv().unwrap(), receiver.try_recv().unwrap()];
+        all.sort_unstable();
+        assert_eq!(all, [1, 2]);
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    });
+}
+
+#[test]
+fn a_weak_sender_revives_no_closed_channel() {
+    model::check(|| {
+        let (sender, mut receiver) = broadcast::channel(1);
+        let weak = sender.downgrade();
+        let upgrades =
+            thread::spawn(move || weak.upgrade().is_some_and(|sender| sender.send(1).is_ok()));
+        drop(sender);
+        let sent = upgrades.join().unwrap();
+        assert_eq!(receiver.try_recv().is_ok(), sent);
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    });
+}
+
+#[test]
+fn the_last_receiver_closes() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, receiver) = broadcast::channel::<u32>(1);
+        let receiver = thread::spawn(move || drop(receiver));
+        block_on(sender.closed());
+        assert!(sender.send(1).is_err());
+        receiver.join().unwrap();
+    });
+}
+
+/// The shim works: what is done after the send is not seen with it.
+#[test]
+#[should_panic]
+fn canary_a_race_is_caught() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, receiver) = broadcast::channel(1);
+        let other = plain.clone();
+        let sends = thread::spawn(move || {
+            sender.send(1).unwrap();
+            other.set(1);
+        });
+        if !receiver.is_empty() {
+            plain.get();
+        }
+        sends.join().unwrap();
+    });
+}

@@ -1,0 +1,95 @@
+//! Cells that are set once, by several threads.
+#![cfg(raddle_loom)]
+
+mod modelling;
+
+use modelling::{Plain, block_on, poll_once};
+use raddle_std::model::{self, Model};
+use raddle_std::sync::Arc;
+use raddle_std::thread;
+use raddle_sync::{OnceCell, SetOnce};
+
+#[test]
+fn one_of_two_makes_the_value() {
+    Model::new().preemptions(3).check(|| {
+        let cell = Arc::new(OnceCell::new());
+        let other = cell.clone();
+        let other = thread::spawn(move || *block_on(other.get_or_init(async || 1)));
+        let here = *block_on(cell.get_or_init(async || 2));
+        assert_eq!(other.join().unwrap(), here);
+    });
+}
+
+/// One of the two fails, so the value is the other's.
+#[test]
+fn who_waits_for_one_that_fails_makes_the_value() {
+    Model::new().preemptions(3).check(|| {
+        let cell = Arc::new(OnceCell::new());
+        let other = cell.clone();
+        let fails = thread::spawn(move || {
+            let made = block_on(other.get_or_try_init(async || Err(())));
+            assert!(made.is_err() || made == Ok(&2));
+        });
+        assert_eq!(block_on(cell.get_or_init(async || 2)), &2);
+        fails.join().unwrap();
+    });
+}
+
+/// One initialiser is dropped at its first poll, the other waits for it or not.
+#[test]
+fn who_waits_for_one_that_is_dropped_makes_the_value() {
+    Model::new().preemptions(3).check(|| {
+        let cell = Arc::new(OnceCell::new());
+        let other = cell.clone();
+        let dropped = thread::spawn(move || {
+            let _ = poll_once(other.get_or_init(std::future::pending::<u32>));
+        });
+        assert_eq!(block_on(cell.get_or_init(async || 2)), &2);
+        dropped.join().unwrap();
+    });
+}
+
+#[test]
+fn who_waits_sees_the_value() {
+    Model::new().preemptions(3).check(|| {
+        let shared = Arc::new((SetOnce::new(), Plain::new()));
+        let setter = shared.clone();
+        let setter = thread::spawn(move || {
+            setter.1.set(1);
+            setter.0.set(7).unwrap();
+        });
+        assert_eq!(block_on(shared.0.wait()), &7);
+        assert_eq!(shared.1.get(), 1);
+        setter.join().unwrap();
+    });
+}
+
+#[test]
+fn a_set_that_fails_finds_the_value() {
+    model::check(|| {
+        let cell = Arc::new(SetOnce::new());
+        let other = cell.clone();
+        let other = thread::spawn(move || other.set(1).is_ok());
+        let here = cell.set(2).is_ok();
+        assert_eq!(*cell.get().unwrap() == 2, here);
+        assert_ne!(other.join().unwrap(), here);
+    });
+}
+
+/// The shim works: what is written after the value is not seen with it.
+#[test]
+#[should_panic]
+fn canary_a_race_is_caught() {
+    model::check(|| {
+        let shared = Arc::new((SetOnce::new(), Plain::new()));
+        let setter = shared.clone();
+        let setter = thread::spawn(move || {
+            setter.0.set(7).unwrap();
+            setter.1.set(1);
+        });
+        if shared.0.initialized() {
+            shared.1.get();
+        }
+        setter.join().unwrap();
+    });
+}

@@ -1,0 +1,123 @@
+//! A watched value: no receiver misses the last one.
+#![cfg(raddle_loom)]
+
+mod modelling;
+
+use modelling::{Plain, block_on, poll_once};
+use raddle_std::model::{self, Model};
+use raddle_std::sync::Arc;
+use raddle_std::thread;
+use raddle_sync::watch;
+
+#[test]
+fn a_value_wakes_who_waits() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = watch::channel(0);
+        let sender = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender
+        });
+        block_on(receiver.changed()).unwrap();
+        assert_eq!(*receiver.borrow_and_update(), 1);
+        let _sender = sender.join().unwrap();
+        assert!(poll_once(receiver.changed()).is_pending());
+    });
+}
+
+#[test]
+fn the_version_belongs_to_the_value() {
+    model::check(|| {
+        let (sender, mut receiver) = watch::channel(0);
+        let sender = thread::spawn(move || {
+            sender.send_replace(1);
+            sender
+        });
+        let seen = *receiver.borrow_and_update();
+        let sender = sender.join().unwrap();
+        assert_eq!(receiver.has_changed().unwrap(), seen == 0);
+        drop(sender);
+    });
+}
+
+#[test]
+fn the_end_comes_after_the_last_value() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = watch::channel(0);
+        let sender = thread::spawn(move || sender.send(1).unwrap());
+        let mut last = 0;
+        while block_on(receiver.changed()).is_ok() {
+            last = *receiver.borrow_and_update();
+        }
+        assert_eq!(last, 1);
+        sender.join().unwrap();
+    });
+}
+
+/// Two receivers in two crowds, one of which leaves.
+#[test]
+fn who_leaves_takes_no_wake_up_along() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut stays) = watch::channel(0);
+        let mut leaves = sender.subscribe();
+        let leaves = thread::spawn(move || {
+            let _ = poll_once(leaves.changed());
+        });
+        let sends = thread::spawn(move || {
+            let _ = sender.send(1);
+            sender
+        });
+        block_on(stays.changed()).unwrap();
+        leaves.join().unwrap();
+        drop(sends.join().unwrap());
+    });
+}
+
+#[test]
+fn the_last_receiver_closes() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, receiver) = watch::channel(0);
+        let receiver = thread::spawn(move || drop(receiver));
+        block_on(sender.closed());
+        assert!(sender.send(1).is_err());
+        receiver.join().unwrap();
+    });
+}
+
+/// What each of two senders did is done once the channel is closed.
+#[test]
+fn the_end_shows_what_the_senders_did() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, receiver) = watch::channel(0);
+        let other = (sender.clone(), plain.clone());
+        let other = thread::spawn(move || {
+            other.1.set(1);
+            drop(other.0);
+        });
+        drop(sender);
+        if receiver.is_closed() {
+            assert_eq!(plain.get(), 1);
+        }
+        other.join().unwrap();
+    });
+}
+
+/// The shim works: what is done after the send is not seen with it.
+#[test]
+#[should_panic]
+fn canary_a_race_is_caught() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, receiver) = watch::channel(0);
+        let other = plain.clone();
+        let sends = thread::spawn(move || {
+            sender.send_replace(1);
+            other.set(1);
+            sender
+        });
+        if receiver.has_changed().unwrap() {
+            plain.get();
+        }
+        sends.join().unwrap();
+    });
+}

@@ -1,0 +1,255 @@
+//! Cells that are set once.
+#![cfg(not(raddle_loom))]
+
+mod polling;
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_lite::future::{pending, yield_now};
+use polling::{Count, calling, poll, poll_with, ready, waits, yields};
+use raddle_sync::{OnceCell, SetError, SetOnce, SetOnceError};
+
+#[test]
+fn the_first_function_makes_the_value() {
+    let cell = OnceCell::new();
+    assert_eq!(cell.get(), None);
+    assert_eq!(ready(cell.get_or_init(async || 1)), &1);
+    assert_eq!(ready(cell.get_or_init(async || 2)), &1);
+    assert!(cell.initialized());
+    assert_eq!(cell.into_inner(), Some(1));
+}
+
+#[test]
+fn a_cell_of_a_static_works() {
+    static EMPTY: OnceCell<u32> = OnceCell::const_new();
+    static FULL: OnceCell<u32> = OnceCell::const_new_with(7);
+    assert_eq!(EMPTY.set(6), Ok(()));
+    assert_eq!((EMPTY.get(), FULL.get()), (Some(&6), Some(&7)));
+}
+
+#[test]
+fn a_set_is_refused_while_and_after_the_value_is_made() {
+    let cell = OnceCell::new();
+    {
+        let mut making = pin!(cell.get_or_init(async || {
+            yield_now().await;
+            1
+        }));
+        assert!(poll(making.as_mut()).is_pending());
+        let refused = cell.set(2).unwrap_err();
+        assert!(refused.is_initializing_err());
+        assert_eq!(refused, SetError::InitializingError(2));
+        assert!(poll(making.as_mut()).is_ready());
+    }
+    let refused = cell.set(2).unwrap_err();
+    assert!(refused.is_already_init_err());
+    assert_eq!(refused, SetError::AlreadyInitializedError(2));
+}
+
+#[test]
+fn those_who_wait_get_the_value() {
+    let cell = OnceCell::new();
+    let (woken, waker) = Count::new();
+    let go = Cell::new(false);
+    let mut making = pin!(cell.get_or_init(async || {
+        while !go.get() {
+            yield_now().await;
+        }
+        1
+    }));
+    assert!(poll(making.as_mut()).is_pending());
+    let mut waiting: Vec<_> = (0..3)
+        .map(|_| Box::pin(cell.get_or_init(async || unreachable!("made twice"))))
+        .collect();
+    for wait in &mut waiting {
+        assert!(poll_with(wait.as_mut(), &waker).is_pending());
+    }
+    go.set(true);
+    assert!(poll(making.as_mut()).is_ready());
+    assert_eq!(woken.get(), 3);
+    for wait in &mut waiting {
+        assert!(poll(wait.as_mut()).is_ready());
+    }
+}
+
+/// An initialiser that is dropped at each of its polls, fails, or panics: the
+/// next in line makes the value, and is woken to do so.
+#[test]
+fn the_next_tries_when_one_gives_up() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum End {
+        Drop,
+        Fail,
+        Panic,
+    }
+    for end in [End::Drop, End::Fail, End::Panic] {
+        for polls in 1..4 {
+            let cell = OnceCell::new();
+            let (woken, waker) = Count::new();
+            let mut making = Box::pin(cell.get_or_try_init(async || {
+                for _ in 0..polls {
+                    yield_now().await;
+                }
+                assert_ne!(end, End::Panic, "planted");
+                Err("no")
+            }));
+            for _ in 0..polls {
+                assert!(poll(making.as_mut()).is_pending());
+            }
+            let mut next = pin!(cell.get_or_try_init(async || Ok::<_, &str>(2)));
+            assert!(poll_with(next.as_mut(), &waker).is_pending());
+            match end {
+                End::Drop => drop(making),
+                End::Fail => assert_eq!(poll(making.as_mut()), Err("no").into()),
+                End::Panic => {
+                    catch_unwind(AssertUnwindSafe(|| poll(making.as_mut()))).unwrap_err();
+                }
+            }
+            assert_eq!(woken.get(), 1, "{end:?}");
+            assert_eq!(poll(next.as_mut()), Ok(&2).into());
+        }
+    }
+}
+
+/// Who was to try next is dropped: the one behind tries.
+#[test]
+fn a_waiter_that_is_dropped_passes_its_turn_on() {
+    for told in [false, true] {
+        let cell = OnceCell::new();
+        let (woken, waker) = Count::new();
+        let mut making = Box::pin(cell.get_or_init(pending::<u32>));
+        let mut second = Box::pin(cell.get_or_init(async || 2));
+        let mut third = pin!(cell.get_or_init(async || 3));
+        assert!(poll(making.as_mut()).is_pending());
+        assert!(poll(second.as_mut()).is_pending());
+        assert!(poll_with(third.as_mut(), &waker).is_pending());
+        if told {
+            drop(making);
+            drop(second);
+        } else {
+            drop(second);
+            drop(making);
+        }
+        assert_eq!(woken.get(), 1);
+        assert_eq!(poll(third.as_mut()), std::task::Poll::Ready(&3));
+    }
+}
+
+#[test]
+fn a_value_can_be_taken_and_made_again() {
+    let mut cell = OnceCell::new_with(Some(1));
+    *cell.get_mut().unwrap() += 1;
+    assert_eq!(cell.take(), Some(2));
+    assert_eq!(cell.take(), None);
+    assert!(cell.get_mut().is_none());
+    assert_eq!(ready(cell.get_or_init(async || 3)), &3);
+}
+
+#[test]
+fn cells_are_values() {
+    let cell = OnceCell::from(1);
+    assert_eq!(cell.clone(), cell);
+    assert_ne!(cell, OnceCell::default());
+    assert_eq!(format!("{cell:?}"), "OnceCell(Some(1))");
+    let set = SetOnce::from(1);
+    assert_eq!(set.clone(), set);
+    assert_ne!(set, SetOnce::default());
+    assert_eq!(format!("{set:?}"), "SetOnce(Some(1))");
+    assert_eq!(set.into_inner(), Some(1));
+}
+
+#[test]
+fn a_value_is_dropped_once() {
+    let value = Arc::new(());
+    drop(OnceCell::from(value.clone()));
+    drop(SetOnce::from(value.clone()));
+    assert_eq!(Arc::strong_count(&value), 1);
+    let mut cell = OnceCell::from(value.clone());
+    let taken = cell.take();
+    drop(cell);
+    assert_eq!(Arc::strong_count(&value), 2);
+    drop(taken);
+    drop(OnceCell::<Arc<()>>::new());
+}
+
+#[test]
+fn a_set_wakes_those_who_wait() {
+    let cell = SetOnce::new();
+    let (woken, waker) = Count::new();
+    assert!(waits(cell.wait()));
+    let mut waiting = pin!(cell.wait());
+    assert!(poll_with(waiting.as_mut(), &waker).is_pending());
+    assert_eq!(cell.set(1), Ok(()));
+    assert_eq!(woken.get(), 1);
+    assert_eq!(cell.set(2), Err(SetOnceError(2)));
+    assert_eq!(poll(waiting.as_mut()), std::task::Poll::Ready(&1));
+    assert_eq!(ready(cell.wait()), &1);
+}
+
+#[test]
+fn a_waker_that_panics_leaves_the_value() {
+    static CELL: SetOnce<u32> = SetOnce::const_new();
+    let mut waiting = pin!(CELL.wait());
+    let panics = calling(|| {
+        assert_eq!(CELL.get(), Some(&1));
+        panic!("planted");
+    });
+    assert!(poll_with(waiting.as_mut(), &panics).is_pending());
+    assert!(catch_unwind(|| CELL.set(1)).is_err());
+    assert_eq!(poll(waiting.as_mut()), std::task::Poll::Ready(&1));
+}
+
+#[test]
+fn values_that_are_there_yield() {
+    let set = SetOnce::from(1);
+    yields(async {
+        loop {
+            set.wait().await;
+        }
+    });
+    let cell = OnceCell::from(1);
+    yields(async {
+        loop {
+            cell.get_or_init(async || 2).await;
+        }
+    });
+}
+
+#[test]
+fn the_futures_are_send() {
+    fn send<T: Send>(_: T) {}
+    fn sync<T: Send + Sync>() {}
+    sync::<OnceCell<u32>>();
+    sync::<SetOnce<u32>>();
+    let (cell, set) = (OnceCell::new(), SetOnce::<u32>::new());
+    send(cell.get_or_init(async || 1));
+    send(cell.get_or_try_init(async || Err::<u32, u32>(1)));
+    send(set.wait());
+}
+
+/// Four threads set one cell; the value that each finds is the one that won.
+#[test]
+fn a_set_that_fails_finds_the_value() {
+    for _ in 0..200 {
+        let cell = Arc::new(SetOnce::new());
+        let threads: Vec<_> = (0..4)
+            .map(|number| {
+                let cell = cell.clone();
+                std::thread::spawn(move || {
+                    let won = cell.set(number).is_ok();
+                    (won, number, *cell.get().unwrap())
+                })
+            })
+            .collect();
+        let ends = threads.into_iter().map(|thread| thread.join().unwrap());
+        let winners = ends.filter(|&(won, number, found)| {
+            assert_eq!(found, *cell.get().unwrap());
+            assert_eq!(won, number == found);
+            won
+        });
+        assert_eq!(winners.count(), 1);
+    }
+}
