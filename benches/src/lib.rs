@@ -11,6 +11,7 @@ pub mod servers;
 pub mod sockets;
 pub mod stats;
 pub mod strace;
+pub mod sync;
 pub mod table;
 pub mod timing;
 pub mod workloads;

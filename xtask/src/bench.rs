@@ -11,19 +11,20 @@ use crate::workspace;
 const QUEUE: &str = "queue";
 const POLICIES: &str = "policies";
 const TIME: &str = "time";
+const SYNC: &str = "sync";
 const IO: &str = "io";
 const HTTP: &str = "http";
 
 /// What is not a workload of the scheduler.
-const OTHERS: [&str; 5] = [QUEUE, POLICIES, TIME, IO, HTTP];
+const OTHERS: [&str; 6] = [QUEUE, POLICIES, TIME, SYNC, IO, HTTP];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only this one: a workload of the scheduler, or the run queue, the policies, timers, sockets
-    /// or hyper
+    /// Only this one: a workload of the scheduler, or the run queue, the policies, timers, channels
+    /// and locks, sockets or hyper
     #[arg(value_parser = [
         "chained_spawn", "ping_pong", "spawn_many_remote", "spawn_many_local", "spawn_join",
-        "yield_many", QUEUE, POLICIES, TIME, IO, HTTP,
+        "yield_many", QUEUE, POLICIES, TIME, SYNC, IO, HTTP,
     ])]
     name: Option<String>,
 
@@ -54,7 +55,7 @@ struct Table {
 
 /// Without those of the scheduler and of the queue, which have settings of their
 /// own.
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 9] = [
     Table {
         bench: POLICIES,
         step: "policies",
@@ -66,6 +67,13 @@ const TABLES: [Table; 8] = [
         bench: TIME,
         step: "timers",
         bin: "timers",
+        args: &[],
+        quick: &[],
+    },
+    Table {
+        bench: SYNC,
+        step: "channels and locks",
+        bin: "sync",
         args: &[],
         quick: &[],
     },

@@ -49,6 +49,31 @@ pub mod net {
     pub use raddle_net::{UnixDatagram, UnixListener, UnixSocket, UnixStream, unix};
 }
 
+/// Channels, locks and signals between tasks: `raddle-sync`.
+///
+/// # Example
+///
+/// ```
+/// use raddle::sync::{mpsc, oneshot};
+///
+/// #[raddle::main]
+/// async fn main() {
+///     let (requests, mut inbox) = mpsc::channel::<(u32, oneshot::Sender<u32>)>(8);
+///     raddle::spawn(async move {
+///         while let Some((number, answer)) = inbox.recv().await {
+///             // Whoever asked may have given up.
+///             let _ = answer.send(number * number);
+///         }
+///     });
+///     let (answer, square) = oneshot::channel();
+///     requests.send((7, answer)).await.unwrap();
+///     assert_eq!(square.await, Ok(49));
+/// }
+/// ```
+pub mod sync {
+    pub use raddle_sync::*;
+}
+
 /// # Example
 ///
 /// ```

@@ -32,7 +32,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "raddle-sync",
-        may_use: &["raddle-std", "raddle-coop"],
+        may_use: &["raddle-std", "raddle-coop", "raddle-timer"],
     },
     Layer {
         package: "raddle-task",

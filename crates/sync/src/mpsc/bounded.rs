@@ -3,6 +3,8 @@
 mod permit;
 mod receiver;
 mod sender;
+#[cfg(feature = "time")]
+mod timeout;
 
 pub use permit::{OwnedPermit, Permit, PermitIterator};
 pub use receiver::Receiver;

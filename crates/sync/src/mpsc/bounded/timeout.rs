@@ -1,0 +1,41 @@
+//! Sending with a limit of time.
+
+use std::time::Duration;
+
+use super::Sender;
+use crate::mpsc::error::SendTimeoutError;
+
+impl<T> Sender<T> {
+    /// As [`send`](Self::send), for no longer than `limit`. Only with the feature
+    /// `time`.
+    ///
+    /// # Errors
+    ///
+    /// Gives the message back: [`SendTimeoutError::Timeout`] if there was no
+    /// room for so long, [`SendTimeoutError::Closed`] if the receiver has closed
+    /// the channel or was dropped.
+    ///
+    /// # Panics
+    ///
+    /// If the thread has no timers: those of `raddle-timer` are meant, which a
+    /// runtime of Raddle has if it was built with `enable_time`.
+    ///
+    /// # Cancel safety
+    ///
+    /// The message is lost with the future if that is dropped first. The place in
+    /// the line is lost too.
+    pub async fn send_timeout(
+        &self,
+        message: T,
+        limit: Duration,
+    ) -> Result<(), SendTimeoutError<T>> {
+        match raddle_timer::timeout(limit, self.reserve()).await {
+            Ok(Ok(permit)) => {
+                permit.send(message);
+                Ok(())
+            }
+            Ok(Err(_)) => Err(SendTimeoutError::Closed(message)),
+            Err(_) => Err(SendTimeoutError::Timeout(message)),
+        }
+    }
+}
