@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use raddle_std::model;
+use raddle_std::model::Model;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::thread;
 
@@ -17,7 +17,7 @@ use raddle_std::thread;
 /// all the same.
 #[test]
 fn a_wake_publishes_what_was_done_before_it() {
-    model::check(|| {
+    Model::new().preemptions(3).check(|| {
         let flags: [Arc<AtomicBool>; 2] = std::array::from_fn(|_| Arc::default());
         let mut threads = Vec::new();
         blocking::block_on(poll_fn(|cx| {
