@@ -60,6 +60,3 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
         }
     }
 }
-
-#[cfg(all(test, not(raddle_loom)))]
-mod tests;

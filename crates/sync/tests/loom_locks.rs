@@ -92,7 +92,7 @@ fn two_writers_and_a_reader() {
 
 #[test]
 fn no_writer_comes_before_the_reader_that_a_writer_becomes() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let lock = Arc::new(RwLock::with_max_readers(0, 2));
         let writer = {
             let lock = lock.clone();
@@ -111,7 +111,7 @@ fn no_writer_comes_before_the_reader_that_a_writer_becomes() {
 
 #[test]
 fn a_barrier_has_one_leader_each_time() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let barrier = Arc::new(Barrier::new(2));
         let other = {
             let barrier = barrier.clone();
@@ -125,7 +125,7 @@ fn a_barrier_has_one_leader_each_time() {
 
 #[test]
 fn who_leaves_a_barrier_is_not_waited_for() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let barrier = Arc::new(Barrier::new(2));
         let fickle = {
             let barrier = barrier.clone();

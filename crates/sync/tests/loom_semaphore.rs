@@ -9,7 +9,7 @@ use locks::{block_on, poll};
 use raddle_std::cell::UnsafeCell;
 use raddle_std::model::{self, Model};
 use raddle_std::thread;
-use raddle_sync::Semaphore;
+use raddle_sync::{Semaphore, TryAcquireError};
 
 /// A number that only who has a permit may touch: the model finds a race.
 struct Guarded(UnsafeCell<u32>);
@@ -122,12 +122,38 @@ fn a_release_before_a_wait_is_seen_after_it() {
                 assert!(poll(&mut acquire).is_pending());
             })
         };
-        if let Ok(_permit) = semaphore.try_acquire() {
-            guarded.add();
-        }
+        let taker = {
+            let (semaphore, guarded) = (semaphore.clone(), guarded.clone());
+            thread::spawn(move || {
+                if let Ok(_permit) = semaphore.try_acquire() {
+                    guarded.add();
+                }
+            })
+        };
         releaser.join().unwrap();
         impatient.join().unwrap();
+        taker.join().unwrap();
         assert_eq!(semaphore.available_permits(), 1);
+    });
+}
+
+#[test]
+fn the_end_publishes_what_was_done_before() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let guarded = Guarded::new();
+        let closer = {
+            let (semaphore, guarded) = (semaphore.clone(), guarded.clone());
+            thread::spawn(move || {
+                guarded.add();
+                semaphore.close();
+            })
+        };
+        let refused = matches!(semaphore.try_acquire(), Err(TryAcquireError::Closed));
+        if refused || semaphore.is_closed() {
+            assert_eq!(guarded.add(), 2);
+        }
+        closer.join().unwrap();
     });
 }
 

@@ -281,7 +281,7 @@ impl Core {
         permits: usize,
         wakers: &mut WakerBatch,
     ) -> bool {
-        let now = self.state.load();
+        let now = self.state.peek();
         if !now.has_waiters() {
             debug_assert_eq!(permits, 0, "they would have been in the word");
             return false;

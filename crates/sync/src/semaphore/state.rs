@@ -59,20 +59,28 @@ impl State {
         Self(AtomicUsize::new(permits * PERMIT))
     }
 
+    /// The word, for those who only want to know.
     #[inline]
     pub(super) fn load(&self) -> Snapshot {
-        // ORDERING: pairs with the Release of `transition_to_closed` and
-        // `give`: who sees them sees what was done before.
+        // ORDERING: pairs with `transition_to_closed`, `give` and `settle`: who
+        // sees them sees what was done before.
         Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// The word, for those who will change it, or have the lock.
+    #[inline]
+    pub(super) fn peek(&self) -> Snapshot {
+        // ORDERING: an exchange decides, or the lock orders it.
+        Snapshot(self.0.load(Ordering::Relaxed))
     }
 
     /// Takes `permits` if there are as many and nobody waits.
     #[inline]
     pub(super) fn take(&self, permits: usize) -> Take {
-        let mut now = self.load();
+        let mut now = self.peek();
         loop {
             if now.is_closed() {
-                return Take::Closed;
+                return self.closed();
             }
             if !now.can_give(permits) {
                 return Take::Short;
@@ -92,6 +100,13 @@ impl State {
         }
     }
 
+    /// Whoever is refused sees what was done before the end.
+    #[cold]
+    fn closed(&self) -> Take {
+        self.load();
+        Take::Closed
+    }
+
     /// Gives `permits` back, unless somebody waits.
     ///
     /// # Panics
@@ -99,8 +114,7 @@ impl State {
     /// If there would be more than [`MAX_PERMITS`].
     #[inline]
     pub(super) fn give(&self, permits: usize) -> Give {
-        // ORDERING: the exchange below decides.
-        let mut now = Snapshot(self.0.load(Ordering::Relaxed));
+        let mut now = self.peek();
         loop {
             if now.has_waiters() {
                 return Give::Serve;
@@ -124,7 +138,7 @@ impl State {
     pub(super) fn take_or_transition_to_awaited(&self, permits: usize) -> Take {
         loop {
             let taken = self.take(permits);
-            let now = self.load();
+            let now = self.peek();
             if taken != Take::Short || now.has_waiters() {
                 return taken;
             }
@@ -149,7 +163,7 @@ impl State {
     /// Says what is left of the permits, and whether somebody still waits.
     /// Under the lock, while `WAITERS` is set.
     pub(super) fn settle(&self, permits: usize, waiters: bool) {
-        let now = self.load();
+        let now = self.peek();
         debug_assert!(now.has_waiters(), "others may change the word");
         let closed = now.0 & CLOSED;
         // ORDERING: Release pairs with `take`. The caller acquired what was
@@ -169,7 +183,7 @@ impl State {
     /// Takes up to `permits` out of circulation, and returns how many: none
     /// if somebody waits for them.
     pub(super) fn forget(&self, permits: usize) -> usize {
-        let mut now = self.load();
+        let mut now = self.peek();
         loop {
             let forgotten = now.available().min(permits);
             if forgotten == 0 {

@@ -1,7 +1,15 @@
+//! Waiting for a future with a whole thread, on the very file of the crate.
+#![cfg(not(raddle_loom))]
+
+#[path = "../src/blocking.rs"]
+mod blocking;
+
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
 
-use super::*;
+use blocking::block_on;
+use raddle_std::thread;
 
 #[test]
 fn it_returns_what_is_ready() {
