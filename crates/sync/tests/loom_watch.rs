@@ -11,7 +11,7 @@ use raddle_sync::watch;
 
 #[test]
 fn a_value_wakes_who_waits() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = watch::channel(0);
         let sender = thread::spawn(move || {
             sender.send(1).unwrap();
@@ -41,7 +41,7 @@ fn the_version_belongs_to_the_value() {
 
 #[test]
 fn the_end_comes_after_the_last_value() {
-    Model::new().preemptions(2).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = watch::channel(0);
         let sender = thread::spawn(move || sender.send(1).unwrap());
         let mut last = 0;
@@ -56,7 +56,7 @@ fn the_end_comes_after_the_last_value() {
 /// Two receivers in two crowds, one of which leaves.
 #[test]
 fn who_leaves_takes_no_wake_up_along() {
-    Model::new().preemptions(2).check(|| {
+    Model::new().preemptions(3).check(|| {
         let (sender, mut stays) = watch::channel(0);
         let mut leaves = sender.subscribe();
         let leaves = thread::spawn(move || {
@@ -74,7 +74,7 @@ fn who_leaves_takes_no_wake_up_along() {
 
 #[test]
 fn the_last_receiver_closes() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, receiver) = watch::channel(0);
         let receiver = thread::spawn(move || drop(receiver));
         block_on(sender.closed());
