@@ -127,6 +127,26 @@ fn a_weak_sender_revives_no_closed_channel() {
     });
 }
 
+/// One of two senders sends and goes, while the other goes.
+#[test]
+fn the_end_comes_after_all_values() {
+    Model::new().preemptions(3).check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, mut receiver) = broadcast::channel(1);
+        let other = (sender.clone(), plain.clone());
+        let other = thread::spawn(move || {
+            other.0.send(1).unwrap();
+            other.1.set(1);
+            drop(other.0);
+        });
+        drop(sender);
+        assert_eq!(block_on(receiver.recv()), Ok(1));
+        assert_eq!(block_on(receiver.recv()), Err(RecvError::Closed));
+        assert_eq!(plain.get(), 1);
+        other.join().unwrap();
+    });
+}
+
 #[test]
 fn the_last_receiver_closes() {
     model::check(|| {

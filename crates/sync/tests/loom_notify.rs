@@ -33,35 +33,38 @@ fn one_notification_arrives() {
     });
 }
 
+// In the next three the thread of its own is the one that looks: loom then
+// lets it look at any time.
+
 #[test]
 fn a_permit_shows_what_was_done_before() {
     model::check(|| {
         let shared = shared();
-        let notifier = shared.clone();
-        let notifier = thread::spawn(move || {
-            notifier.1.set(1);
-            notifier.0.notify_one();
+        let other = shared.clone();
+        let looks = thread::spawn(move || {
+            if poll_once(other.0.notified()).is_ready() {
+                assert_eq!(other.1.get(), 1);
+            }
         });
-        if poll_once(shared.0.notified()).is_ready() {
-            assert_eq!(shared.1.get(), 1);
-        }
-        notifier.join().unwrap();
+        shared.1.set(1);
+        shared.0.notify_one();
+        looks.join().unwrap();
     });
 }
 
 #[test]
 fn a_call_reaches_who_was_made_before_it() {
     model::check(|| {
-        let shared = shared();
-        let notified = shared.0.notified();
-        let notifier = shared.clone();
-        let notifier = thread::spawn(move || {
-            notifier.1.set(1);
-            notifier.0.notify_waiters();
+        let notify = std::sync::Arc::new(Notify::new());
+        let plain = Arc::new(Plain::new());
+        let (notified, other) = (notify.clone().notified_owned(), plain.clone());
+        let waits = thread::spawn(move || {
+            block_on(notified);
+            assert_eq!(other.get(), 1);
         });
-        block_on(notified);
-        assert_eq!(shared.1.get(), 1);
-        notifier.join().unwrap();
+        plain.set(1);
+        notify.notify_waiters();
+        waits.join().unwrap();
     });
 }
 
@@ -71,18 +74,45 @@ fn a_call_is_not_missed_between_the_look_and_the_wait() {
     use raddle_std::sync::atomic::{AtomicBool, Ordering};
     model::check(|| {
         let shared = Arc::new((Notify::new(), AtomicBool::new(false)));
-        let notifier = shared.clone();
-        let notifier = thread::spawn(move || {
+        let other = shared.clone();
+        let waits = thread::spawn(move || {
+            let notified = other.0.notified();
             // ORDERING: `Notify` orders it.
-            notifier.1.store(true, Ordering::Relaxed);
-            notifier.0.notify_waiters();
+            if !other.1.load(Ordering::Relaxed) {
+                block_on(notified);
+            }
         });
-        let notified = shared.0.notified();
         // ORDERING: as above.
-        if !shared.1.load(Ordering::Relaxed) {
-            block_on(notified);
-        }
-        notifier.join().unwrap();
+        shared.1.store(true, Ordering::Relaxed);
+        shared.0.notify_waiters();
+        waits.join().unwrap();
+    });
+}
+
+/// Two threads each set a flag and notify; the second may find the permit of
+/// the first. Who takes it sees both flags, or is notified again.
+#[test]
+fn a_notification_that_finds_a_permit_counts() {
+    use raddle_std::sync::atomic::{AtomicBool, Ordering};
+    Model::new().preemptions(3).check(|| {
+        let flags = [AtomicBool::new(false), AtomicBool::new(false)];
+        let shared = Arc::new((Notify::new(), flags));
+        let (waiter, second) = (shared.clone(), shared.clone());
+        let set = |shared: &(Notify, [AtomicBool; 2]), at: usize| {
+            // ORDERING: `Notify` orders it.
+            shared.1[at].store(true, Ordering::Relaxed);
+            shared.0.notify_one();
+        };
+        let waits = thread::spawn(move || {
+            // ORDERING: as above.
+            while !waiter.1.iter().all(|flag| flag.load(Ordering::Relaxed)) {
+                block_on(waiter.0.notified());
+            }
+        });
+        let second = thread::spawn(move || set(&second, 1));
+        set(&shared, 0);
+        waits.join().unwrap();
+        second.join().unwrap();
     });
 }
 

@@ -102,6 +102,24 @@ fn the_end_shows_what_the_senders_did() {
     });
 }
 
+#[test]
+fn the_end_shows_what_the_receivers_did() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, receiver) = watch::channel(0);
+        let other = (receiver.clone(), plain.clone());
+        let other = thread::spawn(move || {
+            other.1.set(1);
+            drop(other.0);
+        });
+        drop(receiver);
+        if sender.is_closed() {
+            assert_eq!(plain.get(), 1);
+        }
+        other.join().unwrap();
+    });
+}
+
 /// The shim works: what is done after the send is not seen with it.
 #[test]
 #[should_panic]
