@@ -20,17 +20,24 @@ fn one_of_two_makes_the_value() {
     });
 }
 
-/// One of the two fails, so the value is the other's.
+/// One of the two fails, so the value is the other's, which sees what the first did.
 #[test]
 fn who_waits_for_one_that_fails_makes_the_value() {
     model::check(|| {
-        let cell = Arc::new(OnceCell::new());
-        let other = cell.clone();
+        let shared = Arc::new((OnceCell::new(), Plain::new()));
+        let other = shared.clone();
         let fails = thread::spawn(move || {
-            let made = block_on(other.get_or_try_init(async || Err(())));
+            let made = block_on(other.0.get_or_try_init(async || {
+                other.1.set(1);
+                Err(())
+            }));
             assert!(made.is_err() || made == Ok(&2));
         });
-        assert_eq!(block_on(cell.get_or_init(async || 2)), &2);
+        let made = block_on(shared.0.get_or_init(async || {
+            shared.1.set(2);
+            2
+        }));
+        assert_eq!(made, &2);
         fails.join().unwrap();
     });
 }

@@ -25,6 +25,39 @@ fn a_value_wakes_who_waits() {
 }
 
 #[test]
+fn a_change_shows_what_was_done_before() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, mut receiver) = watch::channel(0);
+        let other = plain.clone();
+        let waits = thread::spawn(move || {
+            block_on(receiver.changed()).unwrap();
+            assert_eq!(other.get(), 1);
+        });
+        plain.set(1);
+        sender.send_replace(1);
+        waits.join().unwrap();
+    });
+}
+
+#[test]
+fn a_version_shows_what_was_done_before() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, receiver) = watch::channel(0);
+        let other = plain.clone();
+        let looks = thread::spawn(move || {
+            if receiver.has_changed().unwrap() {
+                assert_eq!(other.get(), 1);
+            }
+        });
+        plain.set(1);
+        sender.send_replace(1);
+        looks.join().unwrap();
+    });
+}
+
+#[test]
 fn the_version_belongs_to_the_value() {
     model::check(|| {
         let (sender, mut receiver) = watch::channel(0);
