@@ -33,7 +33,7 @@ fn one_notification_arrives() {
     });
 }
 
-// In the next three the thread of its own is the one that looks: loom then
+// In the next four the thread of its own is the one that looks: loom then
 // lets it look at any time.
 
 #[test]
@@ -65,6 +65,26 @@ fn a_call_reaches_who_was_made_before_it() {
         plain.set(1);
         notify.notify_waiters();
         waits.join().unwrap();
+    });
+}
+
+/// As above, while somebody is in line.
+#[test]
+fn a_call_under_the_lock_reaches_who_has_not_been_polled() {
+    model::check(|| {
+        let notify = std::sync::Arc::new(Notify::new());
+        let plain = Arc::new(Plain::new());
+        let (notified, other) = (notify.clone().notified_owned(), plain.clone());
+        let mut in_line = pin!(notify.notified());
+        in_line.as_mut().enable();
+        let waits = thread::spawn(move || {
+            block_on(notified);
+            assert_eq!(other.get(), 1);
+        });
+        plain.set(1);
+        notify.notify_waiters();
+        waits.join().unwrap();
+        assert!(in_line.enable());
     });
 }
 
