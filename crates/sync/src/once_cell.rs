@@ -11,7 +11,8 @@ use crate::once_slot::{Claim, OnceSlot};
 ///
 /// Of all who ask for the value one runs its function, and the others wait. If
 /// that function fails or panics, or its future is dropped, one of those who
-/// wait runs its own. Reading a value that is there is one load.
+/// wait runs its own. Reading a value that is there is one load, which takes
+/// nothing from the poll budget.
 ///
 /// # Examples
 ///
@@ -126,6 +127,10 @@ impl<T> OnceCell<T> {
         F: FnOnce() -> Fut,
         Fut: Future<Output = T>,
     {
+        // Here too, so that a value that is there costs one load.
+        if let Some(value) = self.get() {
+            return value;
+        }
         let made = self.get_or_try_init(async || Ok::<_, Infallible>(f().await));
         let Ok(value) = made.await;
         value
@@ -149,6 +154,10 @@ impl<T> OnceCell<T> {
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
+        // A read, not a wait, so it costs no budget.
+        if let Some(value) = self.get() {
+            return Ok(value);
+        }
         raddle_coop::cooperative(async {
             let attempt = loop {
                 // Before the look: an end that comes between the two counts.

@@ -104,10 +104,10 @@ impl<T> OnceSlot<T> {
 
     /// The right to set the value, if nobody has it and there is none.
     pub(crate) fn claim(&self) -> Option<Claim<'_, T>> {
-        // ORDERING: Acquire pairs with the drop of the claim before, and with
-        // `Claim::set`: whoever learns that the slot is set can read it.
+        // ORDERING: Acquire pairs with the drop of the claim before. Relaxed on
+        // failure: whoever wants the value looks with `is_set`.
         self.state
-            .compare_exchange(EMPTY, CLAIMED, Ordering::Acquire, Ordering::Acquire)
+            .compare_exchange(EMPTY, CLAIMED, Ordering::Acquire, Ordering::Relaxed)
             .ok()
             .map(|_| Claim(self))
     }

@@ -138,7 +138,7 @@ impl Changed<'_> {
         }
     }
 
-    /// Goes into the crowd, unless it need not wait. True if it did.
+    /// Goes into the crowd, unless it need not wait.
     fn join(&mut self, waker: Waker) -> Poll<Now> {
         let mut crowd = self.crowd();
         if let Some(key) = crowd.find(self.place) {
@@ -186,7 +186,7 @@ impl Future for Changed<'_> {
 
 impl Drop for Changed<'_> {
     fn drop(&mut self) {
-        if self.place.is_none() {
+        if self.place.is_none() || !self.sequence.word.is_waiting(self.index) {
             return;
         }
         let mut crowd = self.crowd();

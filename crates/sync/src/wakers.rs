@@ -26,7 +26,7 @@ impl Wakers {
     }
 
     /// Wakes all of them in the order they came. Call it without a lock.
-    pub(crate) fn wake_all(mut self) {
+    pub(crate) fn wake_all(&mut self) {
         for mut batch in mem::take(&mut self.full) {
             batch.wake_all();
         }

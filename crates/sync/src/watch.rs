@@ -87,9 +87,9 @@ impl<T> Shared<T> {
     }
 
     fn receiver_count(&self) -> usize {
-        // ORDERING: a tally; whoever finds no receiver does nothing that one
-        // would have to see.
-        self.receivers.load(Ordering::Relaxed)
+        // ORDERING: Acquire pairs with the drops of the receivers: whoever finds
+        // none left sees what they did.
+        self.receivers.load(Ordering::Acquire)
     }
 }
 

@@ -12,7 +12,7 @@ use raddle_sync::broadcast::error::{RecvError, TryRecvError};
 
 #[test]
 fn a_value_wakes_who_waits() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = broadcast::channel(2);
         let sender = thread::spawn(move || {
             sender.send(1).unwrap();
@@ -54,7 +54,7 @@ fn nothing_is_lost_without_being_told() {
 /// model finds an `Arc` that is left over.
 #[test]
 fn a_receiver_leaves_while_another_receives() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut stays) = broadcast::channel(1);
         let leaves = sender.subscribe();
         let value = Arc::new(());
@@ -70,7 +70,7 @@ fn a_receiver_leaves_while_another_receives() {
 
 #[test]
 fn a_receiver_leaves_while_a_value_is_sent() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, leaves) = broadcast::channel(1);
         let mut stays = sender.subscribe();
         let leaves = thread::spawn(move || drop(leaves));
@@ -99,7 +99,7 @@ fn a_new_receiver_gets_what_comes_after() {
 
 #[test]
 fn two_senders_take_two_places() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = broadcast::channel(2);
         let other = sender.clone();
         let other = thread::spawn(move || other.send(1).unwrap());
@@ -127,9 +127,29 @@ fn a_weak_sender_revives_no_closed_channel() {
     });
 }
 
+/// One of two senders sends and goes, while the other goes.
+#[test]
+fn the_end_comes_after_all_values() {
+    Model::new().preemptions(3).check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, mut receiver) = broadcast::channel(1);
+        let other = (sender.clone(), plain.clone());
+        let other = thread::spawn(move || {
+            other.0.send(1).unwrap();
+            other.1.set(1);
+            drop(other.0);
+        });
+        drop(sender);
+        assert_eq!(block_on(receiver.recv()), Ok(1));
+        assert_eq!(block_on(receiver.recv()), Err(RecvError::Closed));
+        assert_eq!(plain.get(), 1);
+        other.join().unwrap();
+    });
+}
+
 #[test]
 fn the_last_receiver_closes() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, receiver) = broadcast::channel::<u32>(1);
         let receiver = thread::spawn(move || drop(receiver));
         block_on(sender.closed());
@@ -146,13 +166,13 @@ fn canary_a_race_is_caught() {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = broadcast::channel(1);
         let other = plain.clone();
-        let sends = thread::spawn(move || {
-            sender.send(1).unwrap();
-            other.set(1);
+        let looks = thread::spawn(move || {
+            if !receiver.is_empty() {
+                other.get();
+            }
         });
-        if !receiver.is_empty() {
-            plain.get();
-        }
-        sends.join().unwrap();
+        let _ = sender.send(1);
+        plain.set(1);
+        looks.join().unwrap();
     });
 }

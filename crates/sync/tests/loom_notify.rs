@@ -33,35 +33,58 @@ fn one_notification_arrives() {
     });
 }
 
+// In the next four the thread of its own is the one that looks: loom then
+// lets it look at any time.
+
 #[test]
 fn a_permit_shows_what_was_done_before() {
     model::check(|| {
         let shared = shared();
-        let notifier = shared.clone();
-        let notifier = thread::spawn(move || {
-            notifier.1.set(1);
-            notifier.0.notify_one();
+        let other = shared.clone();
+        let looks = thread::spawn(move || {
+            if poll_once(other.0.notified()).is_ready() {
+                assert_eq!(other.1.get(), 1);
+            }
         });
-        if poll_once(shared.0.notified()).is_ready() {
-            assert_eq!(shared.1.get(), 1);
-        }
-        notifier.join().unwrap();
+        shared.1.set(1);
+        shared.0.notify_one();
+        looks.join().unwrap();
     });
 }
 
 #[test]
 fn a_call_reaches_who_was_made_before_it() {
     model::check(|| {
-        let shared = shared();
-        let notified = shared.0.notified();
-        let notifier = shared.clone();
-        let notifier = thread::spawn(move || {
-            notifier.1.set(1);
-            notifier.0.notify_waiters();
+        let notify = std::sync::Arc::new(Notify::new());
+        let plain = Arc::new(Plain::new());
+        let (notified, other) = (notify.clone().notified_owned(), plain.clone());
+        let waits = thread::spawn(move || {
+            block_on(notified);
+            assert_eq!(other.get(), 1);
         });
-        block_on(notified);
-        assert_eq!(shared.1.get(), 1);
-        notifier.join().unwrap();
+        plain.set(1);
+        notify.notify_waiters();
+        waits.join().unwrap();
+    });
+}
+
+/// As above, while somebody is in line.
+#[test]
+fn a_call_under_the_lock_reaches_who_has_not_been_polled() {
+    model::check(|| {
+        let notify = std::sync::Arc::new(Notify::new());
+        let plain = Arc::new(Plain::new());
+        let (notified, other) = (notify.clone().notified_owned(), plain.clone());
+        let mut in_line = pin!(notify.notified());
+        in_line.as_mut().enable();
+        let waits = thread::spawn(move || {
+            block_on(notified);
+            assert_eq!(other.get(), 1);
+        });
+        plain.set(1);
+        notify.notify_waiters();
+        waits.join().unwrap();
+        assert!(in_line.enable());
     });
 }
 
@@ -71,33 +94,60 @@ fn a_call_is_not_missed_between_the_look_and_the_wait() {
     use raddle_std::sync::atomic::{AtomicBool, Ordering};
     model::check(|| {
         let shared = Arc::new((Notify::new(), AtomicBool::new(false)));
-        let notifier = shared.clone();
-        let notifier = thread::spawn(move || {
+        let other = shared.clone();
+        let waits = thread::spawn(move || {
+            let notified = other.0.notified();
             // ORDERING: `Notify` orders it.
-            notifier.1.store(true, Ordering::Relaxed);
-            notifier.0.notify_waiters();
+            if !other.1.load(Ordering::Relaxed) {
+                block_on(notified);
+            }
         });
-        let notified = shared.0.notified();
         // ORDERING: as above.
-        if !shared.1.load(Ordering::Relaxed) {
-            block_on(notified);
-        }
-        notifier.join().unwrap();
+        shared.1.store(true, Ordering::Relaxed);
+        shared.0.notify_waiters();
+        waits.join().unwrap();
+    });
+}
+
+/// Two threads each set a flag and notify; the second may find the permit of
+/// the first. Who takes it sees both flags, or is notified again.
+#[test]
+fn a_notification_that_finds_a_permit_counts() {
+    use raddle_std::sync::atomic::{AtomicBool, Ordering};
+    Model::new().preemptions(3).check(|| {
+        let flags = [AtomicBool::new(false), AtomicBool::new(false)];
+        let shared = Arc::new((Notify::new(), flags));
+        let (waiter, second) = (shared.clone(), shared.clone());
+        let set = |shared: &(Notify, [AtomicBool; 2]), at: usize| {
+            // ORDERING: `Notify` orders it.
+            shared.1[at].store(true, Ordering::Relaxed);
+            shared.0.notify_one();
+        };
+        let waits = thread::spawn(move || {
+            // ORDERING: as above.
+            while !waiter.1.iter().all(|flag| flag.load(Ordering::Relaxed)) {
+                block_on(waiter.0.notified());
+            }
+        });
+        let second = thread::spawn(move || set(&second, 1));
+        set(&shared, 0);
+        waits.join().unwrap();
+        second.join().unwrap();
     });
 }
 
 #[test]
 fn two_notifications_reach_two_waiters() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let notify = Arc::new(Notify::new());
         let other = notify.clone();
         let waiter = thread::spawn(move || block_on(other.notified()));
         let mut here = pin!(notify.notified());
         here.as_mut().enable();
-        // The second is stored if the other does not wait yet.
+        // One is stored if the other does not wait yet.
+        notify.notify_one();
         notify.notify_one();
         block_on(here);
-        notify.notify_one();
         waiter.join().unwrap();
     });
 }
@@ -121,7 +171,7 @@ fn a_dropped_waiter_passes_it_on() {
 
 #[test]
 fn one_and_all_at_a_time() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let notify = Arc::new(Notify::new());
         let other = notify.clone();
         let mut here = pin!(notify.notified());
@@ -136,19 +186,20 @@ fn one_and_all_at_a_time() {
     });
 }
 
-/// The shim works: without a notification in between this is a race.
+/// The shim works: what is written after the notification is not seen with it.
 #[test]
 #[should_panic]
 fn canary_a_race_is_caught() {
     model::check(|| {
         let shared = shared();
-        let writer = shared.clone();
-        let writer = thread::spawn(move || {
-            writer.0.notify_one();
-            writer.1.set(1);
+        let other = shared.clone();
+        let looks = thread::spawn(move || {
+            if poll_once(other.0.notified()).is_ready() {
+                other.1.get();
+            }
         });
-        block_on(shared.0.notified());
-        shared.1.get();
-        writer.join().unwrap();
+        shared.0.notify_one();
+        shared.1.set(1);
+        looks.join().unwrap();
     });
 }

@@ -4,14 +4,14 @@
 mod modelling;
 
 use modelling::{Plain, block_on, poll_once};
-use raddle_std::model::{self, Model};
+use raddle_std::model;
 use raddle_std::sync::Arc;
 use raddle_std::thread;
 use raddle_sync::{OnceCell, SetOnce};
 
 #[test]
 fn one_of_two_makes_the_value() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let cell = Arc::new(OnceCell::new());
         let other = cell.clone();
         let other = thread::spawn(move || *block_on(other.get_or_init(async || 1)));
@@ -20,17 +20,24 @@ fn one_of_two_makes_the_value() {
     });
 }
 
-/// One of the two fails, so the value is the other's.
+/// One of the two fails, so the value is the other's, which sees what the first did.
 #[test]
 fn who_waits_for_one_that_fails_makes_the_value() {
-    Model::new().preemptions(3).check(|| {
-        let cell = Arc::new(OnceCell::new());
-        let other = cell.clone();
+    model::check(|| {
+        let shared = Arc::new((OnceCell::new(), Plain::new()));
+        let other = shared.clone();
         let fails = thread::spawn(move || {
-            let made = block_on(other.get_or_try_init(async || Err(())));
+            let made = block_on(other.0.get_or_try_init(async || {
+                other.1.set(1);
+                Err(())
+            }));
             assert!(made.is_err() || made == Ok(&2));
         });
-        assert_eq!(block_on(cell.get_or_init(async || 2)), &2);
+        let made = block_on(shared.0.get_or_init(async || {
+            shared.1.set(2);
+            2
+        }));
+        assert_eq!(made, &2);
         fails.join().unwrap();
     });
 }
@@ -38,7 +45,7 @@ fn who_waits_for_one_that_fails_makes_the_value() {
 /// One initialiser is dropped at its first poll, the other waits for it or not.
 #[test]
 fn who_waits_for_one_that_is_dropped_makes_the_value() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let cell = Arc::new(OnceCell::new());
         let other = cell.clone();
         let dropped = thread::spawn(move || {
@@ -51,7 +58,7 @@ fn who_waits_for_one_that_is_dropped_makes_the_value() {
 
 #[test]
 fn who_waits_sees_the_value() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let shared = Arc::new((SetOnce::new(), Plain::new()));
         let setter = shared.clone();
         let setter = thread::spawn(move || {
@@ -82,14 +89,14 @@ fn a_set_that_fails_finds_the_value() {
 fn canary_a_race_is_caught() {
     model::check(|| {
         let shared = Arc::new((SetOnce::new(), Plain::new()));
-        let setter = shared.clone();
-        let setter = thread::spawn(move || {
-            setter.0.set(7).unwrap();
-            setter.1.set(1);
+        let other = shared.clone();
+        let looks = thread::spawn(move || {
+            if other.0.initialized() {
+                other.1.get();
+            }
         });
-        if shared.0.initialized() {
-            shared.1.get();
-        }
-        setter.join().unwrap();
+        shared.0.set(7).unwrap();
+        shared.1.set(1);
+        looks.join().unwrap();
     });
 }

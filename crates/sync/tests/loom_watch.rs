@@ -11,7 +11,7 @@ use raddle_sync::watch;
 
 #[test]
 fn a_value_wakes_who_waits() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = watch::channel(0);
         let sender = thread::spawn(move || {
             sender.send(1).unwrap();
@@ -21,6 +21,39 @@ fn a_value_wakes_who_waits() {
         assert_eq!(*receiver.borrow_and_update(), 1);
         let _sender = sender.join().unwrap();
         assert!(poll_once(receiver.changed()).is_pending());
+    });
+}
+
+#[test]
+fn a_change_shows_what_was_done_before() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, mut receiver) = watch::channel(0);
+        let other = plain.clone();
+        let waits = thread::spawn(move || {
+            block_on(receiver.changed()).unwrap();
+            assert_eq!(other.get(), 1);
+        });
+        plain.set(1);
+        sender.send_replace(1);
+        waits.join().unwrap();
+    });
+}
+
+#[test]
+fn a_version_shows_what_was_done_before() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, receiver) = watch::channel(0);
+        let other = plain.clone();
+        let looks = thread::spawn(move || {
+            if receiver.has_changed().unwrap() {
+                assert_eq!(other.get(), 1);
+            }
+        });
+        plain.set(1);
+        sender.send_replace(1);
+        looks.join().unwrap();
     });
 }
 
@@ -41,7 +74,7 @@ fn the_version_belongs_to_the_value() {
 
 #[test]
 fn the_end_comes_after_the_last_value() {
-    Model::new().preemptions(2).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = watch::channel(0);
         let sender = thread::spawn(move || sender.send(1).unwrap());
         let mut last = 0;
@@ -56,7 +89,7 @@ fn the_end_comes_after_the_last_value() {
 /// Two receivers in two crowds, one of which leaves.
 #[test]
 fn who_leaves_takes_no_wake_up_along() {
-    Model::new().preemptions(2).check(|| {
+    Model::new().preemptions(3).check(|| {
         let (sender, mut stays) = watch::channel(0);
         let mut leaves = sender.subscribe();
         let leaves = thread::spawn(move || {
@@ -74,7 +107,7 @@ fn who_leaves_takes_no_wake_up_along() {
 
 #[test]
 fn the_last_receiver_closes() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, receiver) = watch::channel(0);
         let receiver = thread::spawn(move || drop(receiver));
         block_on(sender.closed());
@@ -96,6 +129,24 @@ fn the_end_shows_what_the_senders_did() {
         });
         drop(sender);
         if receiver.is_closed() {
+            assert_eq!(plain.get(), 1);
+        }
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn the_end_shows_what_the_receivers_did() {
+    model::check(|| {
+        let plain = Arc::new(Plain::new());
+        let (sender, receiver) = watch::channel(0);
+        let other = (receiver.clone(), plain.clone());
+        let other = thread::spawn(move || {
+            other.1.set(1);
+            drop(other.0);
+        });
+        drop(receiver);
+        if sender.is_closed() {
             assert_eq!(plain.get(), 1);
         }
         other.join().unwrap();

@@ -210,10 +210,9 @@ fn values_that_are_there_yield() {
             set.wait().await;
         }
     });
-    let cell = OnceCell::from(1);
     yields(async {
         loop {
-            cell.get_or_init(async || 2).await;
+            OnceCell::new().get_or_init(async || 2).await;
         }
     });
 }

@@ -146,19 +146,28 @@ impl State {
     /// Counts a call of `notify_waiters` and clears `WAITING`. Under the lock,
     /// and everybody leaves the list before it is released.
     pub(super) fn call_all(&self) {
-        // ORDERING: as in `transition_to_permit`.
-        let mut word = self.0.load(Ordering::Relaxed);
-        while let Err(now) = self.exchange(word, (word & !WAITING).wrapping_add(CALL)) {
-            word = now;
+        // The last waiter may have left before the lock was taken.
+        if self.transition_to_called() == ToCalled::NotifyAll {
+            self.change_while_waiting(|word| (word & !WAITING).wrapping_add(CALL));
         }
     }
 
     /// Clears `WAITING`, which is set. Under the lock, when the last waiter has
     /// left the list.
     pub(super) fn stop_waiting(&self) {
-        // ORDERING: Relaxed: it tells nobody anything; as a read-modify-write
-        // it goes on with the release sequences of the notifications before.
-        self.0.fetch_and(!WAITING, Ordering::Relaxed);
+        self.change_while_waiting(|word| word & !WAITING);
+    }
+
+    /// Changes the word while `WAITING` is set: nobody else does, without the
+    /// lock, so that a store is enough.
+    fn change_while_waiting(&self, change: impl FnOnce(usize) -> usize) {
+        // ORDERING: Relaxed: the last change was made under this lock.
+        let word = self.0.load(Ordering::Relaxed);
+        debug_assert_ne!(word & WAITING, 0);
+        // ORDERING: Release pairs with Acquire by the `Notified` that finds the
+        // call counted: this one, or one before, which came before in the order
+        // of the lock or of the exchange that set `WAITING`.
+        self.0.store(change(word), Ordering::Release);
     }
 
     fn exchange(&self, from: usize, to: usize) -> Result<(), usize> {

@@ -84,6 +84,14 @@ impl Word {
         Now::of(self.0.fetch_or(1 << index, Ordering::Acquire))
     }
 
+    /// Whether somebody may wait in crowd `index`: to one who went into it, no
+    /// says that it has been taken out.
+    pub(super) fn is_waiting(&self, index: usize) -> bool {
+        // ORDERING: Relaxed: one's own `start_waiting` comes before, so a
+        // cleared bit was cleared after it; nothing else follows from it.
+        self.0.load(Ordering::Relaxed) & (1 << index) != 0
+    }
+
     /// Says that crowd `index` is empty. Under the lock of the crowd.
     pub(super) fn stop_waiting(&self, index: usize) {
         // ORDERING: Relaxed: it promises nothing; as a read-modify-write it

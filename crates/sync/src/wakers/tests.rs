@@ -27,7 +27,7 @@ fn woken_of(wakers: usize, panics_at: usize) -> usize {
     for _ in 0..wakers {
         all.push(Waker::from(count.clone()));
     }
-    let result = catch_unwind(AssertUnwindSafe(|| all.wake_all()));
+    let result = catch_unwind(AssertUnwindSafe(move || all.wake_all()));
     assert_eq!(result.is_err(), panics_at < wakers);
     count.woken.load(Ordering::Relaxed)
 }

@@ -147,10 +147,8 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        // ORDERING: AcqRel pairs with the drops of the other receivers, and
-        // with `closed` through `unwatched`: whoever is told that nobody
-        // watches finds that what the receivers did is done.
-        if self.shared.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+        // ORDERING: Release pairs with `Shared::receiver_count`.
+        if self.shared.receivers.fetch_sub(1, Ordering::Release) == 1 {
             self.shared.unwatched.notify_waiters();
         }
     }
