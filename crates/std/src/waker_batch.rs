@@ -4,6 +4,8 @@ use ::std::fmt;
 use ::std::panic::{AssertUnwindSafe, catch_unwind};
 use ::std::task::Waker;
 
+use arrayvec::ArrayVec;
+
 const CAPACITY: usize = 32;
 
 /// A fixed number of wakers on the stack: filled under a lock, woken outside.
@@ -11,35 +13,33 @@ const CAPACITY: usize = 32;
 /// What is left in a batch is woken when it is dropped, so that a waker that
 /// panics takes no wake-up of the others with it.
 pub struct WakerBatch {
-    wakers: [Option<Waker>; CAPACITY],
+    wakers: ArrayVec<Option<Waker>, CAPACITY>,
     /// Those before it are woken already; nonzero only while waking.
     next: usize,
-    len: usize,
 }
 
 impl WakerBatch {
     /// An empty batch.
     pub fn new() -> Self {
         Self {
-            wakers: [const { None }; CAPACITY],
+            wakers: ArrayVec::new_const(),
             next: 0,
-            len: 0,
         }
     }
 
     /// How many wakers there are.
     pub fn len(&self) -> usize {
-        self.len
+        self.wakers.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.wakers.is_empty()
     }
 
     /// Whether there is no room for another waker.
     pub fn is_full(&self) -> bool {
-        self.len == CAPACITY
+        self.wakers.is_full()
     }
 
     /// Adds a waker.
@@ -48,21 +48,20 @@ impl WakerBatch {
     ///
     /// If the batch is full.
     pub fn push(&mut self, waker: Waker) {
-        self.wakers[self.len] = Some(waker);
-        self.len += 1;
+        self.wakers.push(Some(waker));
     }
 
     /// Wakes all of them in the order they came and leaves the batch empty.
     /// Call it without a lock.
     pub fn wake_all(&mut self) {
-        while self.next < self.len {
+        while let Some(next) = self.wakers.get_mut(self.next) {
             self.next += 1;
-            if let Some(waker) = self.wakers[self.next - 1].take() {
+            if let Some(waker) = next.take() {
                 waker.wake();
             }
         }
         self.next = 0;
-        self.len = 0;
+        self.wakers.clear();
     }
 }
 
@@ -82,7 +81,7 @@ impl Drop for WakerBatch {
 impl fmt::Debug for WakerBatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WakerBatch")
-            .field("len", &self.len)
+            .field("len", &self.len())
             .finish()
     }
 }
