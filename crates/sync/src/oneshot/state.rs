@@ -124,24 +124,25 @@ impl State {
     /// Gives the value to the receiver. The sender leaves with that if nobody waits.
     #[inline]
     pub(super) fn transition_to_sent(&self) -> Send {
-        let mut current = 0;
-        loop {
+        // ORDERING: a guess, which the exchange checks.
+        let mut current = self.0.load(Ordering::Relaxed);
+        while current & CLOSED == 0 {
             let wakes = Snapshot(current).waits(RECEIVER);
             let left = if wakes { 0 } else { SENDER_LEFT };
             // ORDERING: Release pairs with `load`: the value is written. Acquire pairs with `register`:
             // so is the waker.
-            match self.0.compare_exchange(
+            match self.0.compare_exchange_weak(
                 current,
                 current | SENT | DONE | left,
                 Ordering::AcqRel,
-                Ordering::Acquire,
+                Ordering::Relaxed,
             ) {
                 Ok(_) if wakes => return Send::Sent(Leave::Wake),
                 Ok(_) => return Send::Sent(Leave::Left),
-                Err(actual) if actual & CLOSED != 0 => return Send::Closed,
                 Err(actual) => current = actual,
             }
         }
+        Send::Closed
     }
 
     /// The sender goes without having sent.
