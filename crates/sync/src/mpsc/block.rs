@@ -112,6 +112,13 @@ impl<T> Slot<T> {
     #[inline]
     #[must_use]
     pub(super) fn fill(&self, fill: Fill) -> bool {
+        // ORDERING: a guess, which saves an exchange that would fail.
+        self.state.load(Ordering::Relaxed) == state::EMPTY && self.fill_empty(fill)
+            || self.fill_awaited(fill)
+    }
+
+    #[inline]
+    fn fill_empty(&self, fill: Fill) -> bool {
         // ORDERING: Release pairs with `look`.
         let empty = self.state.compare_exchange(
             state::EMPTY,
@@ -119,7 +126,7 @@ impl<T> Slot<T> {
             Ordering::Release,
             Ordering::Relaxed,
         );
-        empty.is_ok() || self.fill_awaited(fill)
+        empty.is_ok()
     }
 
     #[cold]
@@ -135,14 +142,7 @@ impl<T> Slot<T> {
             if awaited.is_ok() {
                 return false;
             }
-            // ORDERING: as in `fill`.
-            let empty = self.state.compare_exchange(
-                state::EMPTY,
-                word(fill),
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
-            if empty.is_ok() {
+            if self.fill_empty(fill) {
                 return true;
             }
         }
