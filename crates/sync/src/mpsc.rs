@@ -45,7 +45,6 @@
 mod block;
 mod bounded;
 mod chan;
-mod closed;
 pub mod error;
 mod head;
 mod list;

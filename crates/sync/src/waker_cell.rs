@@ -69,6 +69,13 @@ impl WakerCell {
     }
 }
 
+impl Drop for WakerCell {
+    /// Drops no waker. To a model it is a write, so that each access has to be ordered before.
+    fn drop(&mut self) {
+        self.0.with_mut(|_| ());
+    }
+}
+
 impl fmt::Debug for WakerCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WakerCell")

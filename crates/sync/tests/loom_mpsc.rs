@@ -263,6 +263,76 @@ fn a_send_dropped_against_close() {
     });
 }
 
+/// What senders did before they went is seen with the end, that of the last and that of others. Complete.
+#[test]
+fn the_end_publishes() {
+    model::check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel::<()>();
+        let message = Message::new();
+        let before = message.forge();
+        let other = sender.clone();
+        let thread = thread::spawn(move || {
+            before.touch();
+            drop(sender);
+        });
+        drop(other);
+        assert!(receive(&mut receiver, false).is_none());
+        message.check();
+        thread.join().unwrap();
+    });
+}
+
+/// What the receiver did before the close is seen by looking, or by a send. Complete.
+#[test]
+fn the_close_publishes() {
+    for look in [true, false] {
+        model::check(move || {
+            let (sender, mut receiver) = mpsc::unbounded_channel();
+            let message = Message::new();
+            let before = message.forge();
+            let thread = thread::spawn(move || {
+                before.touch();
+                receiver.close();
+            });
+            let closed = if look {
+                sender.is_closed()
+            } else {
+                sender.send(()).is_err()
+            };
+            if closed {
+                message.check();
+            }
+            thread.join().unwrap();
+        });
+    }
+}
+
+/// A sender that does not wait for its block to be found by others: both fill the first block, and
+/// pass it. Bounded at 2 preemptions.
+#[test]
+fn two_senders_pass_a_block_that_is_recycled() {
+    Model::new().preemptions(2).branches(10_000).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        for _ in 0..2 {
+            sender.send(Message::new()).ok().unwrap();
+        }
+        let thread = send(sender.clone(), 2);
+        for _ in 0..2 {
+            sender.send(Message::new()).ok().unwrap();
+        }
+        for _ in 0..6 {
+            if let Ok(message) = receiver.try_recv() {
+                message.check();
+            }
+        }
+        sender.send(Message::new()).ok().unwrap();
+        thread.join().unwrap();
+        while let Ok(message) = receiver.try_recv() {
+            message.check();
+        }
+    });
+}
+
 /// Two threads that both believe that the message is theirs.
 #[test]
 #[should_panic(expected = "Causality violation")]

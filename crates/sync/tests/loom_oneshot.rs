@@ -129,6 +129,66 @@ fn both_ends_wait_and_go() {
     });
 }
 
+/// What a party did before it went is seen by whoever sees it gone. Complete.
+#[test]
+fn the_end_publishes() {
+    model::check(|| {
+        let (sender, mut receiver) = oneshot::channel::<()>();
+        let message = Message::new();
+        let before = message.forge();
+        let thread = thread::spawn(move || {
+            before.touch();
+            drop(sender);
+        });
+        assert!(receive(&mut receiver, false).is_none());
+        message.check();
+        thread.join().unwrap();
+    });
+}
+
+/// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete.
+#[test]
+fn the_close_publishes() {
+    for (close, look) in [
+        (true, 0),
+        (true, 1),
+        (true, 2),
+        (false, 0),
+        (false, 1),
+        (false, 2),
+    ] {
+        model::check(move || {
+            let (mut sender, mut receiver) = oneshot::channel();
+            let message = Message::new();
+            let before = message.forge();
+            let thread = thread::spawn(move || {
+                before.touch();
+                if close {
+                    receiver.close();
+                }
+                drop(receiver);
+            });
+            match look {
+                0 => {
+                    wait(false, |cx| sender.poll_closed(cx));
+                    message.check();
+                }
+                1 => {
+                    if sender.is_closed() {
+                        message.check();
+                    }
+                }
+                _ => {
+                    if sender.send(()).is_err() {
+                        message.check();
+                    }
+                }
+            }
+            thread.join().unwrap();
+        });
+    }
+}
+
 /// Two threads that both believe that the message is theirs.
 #[test]
 #[should_panic(expected = "Causality violation")]

@@ -112,6 +112,13 @@ impl<T> Slot<T> {
     #[inline]
     #[must_use]
     pub(super) fn fill(&self, fill: Fill) -> bool {
+        // ORDERING: a guess, which saves an exchange that would fail.
+        self.state.load(Ordering::Relaxed) == state::EMPTY && self.fill_empty(fill)
+            || self.fill_awaited(fill)
+    }
+
+    #[inline]
+    fn fill_empty(&self, fill: Fill) -> bool {
         // ORDERING: Release pairs with `look`.
         let empty = self.state.compare_exchange(
             state::EMPTY,
@@ -119,7 +126,7 @@ impl<T> Slot<T> {
             Ordering::Release,
             Ordering::Relaxed,
         );
-        empty.is_ok() || self.fill_awaited(fill)
+        empty.is_ok()
     }
 
     #[cold]
@@ -135,14 +142,7 @@ impl<T> Slot<T> {
             if awaited.is_ok() {
                 return false;
             }
-            // ORDERING: as in `fill`.
-            let empty = self.state.compare_exchange(
-                state::EMPTY,
-                word(fill),
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
-            if empty.is_ok() {
+            if self.fill_empty(fill) {
                 return true;
             }
         }
@@ -191,7 +191,7 @@ fn word(fill: Fill) -> u32 {
 /// Slots of successive positions.
 pub(super) struct Block<T> {
     /// The position of the first slot, a multiple of `SLOTS`. Written while nobody shares the block.
-    start: AtomicUsize,
+    start: UnsafeCell<usize>,
     /// The block after it; null until somebody needs it.
     pub(super) next: AtomicPtr<Block<T>>,
     /// Not zero once senders do not begin their search here any more: one more than the positions
@@ -203,18 +203,17 @@ pub(super) struct Block<T> {
 impl<T> Block<T> {
     pub(super) fn new(start: usize) -> Box<Self> {
         Box::new(Self {
-            start: AtomicUsize::new(start),
+            start: UnsafeCell::new(start),
             next: AtomicPtr::new(ptr::null_mut()),
             retired: AtomicUsize::new(0),
             slots: array::from_fn(|_| Slot::new()),
         })
     }
 
-    /// Makes a block whose messages were received a new one.
-    pub(super) fn reset(&mut self, start: usize) {
+    /// Makes a block whose messages were received a new one, without a place.
+    pub(super) fn reset(&mut self) {
+        self.place(0);
         // ORDERING: nobody shares it; whoever links it releases all of this.
-        self.start.store(start, Ordering::Relaxed);
-        // ORDERING: as above.
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         // ORDERING: as above.
         self.retired.store(0, Ordering::Relaxed);
@@ -224,10 +223,18 @@ impl<T> Block<T> {
         }
     }
 
+    /// Gives the block the positions from `start` on.
+    pub(super) fn place(&mut self, start: usize) {
+        self.start.with_mut(|place| {
+            // SAFETY: nobody shares the block.
+            unsafe { *place = start };
+        });
+    }
+
     #[inline]
     pub(super) fn start(&self) -> usize {
-        // ORDERING: written before the block was linked.
-        self.start.load(Ordering::Relaxed)
+        // SAFETY: it is written while nobody shares the block.
+        self.start.with(|start| unsafe { *start })
     }
 
     /// The slot of a position, which is one of the block's.

@@ -3,8 +3,8 @@
 use raddle_std::sync::Arc;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::closed::ClosedWaiters;
 use super::list::List;
+use crate::Notify;
 use crate::semaphore::core::Core;
 
 /// How many messages a channel takes before senders have to wait.
@@ -70,7 +70,8 @@ impl Limit for Limited {
 pub(super) struct Chan<T, L> {
     pub(super) list: List<T>,
     pub(super) limit: L,
-    pub(super) closed: ClosedWaiters,
+    /// Notifies all who wait for the receiver to close, once it has.
+    pub(super) closed: Notify,
     senders: AtomicUsize,
     weak_senders: AtomicUsize,
 }
@@ -80,7 +81,7 @@ impl<T, L: Limit> Chan<T, L> {
         Arc::new(Self {
             list,
             limit,
-            closed: ClosedWaiters::new(),
+            closed: Notify::new(),
             senders: AtomicUsize::new(1),
             weak_senders: AtomicUsize::new(0),
         })
@@ -142,7 +143,13 @@ impl<T, L: Limit> Tx<T, L> {
     /// Waits until the receiver has closed the channel.
     pub(super) async fn closed(&self) {
         let chan = self.chan();
-        chan.closed.wait(|| chan.is_closed()).await;
+        // Before the look: a close that comes between the two counts.
+        let closed = chan.closed.notified();
+        if chan.is_closed() {
+            raddle_coop::consume_budget().await;
+        } else {
+            closed.await;
+        }
     }
 }
 

@@ -209,7 +209,7 @@ impl<T> List<T> {
             Some(spare) => {
                 // SAFETY: `recycle` put it there for whoever takes it out.
                 let mut spare = unsafe { Box::from_raw(spare.as_ptr()) };
-                spare.reset(start);
+                spare.place(start);
                 spare
             }
         };
@@ -217,7 +217,8 @@ impl<T> List<T> {
     }
 
     /// Keeps a block that nobody shares any more, or frees it if there is one already.
-    pub(super) fn recycle(&self, block: Box<Block<T>>) {
+    pub(super) fn recycle(&self, mut block: Box<Block<T>>) {
+        block.reset();
         let block = Box::into_raw(block);
         // ORDERING: Release pairs with `unused_block`.
         let kept = self.spare.compare_exchange(

@@ -106,7 +106,7 @@ impl<T, L: Limit> Rx<T, L> {
             self.chan.limit.close();
             self.end_if_idle();
         }
-        self.chan.closed.wake_all();
+        self.chan.closed.notify_waiters();
     }
 
     /// The next message without its permit; none if there will be none.

@@ -204,6 +204,8 @@ impl<T> Handle<T> {
         let sender = state
             .waits(state::SENDER)
             .then(|| unsafe { shared.sender_waker.take() });
+        // To a model this is a write, so that each access has to be ordered before.
+        shared.value.with_mut(|_| ());
         drop(shared);
         drop((receiver, sender));
     }

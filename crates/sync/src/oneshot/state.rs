@@ -124,13 +124,13 @@ impl State {
     /// Gives the value to the receiver. The sender leaves with that if nobody waits.
     #[inline]
     pub(super) fn transition_to_sent(&self) -> Send {
-        let mut current = 0;
-        loop {
+        let mut current = self.load().0;
+        while current & CLOSED == 0 {
             let wakes = Snapshot(current).waits(RECEIVER);
             let left = if wakes { 0 } else { SENDER_LEFT };
             // ORDERING: Release pairs with `load`: the value is written. Acquire pairs with `register`:
-            // so is the waker.
-            match self.0.compare_exchange(
+            // so is the waker. Failing, as `load`.
+            match self.0.compare_exchange_weak(
                 current,
                 current | SENT | DONE | left,
                 Ordering::AcqRel,
@@ -138,10 +138,10 @@ impl State {
             ) {
                 Ok(_) if wakes => return Send::Sent(Leave::Wake),
                 Ok(_) => return Send::Sent(Leave::Left),
-                Err(actual) if actual & CLOSED != 0 => return Send::Closed,
                 Err(actual) => current = actual,
             }
         }
+        Send::Closed
     }
 
     /// The sender goes without having sent.
@@ -217,16 +217,15 @@ impl State {
     }
 
     fn change(&self, wait: Wait, change: impl Fn(usize) -> usize) -> bool {
-        // ORDERING: a guess, which the exchange checks.
-        let mut current = self.0.load(Ordering::Relaxed);
+        let mut current = self.load().0;
         while current & wait.over == 0 {
             // ORDERING: Release pairs with whoever ends the wait: the waker is written. A waker that is
-            // taken back was written by the caller. The caller loads the state anew if the wait is over.
+            // taken back was written by the caller. Failing, as `load`.
             match self.0.compare_exchange_weak(
                 current,
                 change(current),
                 Ordering::Release,
-                Ordering::Relaxed,
+                Ordering::Acquire,
             ) {
                 Ok(_) => return true,
                 Err(actual) => current = actual,

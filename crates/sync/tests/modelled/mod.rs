@@ -19,6 +19,11 @@ impl Message {
         Self(content)
     }
 
+    /// A write, which whoever comes after it must be ordered with.
+    pub(crate) fn touch(&self) {
+        self.0.with_mut(|_| ());
+    }
+
     /// Another message that claims to be this one.
     pub(crate) fn forge(&self) -> Self {
         Self(self.0.clone())
