@@ -31,10 +31,6 @@ const LAYERS: &[Layer] = &[
         may_use: &["raddle-std", "raddle-coop"],
     },
     Layer {
-        package: "raddle-sync",
-        may_use: &["raddle-std", "raddle-coop", "raddle-timer"],
-    },
-    Layer {
         package: "raddle-task",
         may_use: &["raddle-std", "raddle-coop"],
     },
@@ -45,6 +41,10 @@ const LAYERS: &[Layer] = &[
     Layer {
         package: "raddle-timer",
         may_use: &["raddle-std", "raddle-coop"],
+    },
+    Layer {
+        package: "raddle-sync",
+        may_use: &["raddle-std", "raddle-coop", "raddle-timer"],
     },
     Layer {
         package: "raddle-blocking",
