@@ -20,7 +20,8 @@ use raddle::io::{
 };
 use raddle::net::unix::pipe;
 use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream};
-use raddle::task::yield_now;
+use raddle::runtime::Builder;
+use raddle::task::{spawn_blocking, yield_now};
 use raddle::time::{self, timeout};
 
 /// Long enough for anything but a hang.
@@ -541,16 +542,36 @@ fn next_entry() {
     for name in &names {
         std::fs::write(dir.path().join(name), "").unwrap();
     }
-    each_patience(async |impatient| {
-        let mut entries = raddle::fs::read_dir(dir.path()).await.unwrap();
-        let mut found = Vec::new();
-        let mut next = async || entries.next_entry().await.unwrap();
-        while let Some(entry) = impatient.until_ready(&mut next).await {
-            found.push(entry.file_name().into_string().unwrap());
-        }
-        found.sort();
-        assert_eq!(found, names);
-    });
+    for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        let runtime = builder.max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let mut entries = raddle::fs::read_dir(dir.path()).await.unwrap();
+            let (mut found, mut dropped) = (Vec::new(), 0);
+            loop {
+                // While the pool's only thread is held, it reads no directory.
+                let (release, held) = std::sync::mpsc::channel::<()>();
+                let holds = spawn_blocking(move || held.recv());
+                let first = {
+                    let mut next = pin!(entries.next_entry());
+                    poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await
+                };
+                drop(release);
+                assert!(holds.await.unwrap().is_err());
+                let entry = match first {
+                    Poll::Ready(entry) => entry,
+                    Poll::Pending => {
+                        dropped += 1;
+                        entries.next_entry().await
+                    }
+                };
+                let Some(entry) = entry.unwrap() else { break };
+                found.push(entry.file_name().into_string().unwrap());
+            }
+            assert!(dropped > 0, "nothing was dropped");
+            found.sort();
+            assert_eq!(found, names);
+        });
+    }
 }
 
 #[test]
