@@ -134,11 +134,14 @@ impl Core {
     }
 
     /// Whether a watcher should wait in the driver, because the worker that
-    /// came out of it does not get on. As long as all do, it leaves the driver
-    /// to that one: if an event woke the watcher, another would have to be
-    /// woken to keep watch.
+    /// came out of it does not get on, or is trusted to be back soon though it
+    /// has become slow. As long as all do, it leaves the driver to that one: if
+    /// an event woke the watcher, another would have to be woken to keep watch.
     pub(super) fn watches_over_stuck(&self) -> bool {
-        self.watch.borrow().still_stuck(&self.shared.remotes)
+        let watch = self.watch.borrow();
+        let mut sights = watch.sights.iter().enumerate();
+        watch.still_stuck(&self.shared.remotes)
+            || sights.any(|(worker, sight)| sight.slow && self.trusts(worker))
     }
 }
 

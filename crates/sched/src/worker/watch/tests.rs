@@ -8,7 +8,8 @@ use crate::shared::Shared;
 use crate::task::{self, Task};
 
 /// Whether a watcher helps a trusted worker that has a task in its queue, and
-/// has run so many polls and parked so often since the look before.
+/// has run so many polls and parked so often since the look before; and takes
+/// the driver.
 fn helps(polls: u64, parks: u64) -> bool {
     let config = Config {
         workers: 2,
@@ -30,7 +31,9 @@ fn helps(polls: u64, parks: u64) -> bool {
     thread::sleep(FIRST_LOOK);
     other.counters.polls.add(polls);
     other.counters.parks.add(parks);
-    watcher.keep_watch()
+    let helps = watcher.keep_watch();
+    assert_eq!(watcher.watches_over_stuck(), helps);
+    helps
 }
 
 #[test]
