@@ -256,6 +256,12 @@ impl Idle {
         self.sleepers.lock().gone += 1;
     }
 
+    /// Whether a worker is listed as parked. One that is not lists itself later
+    /// than the caller who is, should it park.
+    pub(crate) fn is_listed(&self, worker: usize) -> bool {
+        self.sleepers.lock().listed.contains(&worker)
+    }
+
     /// Tells whether somebody keeps watch, after a change under the lock.
     fn note_watch(&self, sleepers: &Sleepers) {
         // ORDERING: see `lacks_watch`.

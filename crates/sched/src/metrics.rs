@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::handle::Handle;
 use crate::shared::Remote;
 pub(crate) use counters::{Counters, Outside};
+pub(crate) use pace::Pace;
 
 /// The counts of a scheduler: a view that reads them when it is asked.
 ///

@@ -87,13 +87,15 @@ impl Barrier {
         .await
     }
 
-    /// Wakes those who came when it had opened `came` times.
-    fn open(&self, came: usize) {
+    /// Wakes those who may go: also those for whom another has opened it, and
+    /// has not woken them yet. They stand before the others.
+    fn wake_opened(&self) {
         wake_in_batches(|wakers| {
             let mut state = self.state.lock();
+            let opened = state.opened;
             while let Some(key) = state.waiters.first() {
                 let waiter = state.waiters.get_mut(key);
-                if waiter.came != came {
+                if waiter.came == opened {
                     break;
                 }
                 if wakers.is_full() {
@@ -132,7 +134,7 @@ impl Wait<'_> {
             state.arrived = 0;
             state.opened = came.wrapping_add(1);
             drop(state);
-            self.barrier.open(came);
+            self.barrier.wake_opened();
             return Poll::Ready(BarrierWaitResult(true));
         }
         if let Some(waker) = waker.take() {

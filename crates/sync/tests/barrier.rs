@@ -5,6 +5,7 @@ mod locks;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::Waker;
 
 use locks::{Counter, Hostile, now, poll, poll_with, yields};
 use raddle_sync::{Barrier, BarrierWaitResult};
@@ -114,6 +115,32 @@ fn a_waker_may_panic_or_come_back() {
         assert_eq!(woken.woken(), 99);
         assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
     }
+}
+
+/// As many others come, and go, before the first that it was opened for are all woken.
+#[test]
+fn who_opens_it_wakes_its_own_before_those_of_before_are_woken() {
+    const OTHERS: usize = 40;
+    let barrier: &Barrier = Box::leak(Box::new(Barrier::new(OTHERS + 1)));
+    let wait = |waker: &Waker| {
+        let mut wait = Box::pin(barrier.wait());
+        assert!(poll_with(&mut wait, waker).is_pending());
+        wait
+    };
+    let (woken, waker) = Counter::new();
+    let comes_back = Hostile::waker(move || {
+        let waiting: Vec<_> = (0..OTHERS).map(|_| wait(&waker)).collect();
+        assert!(now(barrier.wait()).is_leader());
+        assert_eq!(woken.woken(), OTHERS);
+        assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
+    });
+    let (woken, waker) = Counter::new();
+    let first = wait(&comes_back);
+    let others: Vec<_> = (1..OTHERS).map(|_| wait(&waker)).collect();
+    assert!(now(barrier.wait()).is_leader());
+    assert_eq!(woken.woken(), OTHERS - 1);
+    assert!(!now(first).is_leader());
+    assert!(others.into_iter().all(|wait| !now(wait).is_leader()));
 }
 
 #[test]

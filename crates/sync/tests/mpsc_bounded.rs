@@ -333,6 +333,29 @@ fn a_waker_that_panics_leaves_the_channel_usable() {
 }
 
 #[test]
+fn a_waker_that_panics_does_not_keep_the_close_from_others() {
+    for dropped in [false, true] {
+        let (sender, mut receiver) = mpsc::channel(1);
+        sender.try_send(1).unwrap();
+        let mut refused = Box::pin(sender.send(2));
+        assert!(poll(refused.as_mut(), &counted::panicking_waker()).is_pending());
+        let (woken, waker) = CountedWaker::new();
+        let mut closed = Box::pin(sender.closed());
+        assert!(poll(closed.as_mut(), &waker).is_pending());
+        if dropped {
+            catch_unwind(AssertUnwindSafe(|| drop(receiver))).unwrap_err();
+        } else {
+            catch_unwind(AssertUnwindSafe(|| receiver.close())).unwrap_err();
+            assert_eq!(receive(&mut receiver, &waker), Poll::Ready(Some(1)));
+            assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
+        }
+        assert_eq!(woken.count(), 1);
+        assert!(poll(closed.as_mut(), &waker).is_ready());
+        assert!(poll(refused.as_mut(), &waker).is_ready());
+    }
+}
+
+#[test]
 fn ends_that_are_always_ready_yield() {
     let (sender, mut receiver) = mpsc::channel(1_000);
     let sent = raddle_coop::budget(|| {

@@ -70,6 +70,11 @@ impl Pace {
             && mean * tasks as u128 <= WORTH_A_WAKE.as_nanos()
     }
 
+    /// Whether so many polls took longer than those of a worker that is trusted.
+    pub(crate) fn is_long(time: Duration, polls: u64) -> bool {
+        u128::from(polls) * LONG_POLL.as_nanos() < time.as_nanos()
+    }
+
     pub(crate) fn mean_poll_time(&self) -> Duration {
         Duration::from_nanos(self.mean.get())
     }

@@ -175,9 +175,13 @@ impl Core {
     /// Whether another worker, which has come out of the driver, will be back
     /// there soon. If both waited in it, by turns, both would be woken again and
     /// again for half as many events at a time.
+    ///
+    /// The caller is listed as parked. A host that is listed too may have found
+    /// the driver taken, and wait, or be about to, on its own thread: it will not be back.
+    /// So the last to be listed leaves the driver to nobody.
     fn leaves_driver_to_another(&self) -> bool {
         self.shared.host().is_some_and(|host| {
-            host != self.index && !self.shared.remotes[host].parker.is_parked() && self.trusts(host)
+            host != self.index && self.trusts(host) && !self.shared.idle.is_listed(host)
         })
     }
 
@@ -227,3 +231,6 @@ impl<F: FnMut()> Drop for OnDrop<F> {
         (self.0)();
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

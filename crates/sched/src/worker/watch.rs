@@ -1,9 +1,10 @@
 //! Keeping watch: a parked worker looks after those that run, and takes what
 //! waits behind a poll that does not return. `docs/idle-protocol.md`, the watch.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Core;
+use crate::metrics::Pace;
 use crate::shared::Remote;
 
 /// How long a watcher sleeps before its first look.
@@ -19,6 +20,8 @@ const LIVELY: u64 = 8;
 pub(super) struct Watch {
     sights: Box<[Sight]>,
     interval: Duration,
+    /// When it looked last.
+    looked: Option<Instant>,
     /// Whether the others ran many tasks between the last two looks.
     lingers: bool,
 }
@@ -27,8 +30,12 @@ pub(super) struct Watch {
 #[derive(Clone, Copy, Default)]
 struct Sight {
     progress: u64,
+    parks: u64,
     /// Whether it ran, and had not got on since the look before.
     stuck: bool,
+    /// Whether it had run all the time since then, and its polls were long: its
+    /// past, of which it takes note every so many polls, may not know yet.
+    slow: bool,
 }
 
 impl Watch {
@@ -36,6 +43,7 @@ impl Watch {
         Self {
             sights: vec![Sight::default(); workers].into(),
             interval: FIRST_LOOK,
+            looked: None,
             lingers: false,
         }
     }
@@ -67,13 +75,22 @@ impl Watch {
     /// Looks at every worker but `own`, and gives those that are stuck to
     /// `rescue`, which says whether it took anything.
     fn look(&mut self, own: usize, remotes: &[Remote], mut rescue: impl FnMut(&Remote) -> bool) {
+        let time = Instant::now();
+        let passed = self.looked.replace(time).map(|before| time - before);
         let mut rescued = false;
         let mut moved = 0;
         for (index, (sight, remote)) in self.sights.iter_mut().zip(remotes).enumerate() {
             let now = progress(remote);
-            sight.stuck = index != own && !remote.parker.is_parked() && sight.progress == now;
-            moved += now.wrapping_sub(sight.progress);
+            let polls = now.wrapping_sub(sight.progress);
+            let parks = remote.counters.parks.get();
+            let runs = index != own && !remote.parker.is_parked();
+            sight.stuck = runs && polls == 0;
+            sight.slow = runs
+                && sight.parks == parks
+                && passed.is_some_and(|passed| Pace::is_long(passed, polls));
+            moved += polls;
             sight.progress = now;
+            sight.parks = parks;
             rescued |= sight.stuck && rescue(remote);
         }
         self.lingers = moved >= LIVELY;
@@ -106,21 +123,27 @@ impl Core {
         !self.queue.is_empty() || !self.shared.injection.is_empty() || self.is_help_wanted()
     }
 
-    /// Whether there is something in the queue of a worker that is stuck, or
-    /// has more than it gets through.
+    /// Whether there is something in the queue of a worker that is stuck, or is
+    /// slow, or has more than it gets through.
     fn is_help_wanted(&self) -> bool {
         let watch = self.watch.borrow();
         let mut sights = watch.sights.iter().zip(&self.shared.remotes).enumerate();
         sights.any(|(worker, (sight, remote))| {
-            !remote.stealer.is_empty() && (sight.stuck || !self.trusts(worker))
+            !remote.stealer.is_empty() && (sight.stuck || sight.slow || !self.trusts(worker))
         })
     }
 
     /// Whether a watcher should wait in the driver, because the worker that
-    /// came out of it does not get on. As long as all do, it leaves the driver
-    /// to that one: if an event woke the watcher, another would have to be
-    /// woken to keep watch.
+    /// came out of it does not get on, or is trusted to be back soon though it
+    /// has become slow. As long as all do, it leaves the driver to that one: if
+    /// an event woke the watcher, another would have to be woken to keep watch.
     pub(super) fn watches_over_stuck(&self) -> bool {
-        self.watch.borrow().still_stuck(&self.shared.remotes)
+        let watch = self.watch.borrow();
+        let mut sights = watch.sights.iter().enumerate();
+        watch.still_stuck(&self.shared.remotes)
+            || sights.any(|(worker, sight)| sight.slow && self.trusts(worker))
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

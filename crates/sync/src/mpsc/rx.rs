@@ -1,7 +1,7 @@
 //! Receiving, with or without a limit.
 
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Context, Poll, ready};
 
 use raddle_std::sync::Arc;
@@ -101,12 +101,20 @@ impl<T, L: Limit> Rx<T, L> {
     }
 
     pub(super) fn close(&mut self) {
+        // The waker of one who waits for room, should it panic, does not keep the close from
+        // those who wait for that.
+        let told = match self.closing {
+            true => Ok(()),
+            false => catch_unwind(AssertUnwindSafe(|| self.chan.limit.close())),
+        };
         if !self.closing {
             self.closing = true;
-            self.chan.limit.close();
             self.end_if_idle();
         }
         self.chan.closed.notify_waiters();
+        if let Err(panic) = told {
+            resume_unwind(panic);
+        }
     }
 
     /// The next message without its permit; none if there will be none.

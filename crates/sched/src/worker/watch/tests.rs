@@ -1,0 +1,49 @@
+use std::thread;
+
+use super::*;
+use crate::config::Config;
+use crate::id::Id;
+use crate::policy::Order;
+use crate::shared::Shared;
+use crate::task::{self, Task};
+
+/// Whether a watcher helps a trusted worker that has a task in its queue, and
+/// has run so many polls and parked so often since the look before; and takes
+/// the driver.
+fn helps(polls: u64, parks: u64) -> bool {
+    let config = Config {
+        workers: 2,
+        ..Config::default()
+    };
+    let (shared, workers) = Shared::new(Id::next(), 0, config, None, Order::Slot);
+    let [watcher, other] = [workers[0].core(), workers[1].core()];
+    watcher.keep_time();
+    (1..=1_000).for_each(|polls| {
+        other.counters.polls.add(1);
+        other
+            .counters
+            .pace
+            .note(Duration::from_micros(polls), polls);
+    });
+    let (task, _handle) = task::spawn(&shared, async {});
+    let _ = other.enqueue(Task(task));
+    assert!(!watcher.keep_watch(), "nothing is known of its polls yet");
+    thread::sleep(FIRST_LOOK);
+    other.counters.polls.add(polls);
+    other.counters.parks.add(parks);
+    let helps = watcher.keep_watch();
+    assert_eq!(watcher.watches_over_stuck(), helps);
+    helps
+}
+
+#[test]
+fn a_worker_is_helped_whose_polls_have_become_long() {
+    assert!(helps(0, 0), "it is stuck");
+    assert!(helps(3, 0));
+}
+
+#[test]
+fn a_worker_that_keeps_up_is_not_helped() {
+    assert!(!helps(1 << 40, 0), "it is fast");
+    assert!(!helps(3, 1), "it had nothing to do");
+}
