@@ -54,6 +54,7 @@ impl Marks {
     }
 
     /// Queues an item behind all others. Under the lock of the list.
+    #[inline]
     pub(crate) fn push_back<T>(&self, list: &mut WaitList<T>, item: T) -> usize {
         for (key, mark) in self.0.iter().enumerate() {
             // ORDERING: Relaxed: nothing is passed on with `LEFT`; the item was
