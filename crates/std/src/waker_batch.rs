@@ -20,6 +20,7 @@ pub struct WakerBatch {
 
 impl WakerBatch {
     /// An empty batch.
+    #[inline]
     pub fn new() -> Self {
         Self {
             wakers: ArrayVec::new_const(),
@@ -33,11 +34,13 @@ impl WakerBatch {
     }
 
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.wakers.is_empty()
     }
 
     /// Whether there is no room for another waker.
+    #[inline]
     pub fn is_full(&self) -> bool {
         self.wakers.is_full()
     }
@@ -47,12 +50,14 @@ impl WakerBatch {
     /// # Panics
     ///
     /// If the batch is full.
+    #[inline]
     pub fn push(&mut self, waker: Waker) {
         self.wakers.push(Some(waker));
     }
 
     /// Wakes all of them in the order they came and leaves the batch empty.
     /// Call it without a lock.
+    #[inline]
     pub fn wake_all(&mut self) {
         while let Some(next) = self.wakers.get_mut(self.next) {
             self.next += 1;
@@ -62,6 +67,12 @@ impl WakerBatch {
         }
         self.next = 0;
         self.wakers.clear();
+    }
+
+    /// Goes on where a waker panicked, or where nobody began.
+    #[cold]
+    fn wake_rest(&mut self) {
+        while catch_unwind(AssertUnwindSafe(|| self.wake_all())).is_err() {}
     }
 }
 
@@ -73,8 +84,11 @@ impl Default for WakerBatch {
 
 impl Drop for WakerBatch {
     /// Panics of wakers end here: the first goes on from `wake_all` already.
+    #[inline]
     fn drop(&mut self) {
-        while catch_unwind(AssertUnwindSafe(|| self.wake_all())).is_err() {}
+        if !self.is_empty() {
+            self.wake_rest();
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use raddle_std::sync::Mutex;
 
 use self::notified::{By, Waiter};
 use self::state::{State, ToCalled, ToPermit};
-use crate::wait_list::WaitList;
+use crate::wait_list::{Marks, WaitList};
 use crate::wakers::Wakers;
 
 pub use self::notified::{Notified, OwnedNotified};
@@ -73,6 +73,7 @@ pub use self::notified::{Notified, OwnedNotified};
 /// ```
 pub struct Notify {
     state: State,
+    marks: Marks,
     waiters: Mutex<WaitList<Waiter>>,
 }
 
@@ -88,6 +89,7 @@ impl Notify {
     pub fn new() -> Self {
         Self {
             state: State::new(),
+            marks: Marks::new(),
             waiters: Mutex::new(WaitList::new()),
         }
     }
@@ -97,6 +99,7 @@ impl Notify {
     pub const fn const_new() -> Self {
         Self {
             state: State::new(),
+            marks: Marks::new(),
             waiters: Mutex::new(WaitList::new()),
         }
     }
@@ -171,7 +174,7 @@ impl Notify {
             By::First | By::All => waiters.first(),
         };
         let key = chosen.expect("the list is not empty while WAITING is set");
-        let waker = notify_waiter(waiters, key, by);
+        let waker = self.notify_waiter(waiters, key, by);
         if waiters.is_empty() {
             self.state.stop_waiting();
         }
@@ -183,22 +186,24 @@ impl Notify {
         let mut waiters = self.waiters.lock();
         self.state.call_all();
         while let Some(key) = waiters.first() {
-            if let Some(waker) = notify_waiter(&mut waiters, key, By::All) {
+            if let Some(waker) = self.notify_waiter(&mut waiters, key, By::All) {
                 wakers.push(waker);
             }
         }
         drop(waiters);
         wakers.wake_all();
     }
-}
 
-/// Takes a waiter out of line. It stays in the list, for its future to find
-/// what it was notified by.
-fn notify_waiter(waiters: &mut WaitList<Waiter>, key: usize, by: By) -> Option<Waker> {
-    waiters.unqueue(key);
-    let waiter = waiters.get_mut(key);
-    waiter.notified = Some(by);
-    waiter.waker.take()
+    /// Takes a waiter out of line. It stays in the list, for its future to find
+    /// what it was notified by.
+    fn notify_waiter(&self, waiters: &mut WaitList<Waiter>, key: usize, by: By) -> Option<Waker> {
+        waiters.unqueue(key);
+        let waiter = waiters.get_mut(key);
+        waiter.notified = Some(by);
+        let waker = waiter.waker.take();
+        self.marks.tell(key);
+        waker
+    }
 }
 
 impl Default for Notify {

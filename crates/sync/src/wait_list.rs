@@ -1,6 +1,10 @@
 //! Who waits, in the order in which they came.
 
+mod marks;
+
 use slab::Slab;
+
+pub(crate) use self::marks::{Marks, Told};
 
 /// Stands for no place.
 const NONE: usize = usize::MAX;
@@ -27,6 +31,18 @@ struct Node<T> {
     after: usize,
 }
 
+impl<T> Node<T> {
+    /// The node behind all others, of which `before` is the last.
+    fn last(item: T, before: usize) -> Self {
+        Self {
+            item,
+            queued: true,
+            before,
+            after: NONE,
+        }
+    }
+}
+
 impl<T> WaitList<T> {
     /// An empty list, which has allocated nothing.
     pub(crate) const fn new() -> Self {
@@ -44,18 +60,27 @@ impl<T> WaitList<T> {
 
     /// Queues an item behind all others.
     pub(crate) fn push_back(&mut self, item: T) -> usize {
-        let key = self.nodes.insert(Node {
-            item,
-            queued: true,
-            before: self.last,
-            after: NONE,
-        });
+        let node = Node::last(item, self.last);
+        let key = self.nodes.insert(node);
+        self.append(key);
+        key
+    }
+
+    /// Queues another item in place of one that has left the order and is
+    /// dropped, with the same key.
+    fn requeue(&mut self, key: usize, item: T) {
+        debug_assert!(!self.is_queued(key), "its neighbours would be lost");
+        self.nodes[key] = Node::last(item, self.last);
+        self.append(key);
+    }
+
+    /// Makes the last of the order known as such.
+    fn append(&mut self, key: usize) {
         match self.nodes.get_mut(self.last) {
             Some(last) => last.after = key,
             None => self.first = key,
         }
         self.last = key;
-        key
     }
 
     /// The key of the item that has been queued longest.

@@ -186,6 +186,50 @@ fn one_and_all_at_a_time() {
     });
 }
 
+/// A waiter that is polled before it is woken has only its mark to see by that
+/// it was notified.
+#[test]
+fn who_is_told_without_the_lock_sees_what_was_done_before() {
+    model::check(|| {
+        let notify = std::sync::Arc::new(Notify::new());
+        let plain = Arc::new(Plain::new());
+        let mut notified = Box::pin(notify.clone().notified_owned());
+        notified.as_mut().enable();
+        let other = plain.clone();
+        let looks = thread::spawn(move || {
+            if poll_once(notified).is_ready() {
+                assert_eq!(other.get(), 1);
+            }
+        });
+        plain.set(1);
+        notify.notify_one();
+        looks.join().unwrap();
+    });
+}
+
+/// The second waiter has the place, and the mark, that the first left.
+#[test]
+fn a_place_that_was_left_serves_the_next() {
+    Model::new().preemptions(3).check(|| {
+        let calls = Arc::new((Notify::new(), Notify::new()));
+        let plain = Arc::new(Plain::new());
+        let (other, seen) = (calls.clone(), plain.clone());
+        let waiter = thread::spawn(move || {
+            for round in 1..=2 {
+                block_on(other.0.notified());
+                assert_eq!(seen.get(), round);
+                other.1.notify_one();
+            }
+        });
+        for round in 1..=2 {
+            plain.set(round);
+            calls.0.notify_one();
+            block_on(calls.1.notified());
+        }
+        waiter.join().unwrap();
+    });
+}
+
 /// The shim works: what is written after the notification is not seen with it.
 #[test]
 #[should_panic]

@@ -4,6 +4,7 @@
 mod locks;
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use locks::{block_on, poll};
 use raddle_std::cell::UnsafeCell;
@@ -212,6 +213,48 @@ fn who_wants_many_gets_them_from_several_releases() {
         for other in others {
             other.join().unwrap();
         }
+        assert_eq!(semaphore.available_permits(), 2);
+    });
+}
+
+/// A waiter that is polled before it is woken has only its mark to see by that
+/// it was served.
+#[test]
+fn who_is_told_without_the_lock_sees_what_was_done_before() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let guarded = Guarded::new();
+        let mut acquire = Box::pin(semaphore.clone().acquire_owned());
+        assert!(poll(&mut acquire).is_pending());
+        let other = guarded.clone();
+        let looks = thread::spawn(move || {
+            if poll(&mut acquire).is_ready() {
+                assert_eq!(other.add(), 2);
+            }
+        });
+        guarded.add();
+        semaphore.add_permits(1);
+        looks.join().unwrap();
+        assert_eq!(semaphore.available_permits(), 1);
+    });
+}
+
+/// Who has its permit finds the other that was released with it.
+#[test]
+fn who_is_told_without_the_lock_finds_what_is_left() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let mut acquire = Box::pin(semaphore.clone().acquire_owned());
+        assert!(poll(&mut acquire).is_pending());
+        let other = semaphore.clone();
+        let looks = thread::spawn(move || {
+            if let Poll::Ready(permit) = poll(&mut acquire) {
+                let _permit = permit.unwrap();
+                assert!(other.try_acquire().is_ok());
+            }
+        });
+        semaphore.add_permits(2);
+        looks.join().unwrap();
         assert_eq!(semaphore.available_permits(), 2);
     });
 }

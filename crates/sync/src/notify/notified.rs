@@ -78,7 +78,7 @@ impl Progress {
         let mut waiters = notify.waiters.lock();
         match notify.state.transition_to_waiting(calls) {
             ToWaiting::Queue => {
-                *self = Self::Listed(waiters.push_back(waiter));
+                *self = Self::Listed(notify.marks.push_back(&mut waiters, waiter));
                 Poll::Pending
             }
             ToWaiting::Done => {
@@ -91,6 +91,10 @@ impl Progress {
     }
 
     fn poll_listed(&mut self, notify: &Notify, key: usize, waker: Option<&Waker>) -> Poll<()> {
+        if notify.marks.take(key) {
+            *self = Self::Done;
+            return Poll::Ready(());
+        }
         let mut fresh = None;
         loop {
             let mut waiters = notify.waiters.lock();

@@ -9,7 +9,7 @@ use raddle_std::sync::{Mutex, MutexGuard};
 
 use super::acquire::Acquire;
 use super::state::{Give, MAX_PERMITS, State, Take, too_many};
-use crate::wait_list::WaitList;
+use crate::wait_list::{Marks, Told, WaitList};
 use crate::wake::wake_in_batches;
 
 /// A fair counting semaphore without guards: whoever acquires permits releases
@@ -17,6 +17,7 @@ use crate::wake::wake_in_batches;
 #[derive(Debug)]
 pub(crate) struct Core {
     state: State,
+    marks: Marks,
     waiters: Mutex<WaitList<Waiter>>,
 }
 
@@ -70,6 +71,7 @@ impl Core {
         }
         Self {
             state: State::new(permits),
+            marks: Marks::new(),
             waiters: Mutex::new(WaitList::new()),
         }
     }
@@ -82,6 +84,7 @@ impl Core {
         }
         Self {
             state: State::new(permits),
+            marks: Marks::new(),
             waiters: Mutex::new(WaitList::new()),
         }
     }
@@ -133,6 +136,10 @@ impl Core {
                 Take::Short => self.queue(cx, permits, place),
                 Take::Closed => Poll::Ready(Err(Closed)),
             },
+            Some(key) if self.marks.take(key) => {
+                place.0 = None;
+                Poll::Ready(Ok(()))
+            }
             Some(key) => self.poll_queued(cx, key, place),
         };
         if result.is_ready() {
@@ -158,7 +165,7 @@ impl Core {
             Take::Short => {
                 if let Some(waker) = waker.take() {
                     let turn = Turn::Waiting(waker);
-                    place.0 = Some(waiters.push_back(Waiter { permits, turn }));
+                    place.0 = Some(self.marks.push_back(&mut waiters, Waiter { permits, turn }));
                 }
                 Poll::Pending
             }
@@ -288,6 +295,7 @@ impl Core {
         }
         let mut permits = now.sum(permits);
         let mut more = false;
+        let mut told = Told::default();
         while let Some(key) = waiters.first() {
             let waiter = waiters.get_mut(key);
             if !now.is_closed() && waiter.permits > permits {
@@ -307,8 +315,13 @@ impl Core {
                 wakers.push(waker);
             }
             waiters.unqueue(key);
+            if !now.is_closed() {
+                told.add(key);
+            }
         }
         self.state.settle(permits, !waiters.is_empty());
+        // Now, so that whoever has its permits finds in the word what is left.
+        self.marks.tell_all(told);
         more
     }
 }
