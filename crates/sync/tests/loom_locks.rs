@@ -1,13 +1,20 @@
-//! The locks and the barrier in all interleavings. The cells in them tell a
-//! model who reaches the value; a wake-up that is lost is a deadlock.
+//! The locks and the barrier, and a thread that waits for a future, in all
+//! interleavings. The cells in them tell a model who reaches the value; a
+//! wake-up that is lost is a deadlock.
 #![cfg(raddle_loom)]
 
+#[path = "../src/blocking.rs"]
+mod blocking;
 mod locks;
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use locks::{block_on, poll};
+use raddle_std::cell::UnsafeCell;
 use raddle_std::model::{self, Model};
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::thread;
 use raddle_sync::{Barrier, Mutex, RwLock};
 
@@ -140,5 +147,68 @@ fn who_leaves_a_barrier_is_not_waited_for() {
         } else if !met {
             assert!(poll(&mut Box::pin(barrier.wait())).is_ready());
         }
+    });
+}
+
+/// Nothing but the wake orders what is written before it with the poll after
+/// it. Of two wakes the second finds the mark of the first, and must be answered
+/// all the same.
+#[test]
+fn a_wake_publishes_what_was_done_before_it() {
+    Model::new().preemptions(3).check(|| {
+        let flags: [Arc<AtomicBool>; 2] = std::array::from_fn(|_| Arc::default());
+        let mut threads = Vec::new();
+        blocking::block_on(poll_fn(|cx| {
+            if threads.is_empty() {
+                for flag in flags.clone() {
+                    let waker = cx.waker().clone();
+                    threads.push(thread::spawn(move || {
+                        // ORDERING: the wake's, which this is about.
+                        flag.store(true, Ordering::Relaxed);
+                        waker.wake();
+                    }));
+                }
+            }
+            // ORDERING: the wake's, which this is about.
+            if flags.iter().all(|flag| flag.load(Ordering::Relaxed)) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        }));
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+/// What races on purpose.
+struct Raced(UnsafeCell<()>);
+
+// SAFETY: the model finds the race, and nothing is in it.
+unsafe impl Sync for Raced {}
+// SAFETY: as above.
+unsafe impl Send for Raced {}
+
+/// Two who read are in at the same time: if both write, that is found. The guards
+/// are forgotten, for their drops would panic on top of the panic.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_two_readers_are_in_at_once() {
+    model::check(|| {
+        let (lock, raced) = (
+            Arc::new(RwLock::new(())),
+            Arc::new(Raced(UnsafeCell::new(()))),
+        );
+        let other = {
+            let (lock, raced) = (lock.clone(), raced.clone());
+            thread::spawn(move || {
+                std::mem::forget(lock.try_read());
+                raced.0.with_mut(|_| {});
+            })
+        };
+        std::mem::forget(lock.try_read());
+        raced.0.with_mut(|_| {});
+        other.join().unwrap();
     });
 }
