@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker, ready};
 use raddle_std::sync::Mutex;
 
 use crate::wait_list::WaitList;
-use crate::wake::wake_in_batches;
+use crate::wakers::Wakers;
 
 /// A point at which a number of tasks wait for one another.
 ///
@@ -86,27 +86,6 @@ impl Barrier {
         }
         .await
     }
-
-    /// Wakes those who may go: also those for whom another has opened it, and
-    /// has not woken them yet. They stand before the others.
-    fn wake_opened(&self) {
-        wake_in_batches(|wakers| {
-            let mut state = self.state.lock();
-            let opened = state.opened;
-            while let Some(key) = state.waiters.first() {
-                let waiter = state.waiters.get_mut(key);
-                if waiter.came == opened {
-                    break;
-                }
-                if wakers.is_full() {
-                    return true;
-                }
-                wakers.push(mem::replace(&mut waiter.waker, Waker::noop().clone()));
-                state.waiters.unqueue(key);
-            }
-            false
-        });
-    }
 }
 
 impl fmt::Debug for Barrier {
@@ -133,8 +112,14 @@ impl Wait<'_> {
         if state.arrived + 1 == self.barrier.size {
             state.arrived = 0;
             state.opened = came.wrapping_add(1);
+            let mut wakers = Wakers::default();
+            while let Some(key) = state.waiters.first() {
+                let waiter = state.waiters.get_mut(key);
+                wakers.push(mem::replace(&mut waiter.waker, Waker::noop().clone()));
+                state.waiters.unqueue(key);
+            }
             drop(state);
-            self.barrier.wake_opened();
+            wakers.wake_all();
             return Poll::Ready(BarrierWaitResult(true));
         }
         if let Some(waker) = waker.take() {

@@ -27,7 +27,6 @@ mod sequence;
 mod set_once;
 mod try_lock_error;
 mod wait_list;
-mod wake;
 #[allow(unsafe_code, reason = "the state word beside it says whose it is")]
 mod waker_cell;
 mod wakers;

@@ -67,8 +67,7 @@ impl<T> From<SendError<T>> for TrySendError<T> {
 
 /// Why a message was not sent in time; here it is.
 ///
-/// For a `send_timeout` over [`Sender::reserve`](super::Sender::reserve) and the timer
-/// of whoever has one.
+/// Comes from `Sender::send_timeout`, which is there with the feature `time`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
     /// The channel had no room for as long.

@@ -4,13 +4,12 @@
 use std::mem;
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_std::WakerBatch;
 use raddle_std::sync::{Mutex, MutexGuard};
 
 use super::acquire::Acquire;
 use super::state::{Give, MAX_PERMITS, State, Take, too_many};
 use crate::wait_list::{Marks, Told, WaitList};
-use crate::wake::wake_in_batches;
+use crate::wakers::Wakers;
 
 /// A fair counting semaphore without guards: whoever acquires permits releases
 /// them.
@@ -269,40 +268,26 @@ impl Core {
     }
 
     /// Serves those who wait with the permits in the word and `permits` more.
-    fn serve(&self, waiters: Waiters<'_>, permits: usize) {
-        let mut first = Some((waiters, permits));
-        wake_in_batches(|wakers| {
-            let (mut waiters, permits) = match first.take() {
-                Some(first) => first,
-                None => (self.waiters.lock(), 0),
-            };
-            self.serve_batch(&mut waiters, permits, wakers)
-        });
+    fn serve(&self, mut waiters: Waiters<'_>, permits: usize) {
+        let mut wakers = Wakers::default();
+        self.serve_listed(&mut waiters, permits, &mut wakers);
+        drop(waiters);
+        wakers.wake_all();
     }
 
-    /// Tells waiters that their turn has come, as long as there is room for
-    /// their wakers. Under the lock. Whether there may be more.
-    fn serve_batch(
-        &self,
-        waiters: &mut WaitList<Waiter>,
-        permits: usize,
-        wakers: &mut WakerBatch,
-    ) -> bool {
+    /// Tells waiters that their turn has come. Under the lock.
+    #[inline]
+    fn serve_listed(&self, waiters: &mut WaitList<Waiter>, permits: usize, wakers: &mut Wakers) {
         let now = self.state.peek();
         if !now.has_waiters() {
             debug_assert_eq!(permits, 0, "they would have been in the word");
-            return false;
+            return;
         }
         let mut permits = now.sum(permits);
-        let mut more = false;
         let mut told = Told::default();
         while let Some(key) = waiters.first() {
             let waiter = waiters.get_mut(key);
             if !now.is_closed() && waiter.permits > permits {
-                break;
-            }
-            if wakers.is_full() {
-                more = true;
                 break;
             }
             let turn = if now.is_closed() {
@@ -322,6 +307,5 @@ impl Core {
         self.state.settle(permits, !waiters.is_empty());
         // Now, so that whoever has its permits finds in the word what is left.
         self.marks.tell_all(told);
-        more
     }
 }
