@@ -1,15 +1,16 @@
-//! The end of a scheduler: every task is dropped, once, by the last worker.
+//! The end of a scheduler: every task is dropped, once, by its worker, or else
+//! by the last one.
 //!
 //! `docs/idle-protocol.md`, shutdown, has the steps and why a task cannot
 //! outlive the shared state.
 
 use raddle_std::sync::Arc;
 use raddle_std::thread;
-use raddle_task::Outcome;
 
 use crate::context;
 use crate::shared::Shared;
 use crate::task::Task;
+use crate::worker::Core;
 use crate::worker::seat::Seat;
 
 /// Who has seen the end of a scheduler, and who has yet to.
@@ -27,6 +28,11 @@ impl Ended {
         }
     }
 
+    /// Whether one more worker of so many is all there is to wait for.
+    fn lacks_one(&self, workers: usize) -> bool {
+        self.workers.len() + 1 == workers && self.displaced == 0
+    }
+
     /// All the workers, once all have been handed in and nobody is in a poll.
     fn take(&mut self, workers: usize) -> Option<Vec<Seat>> {
         (self.workers.len() == workers && self.displaced == 0)
@@ -39,6 +45,8 @@ pub(crate) fn hand_in(seat: Seat) {
     let shared = seat.shared_arc().clone();
     if !shared.is_closed() {
         seat.abandon();
+    } else if !shared.ended.lock().lacks_one(shared.remotes.len()) {
+        cancel_own(&seat);
     }
     finish_after(&shared, |ended| ended.workers.push(seat));
 }
@@ -50,6 +58,20 @@ pub(crate) fn stand_down(seat: Seat) {
     // The memory of the worker, which is another thread's.
     drop(seat);
     finish_after(&shared, |ended| ended.displaced -= 1);
+}
+
+/// Drops the tasks of a worker that goes before others do: a poll that another
+/// is in may wait for just that, for a sender that one of these tasks has.
+fn cancel_own(core: &Core) {
+    let shared = core.shared();
+    let handle = core.handle();
+    let _current = handle.enter();
+    let _worker = context::enter_worker(core);
+    core.live.abort_all(|task| shared.inject(Task(task)));
+    while let Some(task) = core.take_any() {
+        core.cancel(task);
+    }
+    core.collect_completed();
 }
 
 fn finish_after(shared: &Arc<Shared>, change: impl FnOnce(&mut Ended)) {
@@ -78,9 +100,7 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
         core.live.abort_all(|task| shared.inject(Task(task)));
     }
     loop {
-        while let Some(task) = next_task(shared, &cores) {
-            cancel(task, &cores);
-        }
+        cancel_queued(&cores);
         for core in &cores {
             core.collect_completed();
         }
@@ -91,9 +111,7 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
         thread::yield_now();
     }
     shared.injection.close();
-    while let Some(task) = next_task(shared, &cores) {
-        cancel(task, &cores);
-    }
+    cancel_queued(&cores);
     drop(worker);
     drop(current);
     drop(cores);
@@ -104,6 +122,13 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     drop(announce);
 }
 
+/// The first worker cancels and counts: this thread has them all.
+fn cancel_queued(cores: &[Seat]) {
+    while let Some(task) = cores.iter().find_map(|core| core.take_any()) {
+        cores[0].cancel(task);
+    }
+}
+
 /// Says that the scheduler has ended, also if the driver's end panics: somebody
 /// may be waiting for it.
 struct Announce<'a>(&'a Shared);
@@ -111,28 +136,5 @@ struct Announce<'a>(&'a Shared);
 impl Drop for Announce<'_> {
     fn drop(&mut self) {
         self.0.announce_finish();
-    }
-}
-
-fn next_task(shared: &Shared, cores: &[Seat]) -> Option<Task> {
-    cores
-        .iter()
-        .find_map(|core| core.take_slot().or_else(|| core.pop()))
-        .or_else(|| shared.injection.pop())
-}
-
-/// The first worker counts: this thread has them all.
-fn cancel(task: Task, cores: &[Seat]) {
-    let counters = &cores[0].counters;
-    match cores[0].shared().config.task_hooks.cancel(task.0) {
-        Outcome::Idle => {}
-        Outcome::Complete => counters.completed.add(1),
-        Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
-        Outcome::CompleteElsewhere(completed) => {
-            counters.completed.add(1);
-            counters.completed_elsewhere.add(1);
-            let owner = completed.owner().get() as usize - 1;
-            cores[owner].live.retire(completed);
-        }
     }
 }

@@ -17,7 +17,8 @@ use crate::waker;
 /// Owned permission to wait for a task.
 ///
 /// A future of the task's output. Dropping the handle detaches the task: it
-/// runs on, and its output is dropped.
+/// runs on, and its output is dropped. If that panics the panic ends there: it
+/// is no business of whoever drops the handle.
 ///
 /// # Cancel safety
 ///

@@ -254,14 +254,16 @@ pub(crate) unsafe fn spawned_at<F: Future, S: Schedule>(
     unsafe { cell::<F, S>(header) }.scheduler.spawned_at()
 }
 
-/// Drops the output.
+/// Drops the output, as part of the task: its id can be asked for, and a panic
+/// stays with it.
 ///
 /// # Safety
 ///
 /// Rule 1: the caller is the join handle, after completion.
 pub(crate) unsafe fn drop_output<F: Future, S: Schedule>(header: NonNull<Header>) {
+    let _current = current::enter(header);
     // SAFETY: the caller's reference and rule 1.
-    unsafe { cell::<F, S>(header).clear_stage() };
+    swallow(|| unsafe { cell::<F, S>(header).clear_stage() });
 }
 
 /// Moves the output to `destination`, a `Poll<Result<F::Output, JoinError>>`.

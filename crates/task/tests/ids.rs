@@ -71,17 +71,21 @@ fn a_task_run_in_another_has_its_own_id() {
     executor.check();
 }
 
+/// Notes the task that it is dropped in.
+#[derive(Default)]
+struct AtDrop(std::sync::Arc<Mutex<Option<Id>>>);
+
+impl Drop for AtDrop {
+    fn drop(&mut self) {
+        *self.0.lock() = raddle_task::try_id();
+    }
+}
+
 #[test]
 fn a_cancelled_future_is_dropped_under_its_id() {
-    struct AtDrop(std::sync::Arc<Mutex<Option<Id>>>);
-    impl Drop for AtDrop {
-        fn drop(&mut self) {
-            *self.0.lock() = raddle_task::try_id();
-        }
-    }
     let executor = Executor::new();
-    let seen = std::sync::Arc::new(Mutex::new(None));
-    let at_drop = AtDrop(seen.clone());
+    let at_drop = AtDrop::default();
+    let seen = at_drop.0.clone();
     let handle = executor.spawn(async move {
         pending::<()>().await;
         drop(at_drop);
@@ -90,6 +94,26 @@ fn a_cancelled_future_is_dropped_under_its_id() {
     handle.abort();
     executor.run();
     assert_eq!(*seen.lock(), Some(handle.id()));
+}
+
+#[test]
+fn an_output_is_dropped_under_the_id_of_its_task() {
+    let executor = Executor::new();
+    for detached in [true, false] {
+        let at_drop = AtDrop::default();
+        let seen = at_drop.0.clone();
+        let handle = executor.spawn(async move { at_drop });
+        let id = handle.id();
+        if detached {
+            drop(handle);
+            executor.run();
+        } else {
+            executor.run();
+            drop(handle);
+        }
+        assert_eq!(*seen.lock(), Some(id));
+    }
+    executor.check();
 }
 
 #[test]

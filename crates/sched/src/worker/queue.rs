@@ -70,11 +70,20 @@ impl Core {
             let _ = self.shared.idle.end_search();
         }
         self.shared.idle.leave();
-        let tasks = std::iter::from_fn(|| self.take_slot().or_else(|| self.pop()));
+        let tasks = std::iter::from_fn(|| self.take_own());
         tasks.for_each(|task| self.shared.inject(task));
         // Somebody else is to wait in the driver.
         self.shared.set_host(None);
         self.shared.notify();
+    }
+
+    fn take_own(&self) -> Option<Task> {
+        self.take_slot().or_else(|| self.pop())
+    }
+
+    /// A task from anywhere but other workers, in no particular order.
+    pub(crate) fn take_any(&self) -> Option<Task> {
+        self.take_own().or_else(|| self.shared.injection.pop())
     }
 
     /// Whether there is something to run that the worker has queued.

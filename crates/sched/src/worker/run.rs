@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use raddle_task::Outcome;
+use raddle_task::{Completed, Outcome};
 
 use super::{Core, Step};
 use crate::context;
@@ -33,14 +33,27 @@ impl Core {
                 counters.local_schedules.add(1);
                 self.push_back(Task(task));
             }
-            Outcome::CompleteElsewhere(completed) => {
-                counters.completed.add(1);
-                counters.completed_elsewhere.add(1);
-                let owner = completed.owner().get() as usize - 1;
-                self.shared.remotes[owner].completed.push(completed);
-            }
+            Outcome::CompleteElsewhere(completed) => self.give_back(completed),
         }
         Step::Ran
+    }
+
+    /// Drops the future of a task, in the end.
+    pub(crate) fn cancel(&self, task: Task) {
+        match self.shared.config.task_hooks.cancel(task.0) {
+            Outcome::Idle => {}
+            Outcome::Complete => self.counters.completed.add(1),
+            Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
+            Outcome::CompleteElsewhere(completed) => self.give_back(completed),
+        }
+    }
+
+    /// Sends a task of another worker's list back, complete.
+    fn give_back(&self, completed: Completed) {
+        self.counters.completed.add(1);
+        self.counters.completed_elsewhere.add(1);
+        let owner = completed.owner().get() as usize - 1;
+        self.shared.remotes[owner].completed.push(completed);
     }
 
     /// Ends a run on a thread that was displaced during it: nothing that changes
