@@ -152,6 +152,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If fewer than `n` bytes are unfilled.
     #[inline]
+    #[track_caller]
     pub fn initialize_unfilled_to(&mut self, n: usize) -> &mut [u8] {
         assert!(n <= self.remaining(), "n is larger than remaining()");
         let end = self.filled + n;
@@ -190,6 +191,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If they are not all initialised.
     #[inline]
+    #[track_caller]
     pub fn advance(&mut self, n: usize) {
         let filled = self.filled.checked_add(n).expect("n is too large");
         self.set_filled(filled);
@@ -201,6 +203,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If they are not all initialised.
     #[inline]
+    #[track_caller]
     pub fn set_filled(&mut self, n: usize) {
         assert!(
             n <= self.initialized,
@@ -226,6 +229,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// If they are more than [`remaining`](Self::remaining).
     #[inline]
+    #[track_caller]
     pub fn put_slice(&mut self, bytes: &[u8]) {
         assert!(
             bytes.len() <= self.remaining(),

@@ -178,3 +178,9 @@ fn buffers_pass_the_other_direction_on() {
         assert_eq!(writer.fill_buf().await.unwrap(), b"");
     });
 }
+
+#[test]
+#[should_panic(expected = "capacity must be greater than zero")]
+fn a_reader_needs_room() {
+    let _ = BufReader::with_capacity(0, &b"a"[..]);
+}

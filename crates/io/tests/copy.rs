@@ -177,8 +177,15 @@ fn a_size_is_what_is_moved_at_once() {
 }
 
 #[test]
-#[should_panic(expected = "use a size above zero")]
+#[should_panic(expected = "`a_to_b_buf_size` must be greater than 0")]
 fn a_size_of_zero_is_refused() {
     let (mut a, mut b) = (Script::new(), Script::new());
     let _ = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 0, 1));
+}
+
+#[test]
+#[should_panic(expected = "`b_to_a_buf_size` must be greater than 0")]
+fn a_size_of_zero_the_other_way_is_refused() {
+    let (mut a, mut b) = (Script::new(), Script::new());
+    let _ = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 1, 0));
 }

@@ -212,3 +212,9 @@ fn bytes_cross_threads_in_order() {
     assert!(all.iter().copied().eq((0..TOTAL).map(|n| n as u8)));
     writer.join().unwrap();
 }
+
+#[test]
+#[should_panic(expected = "`max_buf_size` must be greater than 0")]
+fn a_stream_needs_room() {
+    let _ = duplex(0);
+}

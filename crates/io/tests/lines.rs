@@ -5,6 +5,7 @@ mod common;
 
 use std::io::ErrorKind;
 use std::pin::pin;
+use std::string::FromUtf8Error;
 
 use common::{Script, block_on, poll_once};
 use raddle_io::{AsyncBufReadExt, BufReader};
@@ -136,6 +137,8 @@ fn lines_go_on_after_one_that_is_no_text() {
         assert_eq!(lines.next_line().await.unwrap().unwrap(), "a");
         let error = lines.next_line().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData);
+        let reason = error.into_inner().unwrap().downcast::<FromUtf8Error>();
+        assert_eq!(reason.unwrap().into_bytes(), b"\xFF");
         assert_eq!(lines.next_line().await.unwrap().unwrap(), "b");
     });
 }

@@ -5,6 +5,7 @@ mod common;
 
 use std::io::{Cursor, ErrorKind};
 use std::pin::Pin;
+use std::str::Utf8Error;
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf, BufMut, BytesMut};
@@ -207,7 +208,11 @@ fn read_to_string_leaves_the_string_when_it_is_no_text() {
     assert_eq!(error.kind(), ErrorKind::InvalidData);
     assert_eq!(text, "ä");
 
-    // An error of the reader is the one to tell, and keeps text only.
+    let reason = error.into_inner().unwrap().downcast::<Utf8Error>();
+    assert_eq!(reason.unwrap().valid_up_to(), 3);
+
+    // An error of the reader is the one to tell, and what it leaves incomplete
+    // is not kept either.
     let mut stream = Script::new()
         .give("b")
         .read_error(ErrorKind::ConnectionReset)
@@ -215,10 +220,10 @@ fn read_to_string_leaves_the_string_when_it_is_no_text() {
         .read_error(ErrorKind::ConnectionAborted);
     let error = block_on(stream.read_to_string(&mut text)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
-    assert_eq!(text, "äb");
+    assert_eq!(text, "ä");
     let error = block_on(stream.read_to_string(&mut text)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionAborted);
-    assert_eq!(text, "äb");
+    assert_eq!(text, "ä");
 }
 
 #[test]

@@ -36,7 +36,17 @@ impl<R: AsyncRead> BufReader<R> {
     }
 
     /// Puts a buffer of `capacity` bytes in front of `inner`.
+    ///
+    /// # Panics
+    ///
+    /// If the capacity is zero.
+    #[track_caller]
     pub fn with_capacity(capacity: usize, inner: R) -> Self {
+        // Nothing read into no room would look like the end.
+        assert!(
+            capacity > 0,
+            "a reader's buffer capacity must be greater than zero"
+        );
         Self {
             inner,
             buf: vec![0; capacity].into_boxed_slice(),

@@ -31,6 +31,11 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
 
     /// Puts a buffer of `reader_capacity` bytes around the one direction of
     /// `stream`, and one of `writer_capacity` bytes around the other.
+    ///
+    /// # Panics
+    ///
+    /// If the reader's capacity is zero.
+    #[track_caller]
     pub fn with_capacity(reader_capacity: usize, writer_capacity: usize, stream: RW) -> Self {
         let writer = BufWriter::with_capacity(writer_capacity, stream);
         Self {

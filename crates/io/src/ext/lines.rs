@@ -62,8 +62,9 @@ impl<R: AsyncBufRead> Lines<R> {
     ///
     /// # Errors
     ///
-    /// `InvalidData` if the line is not UTF-8: the line is gone, and the next
-    /// call goes on with the one after it. Otherwise as the reader has them;
+    /// `InvalidData` if the line is not UTF-8: its bytes are in the error, a
+    /// [`FromUtf8Error`](std::string::FromUtf8Error), and the next call goes on
+    /// with the line after it. Otherwise as the reader has them;
     /// what was read of the line is kept.
     ///
     /// # Cancel safety
@@ -105,7 +106,7 @@ impl<R: AsyncBufRead> Lines<R> {
                 line.pop();
             }
         }
-        let line = String::from_utf8(line).map_err(|_| not_utf8());
+        let line = String::from_utf8(line).map_err(not_utf8);
         Poll::Ready(line.map(Some))
     }
 }

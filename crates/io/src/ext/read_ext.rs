@@ -110,9 +110,9 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     ///
-    /// `InvalidData` if what was read is not UTF-8: `buf` is then as it was
-    /// before. Otherwise as the reader has them: `buf` then has what was read
-    /// before, if that is UTF-8.
+    /// `InvalidData`, of a [`Utf8Error`](std::str::Utf8Error), if what was read
+    /// is not UTF-8. Otherwise as the reader has them. In either case `buf` is
+    /// as it was before.
     ///
     /// # Cancel safety
     ///

@@ -32,6 +32,6 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for ReadToString<'_, R> {
         let this = &mut *self;
         let (buf, read) = this.text.parts();
         let result = ready!(poll_read_to_end(Pin::new(&mut *this.reader), cx, buf, read));
-        Poll::Ready(this.text.finish(result))
+        Poll::Ready(this.text.finish_whole(result))
     }
 }

@@ -1,5 +1,6 @@
 //! Turning what was read into text, for `read_to_string` and `read_line`.
 
+use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
 
@@ -41,10 +42,21 @@ impl<'a> Text<'a> {
                 result
             }
             Err(error) => {
+                let reason = error.utf8_error();
                 *self.target = without_last(error, read);
-                result.and_then(|_| Err(not_utf8()))
+                result.and_then(|_| Err(not_utf8(reason)))
             }
         }
+    }
+
+    /// Gives the content back, with what was read if that was all of it and is
+    /// UTF-8.
+    pub(super) fn finish_whole(&mut self, result: io::Result<usize>) -> io::Result<usize> {
+        if result.is_err() {
+            self.bytes.truncate(self.bytes.len() - self.read);
+            self.read = 0;
+        }
+        self.finish(result)
     }
 }
 
@@ -55,9 +67,10 @@ fn without_last(error: FromUtf8Error, read: usize) -> String {
     String::from_utf8(bytes).expect("a string's former content is UTF-8")
 }
 
-pub(super) fn not_utf8() -> io::Error {
-    io::Error::new(
-        ErrorKind::InvalidData,
-        "the stream did not contain valid UTF-8",
-    )
+/// The error of bytes that are not UTF-8, for this reason.
+pub(super) fn not_utf8<E>(reason: E) -> io::Error
+where
+    E: Error + Send + Sync + 'static,
+{
+    io::Error::new(ErrorKind::InvalidData, reason)
 }

@@ -60,8 +60,12 @@ where
 {
     // Nothing read into no room would look like the end.
     assert!(
-        a_to_b_buf_size > 0 && b_to_a_buf_size > 0,
-        "a buffer of no bytes copies nothing; use a size above zero"
+        a_to_b_buf_size > 0,
+        "`a_to_b_buf_size` must be greater than 0"
+    );
+    assert!(
+        b_to_a_buf_size > 0,
+        "`b_to_a_buf_size` must be greater than 0"
     );
     let mut a_to_b = Transfer::new(a_to_b_buf_size);
     let mut b_to_a = Transfer::new(b_to_a_buf_size);

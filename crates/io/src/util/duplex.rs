@@ -21,10 +21,14 @@ pub struct DuplexStream {
 /// Makes two streams in memory, of which each reads what the other writes.
 ///
 /// Each direction holds `max_buf_size` bytes at most; a write waits while
-/// there is no room, so with a size of zero it waits for ever. Shutting one
+/// there is no room. Shutting one
 /// stream down, or dropping it, is the end of what the other reads, once that
 /// has read the bytes written before. Once one is dropped, writing to the
 /// other fails with `BrokenPipe`, as does writing after a shutdown.
+///
+/// # Panics
+///
+/// If the size is zero.
 ///
 /// # Cancel safety
 ///
@@ -48,6 +52,7 @@ pub struct DuplexStream {
 /// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
 /// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
 /// ```
+#[track_caller]
 pub fn duplex(max_buf_size: usize) -> (DuplexStream, DuplexStream) {
     let there = Arc::new(Pipe::new(max_buf_size));
     let back = Arc::new(Pipe::new(max_buf_size));

@@ -29,7 +29,10 @@ struct State {
 }
 
 impl Pipe {
+    #[track_caller]
     pub(super) fn new(capacity: usize) -> Self {
+        // A write would wait for ever.
+        assert!(capacity > 0, "`max_buf_size` must be greater than 0");
         Self {
             state: Mutex::new(State {
                 bytes: VecDeque::new(),

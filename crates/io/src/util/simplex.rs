@@ -20,12 +20,16 @@ pub struct SimplexStream {
 /// Makes the two ends of a stream in memory in one direction.
 ///
 /// It holds `max_buf_size` bytes at most; a write waits while there is no
-/// room, so with a size of zero it waits for ever. To
+/// room. To
 /// [shut the writer down](crate::AsyncWriteExt::shutdown) is the end of what is
 /// read, and a write after it fails with `BrokenPipe`. To drop an end is
 /// nothing to the other one: the reader of a writer that was dropped and not
 /// shut down waits for ever, as does a writer without room whose reader is
 /// dropped.
+///
+/// # Panics
+///
+/// If the size is zero.
 ///
 /// # Cancel safety
 ///
@@ -50,6 +54,7 @@ pub struct SimplexStream {
 /// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
 /// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
 /// ```
+#[track_caller]
 pub fn simplex(max_buf_size: usize) -> (ReadHalf<SimplexStream>, WriteHalf<SimplexStream>) {
     split(SimplexStream::new_unsplit(max_buf_size))
 }
@@ -57,6 +62,11 @@ pub fn simplex(max_buf_size: usize) -> (ReadHalf<SimplexStream>, WriteHalf<Simpl
 impl SimplexStream {
     /// Makes a stream that is not split into its ends; for the rest see
     /// [`simplex`].
+    ///
+    /// # Panics
+    ///
+    /// If the size is zero.
+    #[track_caller]
     pub fn new_unsplit(max_buf_size: usize) -> Self {
         Self {
             pipe: Pipe::new(max_buf_size),
