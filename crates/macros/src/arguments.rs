@@ -17,6 +17,9 @@ pub(crate) struct Arguments {
     pub(crate) flavor: Flavor,
     pub(crate) worker_threads: Option<usize>,
     pub(crate) start_paused: bool,
+    pub(crate) name: Option<String>,
+    /// A variant of `UnhandledPanic`.
+    pub(crate) unhandled_panic: Option<&'static str>,
     pub(crate) raddle: Path,
 }
 
@@ -27,6 +30,8 @@ impl Arguments {
             flavor,
             worker_threads: None,
             start_paused: false,
+            name: None,
+            unhandled_panic: None,
             raddle: syn::parse_quote!(::raddle),
         }
     }
@@ -54,6 +59,10 @@ impl Arguments {
                     workers_span = pair.span();
                     arguments.worker_threads = Some(worker_threads(&pair.value)?);
                 }
+                "name" => arguments.name = Some(runtime_name(&pair.value)?),
+                "unhandled_panic" => {
+                    arguments.unhandled_panic = Some(unhandled_panic(&pair.value)?);
+                }
                 "crate" => arguments.raddle = path(&pair.value)?,
                 "start_paused" => {
                     paused_span = pair.span();
@@ -79,7 +88,7 @@ impl Arguments {
 
 fn unknown(path: &Path) -> Error {
     let message = "unknown argument; there are `flavor`, `worker_threads`, \
-                   `start_paused` and `crate`";
+                   `start_paused`, `name`, `unhandled_panic` and `crate`";
     Error::new(path.span(), message)
 }
 
@@ -107,6 +116,21 @@ fn worker_threads(value: &Expr) -> Result<usize> {
         return Err(Error::new(value.span(), message));
     }
     Ok(count)
+}
+
+fn runtime_name(value: &Expr) -> Result<String> {
+    string(value).ok_or_else(|| Error::new(value.span(), "`name` must be a string literal"))
+}
+
+fn unhandled_panic(value: &Expr) -> Result<&'static str> {
+    match string(value).as_deref() {
+        Some("ignore") => Ok("Ignore"),
+        Some("shutdown_runtime") => Ok("ShutdownRuntime"),
+        _ => {
+            let message = "no such policy; write \"ignore\" or \"shutdown_runtime\"";
+            Err(Error::new(value.span(), message))
+        }
+    }
 }
 
 fn boolean(value: &Expr) -> Result<bool> {

@@ -1,6 +1,6 @@
 //! Making an async function a synchronous one that runs itself.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, ItemFn, Result, parse_quote_spanned};
@@ -93,6 +93,14 @@ fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
     let paused = arguments
         .start_paused
         .then(|| quote_spanned!(span=> .start_paused(true)));
+    let name = arguments
+        .name
+        .as_ref()
+        .map(|name| quote_spanned!(span=> .name(#name)));
+    let unhandled_panic = arguments.unhandled_panic.map(|policy| {
+        let policy = Ident::new(policy, span);
+        quote_spanned!(span=> .unhandled_panic(#raddle::runtime::UnhandledPanic::#policy))
+    });
     *function.block = parse_quote_spanned! {span=>
         {
             let body = async #body;
@@ -106,6 +114,8 @@ fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
                 return #raddle::runtime::Builder::#flavor()
                     #workers
                     #paused
+                    #name
+                    #unhandled_panic
                     .enable_all()
                     .build()
                     .expect("the runtime could not be built")

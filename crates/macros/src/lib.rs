@@ -28,6 +28,9 @@ use proc_macro::TokenStream;
 /// - `start_paused = true`: has the clock of a current-thread runtime stand still
 ///   but for `advance`, and for the automatic advance when there is nothing to do
 ///   but wait;
+/// - `name = "text"`: the runtime's name, for `Handle::name`;
+/// - `unhandled_panic = "ignore"` (the default) or `"shutdown_runtime"`: what the
+///   panic of a task does to the runtime;
 /// - `crate = "path"`: where the code that the macro writes finds Raddle, for
 ///   a program that has renamed it.
 ///
@@ -51,6 +54,9 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// - `start_paused = true`: has the clock of a current-thread runtime stand still
 ///   but for `advance`, and for the automatic advance when there is nothing to do
 ///   but wait;
+/// - `name = "text"`: the runtime's name, for `Handle::name`;
+/// - `unhandled_panic = "ignore"` (the default) or `"shutdown_runtime"`: what the
+///   panic of a task does to the runtime;
 /// - `crate = "path"`: where the code that the macro writes finds Raddle, for
 ///   a program that has renamed it.
 ///

@@ -74,6 +74,18 @@ fn arguments_are_used() {
     ));
     assert!(output.contains("new_current_thread"), "{output}");
     let output = text(test(
+        quote!(name = "web", unhandled_panic = "shutdown_runtime"),
+        quote!(
+            async fn it() {}
+        ),
+    ));
+    assert!(
+        output.contains(
+            ".name(\"web\").unhandled_panic(::raddle::runtime::UnhandledPanic::ShutdownRuntime)"
+        ),
+        "{output}"
+    );
+    let output = text(test(
         quote!(start_paused = true),
         quote!(
             async fn it() {}

@@ -235,7 +235,9 @@ fn the_methods_of_std_s_file() {
         file.read_to_string(&mut rest).await.unwrap();
         assert_eq!(rest, "34");
 
+        file.set_max_buf_size(100);
         let mut clone = file.try_clone().await.unwrap();
+        assert_eq!(clone.max_buf_size(), 100);
         assert_eq!(clone.stream_position().await.unwrap(), 5);
         assert_eq!(file.metadata().await.unwrap().len(), 5);
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);

@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::{Live, current_thread, each_flavor, eventually, multi_thread};
 use raddle::io::AsyncReadExt;
 use raddle::net::{TcpListener, TcpStream};
-use raddle::runtime::{Runtime, is_rt_shutdown_err};
+use raddle::runtime::{Handle, Runtime, is_rt_shutdown_err};
 use raddle::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -327,4 +327,14 @@ fn a_hundred_runtimes_leave_nothing_behind() {
         drop(runtime);
         assert_eq!(count.load(SeqCst), 0);
     }
+}
+
+#[test]
+fn a_runtime_may_end_while_it_is_entered() {
+    each_flavor(|runtime| {
+        let handle = runtime.handle().clone();
+        let _entered = runtime.enter();
+        runtime.shutdown_timeout(HOUR);
+        assert_eq!(Handle::current().id(), handle.id());
+    });
 }

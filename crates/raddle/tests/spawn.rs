@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use common::{Live, each_flavor, eventually, panic_message};
-use raddle::runtime::{Builder, Handle};
+use raddle::runtime::{Builder, Handle, worker_index};
 use raddle::task;
 
 #[test]
@@ -242,5 +242,19 @@ fn two_tasks_that_await_each_other_do_not_leak() {
         });
         drop(runtime);
         eventually("both are dropped", || count.load(SeqCst) == 0);
+    });
+}
+
+#[test]
+fn a_task_knows_the_index_of_its_worker() {
+    assert_eq!(worker_index(), None);
+    each_flavor(|runtime| {
+        let workers = runtime.metrics().num_workers();
+        runtime.block_on(async {
+            let index = task::spawn(async { worker_index() }).await.unwrap();
+            assert!(index.unwrap() < workers);
+            let index = task::spawn_blocking(worker_index).await.unwrap();
+            assert_eq!(index, None);
+        });
     });
 }

@@ -275,7 +275,7 @@ fn a_panic_of_an_output_does_not_count() {
                 yield_now().await;
             }
         });
-        assert_eq!(panic_message(|| drop(task)), EXPECTED);
+        drop(task);
         assert_goes_on(&runtime);
     });
 }

@@ -36,36 +36,46 @@ impl Handle {
     /// which restores the former one. Drop guards in the reverse order. On a
     /// thread that is ending it may do nothing.
     pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard {
-            former: replace(Some(self.clone())),
-            handle: PhantomData,
-            thread: PhantomData,
-        }
+        EnterGuard::restoring(replace(Some(self.clone())))
     }
 
     /// Leaves the thread without a current reactor until the guard is dropped:
     /// for an owner without one inside one that has one.
     pub fn enter_none() -> EnterGuard<'static> {
-        EnterGuard {
-            former: replace(None),
-            handle: PhantomData,
-            thread: PhantomData,
-        }
+        EnterGuard::restoring(replace(None))
     }
 }
 
 /// Keeps a reactor current; made by [`Handle::enter`].
 #[must_use = "the reactor is current only while the guard lives"]
 pub struct EnterGuard<'a> {
-    former: Option<Handle>,
+    _former: Former,
     handle: PhantomData<&'a Handle>,
+}
+
+impl EnterGuard<'_> {
+    fn restoring(handle: Option<Handle>) -> Self {
+        EnterGuard {
+            _former: Former {
+                handle,
+                thread: PhantomData,
+            },
+            handle: PhantomData,
+        }
+    }
+}
+
+/// What was current before. It borrows nothing, so that an owner may be ended
+/// while a guard is still there to be dropped.
+struct Former {
+    handle: Option<Handle>,
     /// Belongs to the thread whose variable it restores.
     thread: PhantomData<*mut ()>,
 }
 
-impl Drop for EnterGuard<'_> {
+impl Drop for Former {
     fn drop(&mut self) {
-        drop(replace(self.former.take()));
+        drop(replace(self.handle.take()));
     }
 }
 

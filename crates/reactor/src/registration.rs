@@ -10,7 +10,7 @@ use raddle_std::sync::Arc;
 
 use crate::readiness::{Clearing, ReadyEvent};
 use crate::state::WaitReady;
-use crate::{Handle, Interest, IoState};
+use crate::{Handle, Interest, IoState, Ready};
 
 /// The registration of one source.
 ///
@@ -83,6 +83,16 @@ impl Registration {
     /// Nothing is lost if the future is dropped, not even the readiness.
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         self.state.ready(interest)
+    }
+
+    /// Takes the source for `ready` until an operation proves it wrong, so that
+    /// the first one is tried without an event. To be called before anybody
+    /// waits: nobody is woken.
+    ///
+    /// Nothing is lost if it is wrong: the selector tells the state of a source
+    /// that is new to it, too.
+    pub fn assume_ready(&self, ready: Ready) {
+        self.state.assume_ready(ready);
     }
 
     /// Clears `event`, for the operation it promised would have blocked. Newer

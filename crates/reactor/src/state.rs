@@ -121,6 +121,13 @@ impl IoState {
         self.readiness.transition_to_drained(event)
     }
 
+    /// Takes the source for ready until an operation proves it wrong. For a new
+    /// source, of which the reactor has told nothing: those who wait already are
+    /// not woken.
+    pub fn assume_ready(&self, ready: Ready) {
+        self.readiness.transition_to_ready(ready);
+    }
+
     /// Makes the source ready and collects the wakers concerned. When the batch
     /// was full, [`collect`](Self::collect) moves on.
     pub fn set_ready(&self, ready: Ready, batch: &mut WakerBatch) -> Collected {

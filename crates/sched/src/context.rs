@@ -232,7 +232,10 @@ impl Left {
 /// Makes `handle` the current scheduler until the guard is dropped.
 pub(crate) fn enter_handle(handle: &Handle) -> EnterGuard<'_> {
     EnterGuard {
-        outer: set_handle(Some(handle.clone())),
+        _outer: Outer {
+            handle: set_handle(Some(handle.clone())),
+            thread: PhantomData,
+        },
         entered: PhantomData,
     }
 }
@@ -253,14 +256,21 @@ fn set_handle(handle: Option<Handle>) -> Option<Handle> {
 /// The scope of [`Handle::enter`]: when it is dropped, the scheduler that was
 /// current before is so again. Guards are to be dropped in the reverse order.
 pub struct EnterGuard<'a> {
-    outer: Option<Handle>,
-    /// Bound to its thread, by the pointer.
-    entered: PhantomData<(&'a Handle, *const ())>,
+    _outer: Outer,
+    entered: PhantomData<&'a Handle>,
 }
 
-impl Drop for EnterGuard<'_> {
+/// What was current before. It borrows nothing, so that the scheduler may be
+/// ended while a guard is still there to be dropped.
+struct Outer {
+    handle: Option<Handle>,
+    /// Bound to its thread, by the pointer.
+    thread: PhantomData<*const ()>,
+}
+
+impl Drop for Outer {
     fn drop(&mut self) {
-        drop(set_handle(self.outer.take()));
+        drop(set_handle(self.handle.take()));
     }
 }
 

@@ -36,10 +36,30 @@ pub struct Handle(Arc<Shard>);
 #[derive(Debug)]
 #[must_use = "the handle stays current only as long as the guard lives"]
 pub struct EnterGuard<'a> {
-    former: Option<Current>,
-    /// The guard belongs to its thread, and borrows the handle as in the other
-    /// layers.
-    _not_send: PhantomData<(&'a Handle, *const ())>,
+    _former: Former,
+    /// Borrowed as in the other layers.
+    _handle: PhantomData<&'a Handle>,
+}
+
+impl EnterGuard<'_> {
+    fn restoring(current: Option<Current>) -> Self {
+        EnterGuard {
+            _former: Former {
+                current,
+                _not_send: PhantomData,
+            },
+            _handle: PhantomData,
+        }
+    }
+}
+
+/// What was current before. It borrows nothing, so that an owner may be ended
+/// while a guard is still there to be dropped.
+#[derive(Debug)]
+struct Former {
+    current: Option<Current>,
+    /// Belongs to its thread.
+    _not_send: PhantomData<*const ()>,
 }
 
 /// Keeps a stopped clock where it is, but for
@@ -107,22 +127,16 @@ impl Handle {
     /// Makes this the current handle of the calling thread. On one that is
     /// ending it may do nothing.
     pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard {
-            former: replace_current(Some(Current {
-                handle: self.clone(),
-                spare: None,
-            })),
-            _not_send: PhantomData,
-        }
+        EnterGuard::restoring(replace_current(Some(Current {
+            handle: self.clone(),
+            spare: None,
+        })))
     }
 
     /// Leaves the calling thread without a current handle until the guard is
     /// dropped: for an owner without timers inside one that has some.
     pub fn enter_none() -> EnterGuard<'static> {
-        EnterGuard {
-            former: replace_current(None),
-            _not_send: PhantomData,
-        }
+        EnterGuard::restoring(replace_current(None))
     }
 
     /// The handle that is current on this thread.
@@ -220,10 +234,10 @@ impl Handle {
     }
 }
 
-impl Drop for EnterGuard<'_> {
+impl Drop for Former {
     fn drop(&mut self) {
         // What was current is dropped after the borrow has ended.
-        drop(replace_current(self.former.take()));
+        drop(replace_current(self.current.take()));
     }
 }
 

@@ -92,7 +92,7 @@ pub struct Interval {
 impl Interval {
     fn new(handle: Handle, start: Instant, period: Duration) -> Self {
         Self {
-            delay: Box::pin(Sleep::at(handle, start)),
+            delay: Box::pin(Sleep::first(handle, start)),
             period,
             missed_tick_behavior: MissedTickBehavior::default(),
         }

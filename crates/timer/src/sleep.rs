@@ -88,6 +88,16 @@ impl Sleep {
         }
     }
 
+    /// As [`at`](Self::at), and ready at once if the deadline has come: not at
+    /// the next tick of the clock.
+    pub(crate) fn first(handle: Handle, deadline: Instant) -> Self {
+        let entry = match deadline <= handle.now() {
+            true => Entry::fired(handle),
+            false => Entry::new(handle),
+        };
+        Self { deadline, entry }
+    }
+
     /// The instant it waits for.
     pub fn deadline(&self) -> Instant {
         self.deadline

@@ -167,3 +167,20 @@ fn ticks_can_be_awaited() {
         Poll::Ready((start + ms(4), start + ms(7)))
     );
 }
+
+#[test]
+fn the_first_tick_is_there_at_once_whatever_the_period_is() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    // Between two ticks of the wheel.
+    driver.advance(Duration::from_micros(1_300));
+    let now = Instant::now();
+    for period in [ms(10), Duration::MAX] {
+        let mut interval = interval(period);
+        assert_eq!(tick(&mut interval, now), Some(0));
+        assert_eq!(tick(&mut interval, now), None);
+    }
+    let mut interval = interval_at(now - ms(1), ms(10));
+    assert_eq!(tick(&mut interval, now - ms(1)), Some(0));
+}

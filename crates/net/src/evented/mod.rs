@@ -45,6 +45,13 @@ impl<E: Source> Evented<E> {
         })
     }
 
+    /// Has the first operations tried without waiting for an event: those that
+    /// are likely to find the source `ready`.
+    pub(crate) fn assuming(self, ready: Ready) -> Self {
+        self.registration.assume_ready(ready);
+        self
+    }
+
     /// The reactor that watches it.
     pub(crate) fn handle(&self) -> &Handle {
         self.registration.handle()

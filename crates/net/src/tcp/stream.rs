@@ -76,13 +76,16 @@ impl TcpStream {
 
     #[track_caller]
     fn new(stream: mio::net::TcpStream) -> io::Result<TcpStream> {
-        TcpStream::accepted(stream, &Handle::current())
+        Ok(TcpStream {
+            io: Evented::new(stream, &Handle::current())?,
+        })
     }
 
-    /// A connection that a listener of that reactor has accepted.
+    /// A connection that a listener of that reactor has accepted. Whoever
+    /// connects is likely to have sent something by now.
     pub(super) fn accepted(stream: mio::net::TcpStream, handle: &Handle) -> io::Result<TcpStream> {
         Ok(TcpStream {
-            io: Evented::new(stream, handle)?,
+            io: Evented::new(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),
         })
     }
 

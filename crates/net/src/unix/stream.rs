@@ -44,21 +44,29 @@ impl UnixStream {
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = mio::net::UnixStream::pair()?;
-        Ok((UnixStream::new(one)?, UnixStream::new(other)?))
+        let handle = Handle::current();
+        let new = |stream: mio::net::UnixStream| {
+            let io = Evented::new(stream, &handle)?.assuming(Ready::WRITABLE);
+            io::Result::Ok(UnixStream { io })
+        };
+        Ok((new(one)?, new(other)?))
     }
 
     #[track_caller]
     pub(super) fn new(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
-        UnixStream::accepted(stream, &Handle::current())
+        Ok(UnixStream {
+            io: Evented::new(stream, &Handle::current())?,
+        })
     }
 
-    /// A connection that a listener of that reactor has accepted.
+    /// A connection that a listener of that reactor has accepted. Whoever
+    /// connects is likely to have sent something by now.
     pub(super) fn accepted(
         stream: mio::net::UnixStream,
         handle: &Handle,
     ) -> io::Result<UnixStream> {
         Ok(UnixStream {
-            io: Evented::new(stream, handle)?,
+            io: Evented::new(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),
         })
     }
 

@@ -176,7 +176,9 @@ impl File {
     /// As [the type](File#cancel-safety) says.
     pub async fn try_clone(&self) -> io::Result<Self> {
         let std = self.settled(|std| std.try_clone()).await?;
-        Ok(Self::from_std(std))
+        let mut file = Self::from_std(std);
+        file.max_buf_size = self.max_buf_size;
+        Ok(file)
     }
 
     /// The file of std's, once no call is under way.

@@ -57,17 +57,15 @@ impl Child {
     }
 
     /// Tells the process to end at once (`SIGKILL`), without waiting for it to.
+    /// Does nothing if it is known to have ended.
     ///
     /// # Errors
     ///
-    /// If it is known to have ended.
+    /// Those of the operating system.
     pub fn start_kill(&mut self) -> io::Result<()> {
         match self.process.running() {
             Some(running) => running.kill(),
-            None => Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "the process has ended; look at its status",
-            )),
+            None => Ok(()),
         }
     }
 

@@ -21,6 +21,15 @@ pub(crate) fn current() -> Result<Handle, TryCurrentError> {
     }
 }
 
+/// The number, from 0, of the worker of the current runtime that the calling
+/// thread drives. `None` on every other thread, such as one for blocking work or
+/// that of a multi-thread runtime's `block_on`.
+///
+/// A task may be on another worker after each `.await`.
+pub fn worker_index() -> Option<usize> {
+    Handle::try_current().ok()?.scheduler().current_worker()
+}
+
 /// Keeps a runtime current on this thread until it is dropped, which restores
 /// the former one. Guards must be dropped in the reverse order of their making.
 #[must_use = "the runtime is current only while the guard lives"]
@@ -51,7 +60,13 @@ pub(crate) struct Layers<'a> {
     // never run again while this thread waits.
     _reactor: raddle_reactor::EnterGuard<'a>,
     _timers: raddle_timer::EnterGuard<'a>,
-    former: Option<Handle>,
+    _former: Former,
+}
+
+/// What was current before. It borrows nothing, so that the runtime may be shut
+/// down while a guard is still there to be dropped.
+struct Former {
+    handle: Option<Handle>,
     /// Belongs to the thread whose variables it restores.
     _thread: PhantomData<*mut ()>,
 }
@@ -75,16 +90,18 @@ impl<'a> Layers<'a> {
                 Some(timers) => timers.enter(),
                 None => raddle_timer::Handle::enter_none(),
             },
-            former: replace_current(Some(handle.clone())),
-            _thread: PhantomData,
+            _former: Former {
+                handle: replace_current(Some(handle.clone())),
+                _thread: PhantomData,
+            },
         }
     }
 }
 
-impl Drop for Layers<'_> {
+impl Drop for Former {
     fn drop(&mut self) {
         // What was current is dropped after the borrow.
-        drop(replace_current(self.former.take()));
+        drop(replace_current(self.handle.take()));
     }
 }
 

@@ -48,7 +48,7 @@ mod runtime;
 #[cfg(feature = "tracing")]
 pub(crate) use self::blocking::BlockingTask;
 pub use self::builder::Builder;
-pub use self::context::EnterGuard;
+pub use self::context::{EnterGuard, worker_index};
 pub use self::error::{TryCurrentError, is_rt_shutdown_err};
 pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::metrics::RuntimeMetrics;

@@ -15,7 +15,7 @@ mod task_local;
 
 use std::future::Future;
 
-pub use raddle_coop::{Unconstrained, unconstrained};
+pub use raddle_coop::{Unconstrained, consume_budget, unconstrained};
 pub use raddle_sched::yield_now;
 pub use raddle_task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id};
 

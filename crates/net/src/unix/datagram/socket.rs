@@ -91,7 +91,12 @@ impl UnixDatagram {
     #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = mio::net::UnixDatagram::pair()?;
-        Ok((UnixDatagram::new(one)?, UnixDatagram::new(other)?))
+        let handle = Handle::current();
+        let new = |socket: mio::net::UnixDatagram| {
+            let io = Evented::new(socket, &handle)?.assuming(Ready::WRITABLE);
+            io::Result::Ok(UnixDatagram { io })
+        };
+        Ok((new(one)?, new(other)?))
     }
 
     #[track_caller]
