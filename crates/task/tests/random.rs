@@ -265,6 +265,7 @@ impl Subject {
     }
 }
 
+/// glommio 379.
 #[test]
 fn random_sequences_agree_with_a_model() {
     let mut outcomes = [0; 3];

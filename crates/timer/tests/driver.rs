@@ -84,6 +84,7 @@ fn a_cancelled_timer_is_not_waited_for() {
     assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(20)));
 }
 
+/// tokio 3190, 6682.
 #[test]
 fn short_sleeps_beside_a_long_one() {
     let mut driver = Driver::paused();
@@ -113,6 +114,7 @@ fn short_sleeps_beside_a_long_one() {
     assert_eq!(longs, 100);
 }
 
+/// golang 51654.
 #[test]
 fn pushing_a_deadline_back_costs_no_parks() {
     let mut driver = Driver::paused();
