@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod loom;
 mod steps;
+mod stress;
 mod test;
 mod tidy;
 mod workspace;
@@ -38,6 +39,8 @@ enum Command {
     Bench(bench::Args),
     /// What CI does, on a fresh clone of HEAD that is removed afterwards
     Ci,
+    /// Storms of everything, for a while, in which no task may be lost, doubled or leaked
+    Stress(stress::Args),
     /// Layout, file length, dependency direction and comment rules
     Tidy,
 }
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Loom(args) => loom::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Ci => ci::run(),
+        Command::Stress(args) => stress::run(&args),
         Command::Tidy => tidy::run(),
     };
     match result {
