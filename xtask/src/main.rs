@@ -6,8 +6,12 @@
 
 mod bench;
 mod ci;
+mod fuzz;
 mod loom;
+mod nightly;
+mod sanitize;
 mod steps;
+mod stress;
 mod test;
 mod tidy;
 mod workspace;
@@ -38,6 +42,15 @@ enum Command {
     Bench(bench::Args),
     /// What CI does, on a fresh clone of HEAD that is removed afterwards
     Ci,
+    /// Storms of everything, for a while, in which no task may be lost, doubled or leaked
+    Stress(stress::Args),
+    /// All tests and the stress under ThreadSanitizer, AddressSanitizer and LeakSanitizer, with a
+    /// nightly compiler
+    Sanitize(sanitize::Args),
+    /// The layers without system calls under Miri, where that is installed
+    Miri,
+    /// The machines of the property tests under a fuzzer, with a nightly compiler
+    Fuzz(fuzz::Args),
     /// Layout, file length, dependency direction and comment rules
     Tidy,
 }
@@ -48,6 +61,10 @@ fn main() -> ExitCode {
         Command::Loom(args) => loom::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Ci => ci::run(),
+        Command::Sanitize(args) => sanitize::run(&args),
+        Command::Miri => sanitize::miri(),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::Stress(args) => stress::run(&args),
         Command::Tidy => tidy::run(),
     };
     match result {

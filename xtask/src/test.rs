@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::loom;
 use crate::steps::{self, Steps, cargo, line_of};
+use crate::stress;
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
 
@@ -34,6 +35,7 @@ pub(crate) fn run() -> Result<()> {
             cargo(&root, &["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
         )?;
         steps.run("test", &mut cargo(&root, &["test", "--workspace"]))?;
+        steps.run("stress", &mut stress::command(&root, 1, false))?;
         for package in &packages {
             alone(steps, &root, package)?;
             if package.has_features {

@@ -2,6 +2,7 @@
 
 pub(crate) mod layers;
 mod layout;
+mod regressions;
 mod source;
 mod text;
 
@@ -23,6 +24,7 @@ pub(crate) fn run() -> Result<()> {
 pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<()> {
     let mut findings = layout::check(root, packages)?;
     findings.extend(layers::check(packages));
+    findings.extend(regressions::check(root)?);
     for package in packages {
         for file in text::files(root, package)? {
             findings.extend(source::check(&file));

@@ -39,6 +39,7 @@ fn gate() -> (Closure, Receiver<()>, Sender<()>) {
     (job, has_begun, end)
 }
 
+/// tokio 2309, 8406.
 #[test]
 fn without_any_thread_the_job_comes_back() {
     let (mut pool, asked) = pool(0, Config::default());

@@ -44,7 +44,7 @@ fn job(tally: &Arc<Tally>) -> Closure {
     Box::new(move || tally.add())
 }
 
-/// A cap of one: the second job arrives while the thread starts, runs, or has
+/// tokio 8056: a cap of one: the second job arrives while the thread starts, runs, or has
 /// gone to wait.
 #[test]
 fn submit_against_going_idle() {

@@ -108,6 +108,7 @@ fn a_cap_of_one_runs_all_in_order() {
     assert_eq!(pool.handle().threads(), 1);
 }
 
+/// tokio 8056.
 #[test]
 fn a_cap_of_one_at_the_edge_from_busy_to_idle() {
     // Each job is submitted as its forerunner ends; a keep-alive near zero

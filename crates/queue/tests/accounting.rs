@@ -130,6 +130,7 @@ fn account<const N: usize>(rounds: usize, items: usize, start: u32) {
     }
 }
 
+/// RUSTSEC-2021-0093, as the tests that follow.
 #[test]
 fn of_a_queue_of_two() {
     account::<2>(50, 500, 0);
@@ -145,6 +146,7 @@ fn of_a_queue_of_256() {
     account::<256>(4, 10_000, 0);
 }
 
+/// tokio 2362: the tests have overflow checks.
 #[test]
 fn over_the_wrap_of_the_indices() {
     account::<2>(50, 100, u32::MAX - 3);

@@ -93,7 +93,7 @@ fn the_owner_comes_round_while_a_stealer_is_held() {
     model::check(|| go_round(3));
 }
 
-/// As above, over each slot twice. Bounded at four preemptions.
+/// As above, over each slot twice (tokio 5041). Bounded at four preemptions.
 #[test]
 fn the_owner_goes_round_while_a_stealer_is_held() {
     Model::new().preemptions(4).check(|| go_round(4));

@@ -79,7 +79,7 @@ fn a_stealer_of_single_items() {
     model::check(|| push_and_pop::<2>(0, &[pickpocket]));
 }
 
-/// Bounded at three preemptions.
+/// RUSTSEC-2021-0093. Bounded at three preemptions.
 #[test]
 fn two_stealers_of_a_queue_of_two() {
     Model::new().preemptions(3).check(|| {
@@ -263,9 +263,9 @@ fn canary_an_item_written_after_its_push_is_caught() {
     });
 }
 
-/// An index that meets itself again defeats the compare-exchange. That takes
-/// 2^32 items during one steal outside a model, and 16 in one: this shows that
-/// the models above would see it.
+/// tokio 5041: an index that meets itself again defeats the compare-exchange.
+/// That takes 2^32 items during one steal outside a model, and 16 in one: this
+/// shows that the models above would see it.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_stealer_held_for_a_whole_turn_is_caught() {

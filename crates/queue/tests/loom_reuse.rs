@@ -87,7 +87,7 @@ fn push_to_stolen_slots<const N: usize>() {
     drop(own);
 }
 
-/// Complete.
+/// crossbeam 855. Complete.
 #[test]
 fn the_owner_pushes_to_a_slot_that_was_stolen() {
     model::check(push_to_stolen_slots::<2>);

@@ -79,6 +79,7 @@ fn steal(owner: &Rc<Owner<Item, N>>, hook: impl FnOnce(&Owner<Item, N>) + 'stati
         .collect()
 }
 
+/// crossbeam 855.
 #[test]
 fn claimed_slots_are_neither_items_nor_room() {
     let owner = filled(0..4);

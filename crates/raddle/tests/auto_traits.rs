@@ -33,6 +33,7 @@ assert_impl_all!(TaskLocalFuture<Cell<u8>, Cell<u8>>: Send);
 assert_not_impl_any!(TaskLocalFuture<Rc<u8>, u8>: Send);
 assert_not_impl_any!(TaskLocalFuture<u8, Rc<u8>>: Send);
 
-/// The assertions above are made by the compiler.
+/// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above
+/// are made by the compiler.
 #[test]
 fn compiled() {}

@@ -143,6 +143,7 @@ fn idle_threads_end() {
 /// A stack that no address space has room for.
 const NO_STACK: usize = 1 << 47;
 
+/// tokio 2309, 8406.
 #[test]
 fn without_a_thread_the_handle_says_so() {
     let runtime = current_thread()

@@ -260,6 +260,7 @@ fn park_hooks_run_in_pairs() {
     }
 }
 
+/// tokio 8212.
 #[test]
 fn a_park_hook_that_wakes_does_not_starve_timers() {
     for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {

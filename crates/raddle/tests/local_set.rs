@@ -285,6 +285,7 @@ fn woken_from_threads() {
     });
 }
 
+/// RUSTSEC-2021-0072.
 #[test]
 fn abort_drops_the_future_on_its_thread() {
     each_flavor(|runtime| {

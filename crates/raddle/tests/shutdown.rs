@@ -201,6 +201,7 @@ fn dropped_by_its_own_task_and_its_own_blocking_work() {
     eventually("the tasks are dropped", || count.load(SeqCst) == 0);
 }
 
+/// tokio 1972, 2074, 2082.
 #[test]
 fn a_drop_that_wakes_spawns_and_locks() {
     /// Its drop takes the lock, wakes the other and spawns.
@@ -239,6 +240,7 @@ fn a_drop_that_wakes_spawns_and_locks() {
     });
 }
 
+/// compio 489.
 #[test]
 fn a_waker_outlives_its_runtime_without_harm() {
     static KEPT: Mutex<Vec<Waker>> = Mutex::new(Vec::new());

@@ -213,6 +213,7 @@ fn a_runtime_without_sockets_and_timers_hides_those_of_an_outer_one() {
     });
 }
 
+/// tokio 6505.
 #[test]
 fn two_tasks_that_await_each_other_do_not_leak() {
     each_flavor(|runtime| {

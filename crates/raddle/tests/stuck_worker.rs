@@ -28,6 +28,7 @@ fn block_until(count: &AtomicUsize, target: usize) {
     }
 }
 
+/// tokio 4730.
 #[test]
 fn timers_fire() {
     for policy in [Policy::WorkStealing, Policy::Shared] {
@@ -52,6 +53,7 @@ fn timers_fire() {
     }
 }
 
+/// tokio 6315.
 #[test]
 fn sockets_are_served() {
     for policy in [Policy::WorkStealing, Policy::Shared] {

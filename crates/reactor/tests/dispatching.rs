@@ -308,7 +308,7 @@ impl Drop for Meddling {
     }
 }
 
-/// Nothing deadlocks when wakers use the reactor in wake and drop.
+/// tokio 4129: nothing deadlocks when wakers use the reactor in wake and drop.
 #[test]
 fn no_waker_runs_under_a_lock() {
     let mut reactor = Reactor::new().unwrap();

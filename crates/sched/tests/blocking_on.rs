@@ -176,6 +176,7 @@ fn tasks_do_not_starve_the_blocked_on_future() {
     });
 }
 
+/// rayon 739.
 #[test]
 fn a_waker_kept_after_the_end_is_harmless() {
     let signal = Signal::default();

@@ -114,7 +114,7 @@ fn a_woken_task_goes_first() {
     assert_eq!(*order.lock(), ["spawner", "woken", "queued"]);
 }
 
-/// A task from outside is polled within `global_queue_interval` steps and one.
+/// tokio 5720: a task from outside is polled within `global_queue_interval` steps and one.
 #[test]
 fn a_spawn_from_outside_is_not_starved_by_a_busy_worker() {
     for policy in POLICIES {
@@ -284,7 +284,7 @@ fn a_worker_without_work_steals() {
     assert_eq!(ran.load(Ordering::Relaxed), 10);
 }
 
-/// What a worker had to run goes to the others when it is dropped early.
+/// async-executor 104: what a worker had to run goes to the others when it is dropped early.
 #[test]
 fn a_dropped_worker_leaves_its_tasks_to_the_others() {
     let (handle, mut workers) = Pool::stepped(config(2), None);

@@ -81,6 +81,7 @@ fn two_wakes_at_once_on_the_current_thread() {
     check(|| scheduler().block_on(woken_twice()));
 }
 
+/// rayon 739: one wake may come to its end after the thread has gone on.
 #[test]
 fn two_wakes_at_once_on_a_thread_that_drives_nothing() {
     check(|| {

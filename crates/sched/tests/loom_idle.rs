@@ -235,6 +235,7 @@ fn sleep_against_push(fenced: bool) {
     });
 }
 
+/// affinitypool 22.
 #[test]
 fn fences_keep_the_wake_up() {
     sleep_against_push(true);

@@ -50,7 +50,7 @@ fn unpark_against_park_on_the_thread() {
     });
 }
 
-/// A park that ran out of time leaves nothing behind that the next one misses.
+/// tokio 525: a park that ran out of time leaves nothing behind that the next one misses.
 #[test]
 fn unpark_against_parks_with_a_time_out() {
     Model::new().check(|| {

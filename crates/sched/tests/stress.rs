@@ -136,7 +136,7 @@ fn wakes_go_round() {
     }
 }
 
-/// One task at a time from outside, to workers that have just gone to sleep,
+/// tokio 525: one task at a time from outside, to workers that have just gone to sleep,
 /// or are about to.
 #[test]
 fn one_task_at_a_time() {

@@ -8,7 +8,7 @@ mod driver {
     pub(crate) use raddle_sched::{Driver, Unpark};
 }
 
-use common::{SHARING, config_of};
+use common::{SHARING, Signal, config_of};
 use condvar_driver::Events;
 use raddle_sched::{Handle, Policy, Pool, Step, Worker};
 use raddle_std::sync::Arc;
@@ -98,6 +98,41 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
             assert_eq!(pool.events.with(|state| state.parks), 0);
         }
     }
+}
+
+/// tokio 8065, 8120: a task that is put into the empty slot of a worker wakes
+/// nobody else, however often; the first has one worker keep watch.
+#[test]
+fn a_request_and_its_response_wake_nobody_else() {
+    const TURNS: usize = 1000;
+    let mut pool = Asleep::new(Policy::WorkStealing, 0);
+    let (ping, pong) = (Signal::default(), Signal::default());
+    let (client, server) = ((ping.clone(), pong.clone()), (ping, pong));
+    let client = pool.handle.spawn(async move {
+        raddle_sched::spawn(async move {
+            for _ in 0..TURNS {
+                server.0.clone().await;
+                server.1.set();
+            }
+        });
+        for _ in 0..TURNS {
+            client.0.set();
+            client.1.clone().await;
+        }
+    });
+    let runs = pool.only_woken();
+    assert!(pool.workers[runs].resume_park().is_none());
+    let mut woken = 0;
+    while !client.is_finished() {
+        assert_eq!(pool.workers[runs].step(), Step::Ran);
+        for worker in pool.woken() {
+            // It is to keep watch, and has not taken the task.
+            woken += 1;
+            let wait = pool.workers[worker].resume_park().unwrap();
+            assert!(wait.timeout.is_some());
+        }
+    }
+    assert!(woken <= 1, "{woken} were woken");
 }
 
 /// It would never be seen parked, and an idle scheduler would look after it for

@@ -67,6 +67,7 @@ fn inside_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
     pool.handle().block_on(task).unwrap();
 }
 
+/// tokio 4941.
 #[test]
 fn a_task_that_the_stuck_one_woke() {
     for policy in SHARING {
@@ -141,6 +142,7 @@ fn a_spawn_from_outside() {
     }
 }
 
+/// tokio 4730, 6315.
 #[test]
 fn events_of_the_driver() {
     for policy in SHARING {

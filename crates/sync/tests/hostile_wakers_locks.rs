@@ -74,6 +74,7 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
+/// tokio 5471.
 #[test]
 fn a_waker_may_come_back_when_it_is_dropped() {
     let semaphore = Arc::new(Semaphore::new(1));

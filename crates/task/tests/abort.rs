@@ -139,6 +139,7 @@ impl Drop for DroppedOn {
     }
 }
 
+/// RUSTSEC-2021-0072.
 #[test]
 fn the_future_is_dropped_where_the_task_runs() {
     let executor = Executor::new();

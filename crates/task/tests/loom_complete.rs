@@ -117,7 +117,7 @@ fn detach(stored: bool, other_waker: bool) {
     tally.check();
 }
 
-/// Complete.
+/// tokio 2044. Complete.
 #[test]
 fn a_handle_dropped_against_the_first_run() {
     model::check(|| detach(false, false));

@@ -183,6 +183,7 @@ fn run(case: Case) {
     assert_eq!(payloads.get(), usize::from(leaked));
 }
 
+/// tokio 3967, 4430, compio 901.
 #[test]
 fn the_matrix() {
     for poll in [PollPanic::None, PollPanic::Text, PollPanic::Payload] {

@@ -35,3 +35,8 @@ assert_not_impl_any!(LiveList: Sync);
 assert_impl_all!(Completed: Send);
 assert_not_impl_any!(Completed: Clone);
 assert_impl_all!(CompletedStack: Send, Sync);
+
+/// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above
+/// are made by the compiler.
+#[test]
+fn compiled() {}

@@ -4,14 +4,17 @@
 
 mod common;
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::task::{Poll, Waker};
 use std::thread;
 
-use common::{Executor, join};
+use common::{Executor, Gate, join};
 use raddle_std::sync::Mutex;
+use raddle_task::{Outcome, Runnable};
 
 const ROUNDS: usize = 2_000;
 const WAKERS: usize = 3;
@@ -153,5 +156,45 @@ struct Unpark(thread::Thread);
 impl std::task::Wake for Unpark {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
+    }
+}
+
+/// compio 948: a thread that wakes a task has queued it, and is held before its
+/// wake returns; the task is polled and waits again. The wake of another thread
+/// then queues it once more.
+#[test]
+fn a_wake_that_has_not_returned_hides_no_other() {
+    for by_value in [true, false] {
+        let queue = Arc::new(Mutex::new(VecDeque::new()));
+        let (entered, is_entered) = channel();
+        let (release, released) = channel::<()>();
+        let hold = Arc::new(Mutex::new(Some((entered, released))));
+        let gate = Gate::default();
+        let pushed = queue.clone();
+        let (task, handle) = raddle_task::spawn(gate.clone(), move |task: Runnable| {
+            pushed.lock().push_back(task);
+            let first = hold.lock().take();
+            if let Some((entered, released)) = first {
+                entered.send(()).unwrap();
+                released.recv().unwrap();
+            }
+        });
+        let next = || queue.lock().pop_front().expect("a wake was lost");
+        assert!(matches!(task.run(), Outcome::Idle));
+        let held = gate.waker();
+        let holder = thread::spawn(move || match by_value {
+            true => held.wake(),
+            false => held.wake_by_ref(),
+        });
+        is_entered.recv().unwrap();
+        assert!(matches!(next().run(), Outcome::Idle));
+        gate.waker().wake();
+        gate.open();
+        assert!(matches!(next().run(), Outcome::Complete));
+        drop(handle);
+        release.send(()).unwrap();
+        holder.join().unwrap();
+        drop(gate.waker());
+        assert!(queue.lock().is_empty());
     }
 }

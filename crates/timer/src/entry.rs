@@ -297,6 +297,7 @@ impl Entry {
             Arm::Elapsed => node.state.transition_to_fired_by_owner(),
             Arm::ShutDown => node.state.transition_to_shut_down(),
         }
+        shard.note_removal(&core);
         drop(core);
         // SAFETY: the caller has just ended the phase armed and therefore takes
         // the waker (rule 3).

@@ -84,6 +84,23 @@ fn a_cancelled_timer_is_not_waited_for() {
     assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(20)));
 }
 
+/// Nor moves a stopped clock on by itself, when there is no other.
+#[test]
+fn a_timer_that_is_reset_to_the_past_is_not_waited_for() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    driver.advance(ms(100));
+    let now = Instant::now();
+    let mut sleep = armed(10);
+    sleep.as_mut().reset(now - ms(50));
+    assert!(sleep.is_elapsed());
+    assert_eq!(driver.timers.next_deadline(), None);
+    assert_eq!(driver.timers.auto_advance(), 0);
+    assert_eq!(Instant::now(), now);
+}
+
+/// tokio 3190, 6682.
 #[test]
 fn short_sleeps_beside_a_long_one() {
     let mut driver = Driver::paused();
@@ -113,6 +130,7 @@ fn short_sleeps_beside_a_long_one() {
     assert_eq!(longs, 100);
 }
 
+/// golang 51654.
 #[test]
 fn pushing_a_deadline_back_costs_no_parks() {
     let mut driver = Driver::paused();

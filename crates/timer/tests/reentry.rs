@@ -178,6 +178,7 @@ fn meddling() -> Waker {
     unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) }
 }
 
+/// tokio 5578.
 #[test]
 fn no_operation_of_a_waker_runs_under_the_lock() {
     let mut driver = Driver::paused();

@@ -41,6 +41,7 @@ fn is_never_early_by_a_part_of_a_millisecond() {
     assert_eq!(driver.advance(Duration::from_micros(501)), 1);
 }
 
+/// tokio 3069.
 #[test]
 fn zero_is_ready_at_once() {
     let driver = Driver::paused();
@@ -182,6 +183,7 @@ fn dropping_gives_the_waker_back() {
     assert_eq!(references(), before);
 }
 
+/// tokio 3229.
 #[test]
 fn dropping_in_the_firing_tick_is_harmless() {
     let mut driver = Driver::paused();

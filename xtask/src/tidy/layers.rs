@@ -62,7 +62,7 @@ const LAYERS: &[Layer] = &[
 
 /// The crates that compose the layers, from the bottom up: each may use every
 /// layer, and the crates before it in this list.
-const COMPOSERS: &[&str] = &["raddle", "raddle-hyper", "raddle-benches"];
+const COMPOSERS: &[&str] = &["raddle", "raddle-hyper", "raddle-benches", "raddle-proof"];
 
 /// Runtimes that only the benchmarks, and the composers' examples, depend on.
 const RUNTIMES: &[&str] = &[

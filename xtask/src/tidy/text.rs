@@ -157,7 +157,11 @@ pub(super) fn files(root: &Path, package: &Package) -> Result<Vec<File>> {
 fn walk(dir: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
-        if path.is_dir() && !path.ends_with("target") {
+        if path.is_dir() {
+            // What lies within, with a manifest of its own, is another package.
+            if path.ends_with("target") || path.join("Cargo.toml").is_file() {
+                continue;
+            }
             walk(&path, paths)?;
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             paths.push(path);

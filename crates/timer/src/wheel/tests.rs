@@ -233,6 +233,7 @@ fn agrees_over_years_of_short_steps() {
     }
 }
 
+/// tokio 8334.
 #[test]
 fn every_boundary_of_every_level_is_crossed() {
     for level in 1..LEVELS as u32 {

@@ -37,6 +37,7 @@ fn both_may_be_due_at_once() {
     assert_eq!(due.last(), Some(&(4, both)));
 }
 
+/// tokio 5720.
 #[test]
 fn slow_polls_bring_the_turns_closer() {
     let turns = Turns::new(31, 61);

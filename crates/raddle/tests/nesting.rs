@@ -1,0 +1,151 @@
+//! Yields, joins and timers inside every nesting of what blocks and what runs
+//! tasks.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use common::{current_thread, each_flavor, multi_thread};
+use raddle::runtime::{Handle, Policy, Runtime};
+use raddle::sync::oneshot;
+use raddle::task::{LocalSet, block_in_place, spawn_blocking, spawn_local, yield_now};
+use raddle::time::{sleep, timeout};
+
+/// What loses a wake never ends. The clock says so of a future in a runtime; a
+/// nesting that blocks has the test's own.
+async fn works() -> usize {
+    let limit = Duration::from_secs(30);
+    let work = async {
+        yield_now().await;
+        let task = raddle::spawn(async {
+            yield_now().await;
+            1
+        });
+        let joined = task.await.unwrap();
+        sleep(Duration::from_millis(1)).await;
+        yield_now().await;
+        joined
+    };
+    timeout(limit, work).await.expect("a wake was lost")
+}
+
+/// Runs `test` on a thread of its own, which must end.
+fn ends(test: impl FnOnce() -> usize + Send + 'static) {
+    let (sender, receiver) = channel();
+    let thread = std::thread::spawn(move || sender.send(test()).unwrap());
+    let expected = receiver.recv_timeout(Duration::from_secs(60));
+    assert_eq!(expected, Ok(1), "it hangs, or panicked");
+    thread.join().unwrap();
+}
+
+fn in_place(inner: impl Future<Output = usize>) -> usize {
+    block_in_place(|| Handle::current().block_on(inner))
+}
+
+/// tokio 6996, 7210, 7877: what yields inside a `block_on` inside a
+/// `block_in_place` is polled again.
+#[test]
+fn inside_block_in_place() {
+    for policy in [Policy::WorkStealing, Policy::Shared] {
+        for workers in [1, 2] {
+            let build = move || -> Runtime {
+                let mut builder = multi_thread();
+                builder.worker_threads(workers).scheduler(policy);
+                builder.build().unwrap()
+            };
+            ends(move || {
+                let runtime = build();
+                let task = runtime.spawn(async { in_place(works()) });
+                runtime.block_on(task).unwrap()
+            });
+            ends(move || build().block_on(async { in_place(works()) }));
+            ends(move || {
+                let runtime = build();
+                let task = runtime.spawn(async { in_place(async { in_place(works()) }) });
+                runtime.block_on(task).unwrap()
+            });
+            ends(move || {
+                let runtime = build();
+                let task = runtime.spawn(async {
+                    block_in_place(|| {
+                        let set = LocalSet::new();
+                        Handle::current()
+                            .block_on(set.run_until(async { spawn_local(works()).await.unwrap() }))
+                    })
+                });
+                runtime.block_on(task).unwrap()
+            });
+            ends(move || {
+                let runtime = build();
+                let task = runtime.spawn(async {
+                    block_in_place(|| current_thread().build().unwrap().block_on(works()))
+                });
+                runtime.block_on(task).unwrap()
+            });
+        }
+    }
+}
+
+#[test]
+fn inside_blocking_work() {
+    each_flavor(|runtime| {
+        ends(move || {
+            runtime.block_on(async {
+                let work = spawn_blocking(|| Handle::current().block_on(works()));
+                work.await.unwrap()
+            })
+        });
+    });
+    each_flavor(|runtime| {
+        ends(move || {
+            runtime.block_on(async {
+                let work = spawn_blocking(|| {
+                    let inner = multi_thread().build().unwrap();
+                    inner.block_on(async { in_place(works()) })
+                });
+                work.await.unwrap()
+            })
+        });
+    });
+}
+
+#[test]
+fn inside_a_local_set() {
+    each_flavor(|runtime| {
+        ends(move || {
+            let set = LocalSet::new();
+            runtime.block_on(set.run_until(async {
+                let inner = LocalSet::new();
+                inner
+                    .run_until(async { spawn_local(works()).await.unwrap() })
+                    .await
+            }))
+        });
+    });
+}
+
+/// 1923, 6463: the drop of a runtime does not wait for a thread that blocks on its
+/// handle, for a future of others.
+#[test]
+fn a_drop_waits_for_no_thread_that_blocks() {
+    each_flavor(|runtime| {
+        ends(move || {
+            let (open, gate) = oneshot::channel();
+            let (entered, is_entered) = channel();
+            let handle = runtime.handle().clone();
+            let blocked = std::thread::spawn(move || {
+                handle.block_on(async move {
+                    entered.send(()).unwrap();
+                    gate.await.unwrap()
+                })
+            });
+            is_entered.recv().unwrap();
+            drop(runtime);
+            open.send(1).unwrap();
+            blocked.join().unwrap()
+        });
+    });
+}

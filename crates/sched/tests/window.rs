@@ -1,0 +1,163 @@
+//! Work that comes between a worker's last look and its sleep, from each place
+//! that it can come from.
+#![cfg(not(raddle_loom))]
+
+mod common;
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub(crate) use raddle_sched::{Driver, Unpark};
+}
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use common::{SHARING, Signal, config_of};
+use condvar_driver::Events;
+use raddle_sched::{Config, Handle, Pool, Step, Worker};
+use raddle_std::sync::Mutex;
+
+/// Posts work, and gives the other worker back if it is still there.
+type Post = Box<dyn FnOnce() -> Option<Worker> + Send>;
+
+/// What posts work: given the scheduler, its other worker, which is awake, the
+/// driver's events, and the signal that an idle task waits for.
+type Source = fn(Handle, Worker, raddle_std::sync::Arc<Events>, Signal) -> Post;
+
+/// Has a worker that found nothing park, and posts in between: right before, or
+/// in the hook that is called first. The park must come back, to a task; nobody
+/// keeps watch who would find it later.
+fn is_seen(source: Source) {
+    for policy in SHARING {
+        for in_hook in [false, true] {
+            let (done, is_done) = channel();
+            let sleeper = thread::spawn(move || {
+                let hook = Arc::new(Mutex::new(None::<Post>));
+                let kept = Arc::new(Mutex::new(None));
+                let (hooked, keeps) = (hook.clone(), kept.clone());
+                let config = Config {
+                    keeps_watch: false,
+                    on_thread_park: Some(Arc::new(move || {
+                        let post = hooked.lock().take();
+                        if let Some(post) = post {
+                            *keeps.lock() = post();
+                        }
+                    })),
+                    ..config_of(policy, 2)
+                };
+                let events = Events::new();
+                let driver = Box::new(Events::driver(&events));
+                let (handle, mut workers) = Pool::stepped(config, Some(driver));
+                let (other, mut worker) = (workers.pop().unwrap(), workers.pop().unwrap());
+                let signal = Signal::default();
+                drop(handle.spawn(signal.clone()));
+                while worker.step() == Step::Ran {}
+                let post = source(handle, other, events, signal);
+                if in_hook {
+                    *hook.lock() = Some(post);
+                } else {
+                    *kept.lock() = post();
+                }
+                loop {
+                    worker.park(None);
+                    if worker.step() == Step::Ran {
+                        break;
+                    }
+                }
+                drop((worker, kept.lock().take()));
+                done.send(()).unwrap();
+            });
+            let seen = is_done.recv_timeout(Duration::from_secs(30));
+            assert!(seen.is_ok(), "{policy:?}: it sleeps, or panicked");
+            sleeper.join().unwrap();
+        }
+    }
+}
+
+/// Does something on a thread that is no worker.
+fn outside<R: Send + 'static>(action: impl FnOnce() -> R + Send + 'static) -> R {
+    thread::spawn(action).join().unwrap()
+}
+
+/// Has a worker run a task that spawns others, one of which goes to its slot.
+fn spawn_inside(handle: &Handle, worker: &mut Worker, tasks: usize) {
+    let _guard = handle.enter();
+    drop(handle.spawn(async move {
+        for _ in 0..tasks {
+            drop(raddle_sched::spawn(async {}));
+        }
+    }));
+    assert_eq!(worker.step(), Step::Ran);
+}
+
+/// rayon 992, and those that follow.
+#[test]
+fn a_spawn_from_outside() {
+    is_seen(|handle, other, _, _| {
+        Box::new(move || {
+            outside(move || drop(handle.spawn(async {})));
+            Some(other)
+        })
+    });
+}
+
+#[test]
+fn a_wake_from_outside() {
+    is_seen(|_, other, _, signal| {
+        Box::new(move || {
+            outside(move || signal.set());
+            Some(other)
+        })
+    });
+}
+
+#[test]
+fn an_abort_from_outside() {
+    is_seen(|handle, other, _, _| {
+        let waiting = Signal::default();
+        let task = handle.spawn(waiting);
+        Box::new(move || {
+            outside(move || task.abort());
+            Some(other)
+        })
+    });
+}
+
+/// The other worker does not come back from its next poll, for all that is seen
+/// of it.
+#[test]
+fn a_task_in_the_queue_of_another() {
+    is_seen(|handle, mut other, _, _| {
+        Box::new(move || {
+            Some(outside(move || {
+                spawn_inside(&handle, &mut other, 2);
+                other
+            }))
+        })
+    });
+}
+
+#[test]
+fn a_task_that_another_leaves_behind() {
+    is_seen(|handle, mut other, _, _| {
+        Box::new(move || {
+            outside(move || {
+                spawn_inside(&handle, &mut other, 1);
+                drop(other);
+            });
+            None
+        })
+    });
+}
+
+#[test]
+fn an_event_of_the_driver() {
+    is_seen(|_, other, events, signal| {
+        Box::new(move || {
+            events.raise(signal.waker());
+            Some(other)
+        })
+    });
+}

@@ -1,0 +1,5 @@
+#![no_main]
+
+use raddle_proof::Choices;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| raddle_proof::reactor::run(&mut Choices::new(bytes)));

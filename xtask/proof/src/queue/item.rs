@@ -1,0 +1,74 @@
+//! Items that are counted, and that stop whoever takes one out of a queue.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use raddle_queue::Pointer;
+
+raddle_std::thread_local! {
+    static HOOK: Cell<Option<Box<dyn FnOnce()>>> = Cell::new(None);
+}
+
+/// Does something the next time that an item is taken out of a queue.
+pub(super) fn at_the_next(action: impl FnOnce() + 'static) {
+    HOOK.with(|hook| hook.set(Some(Box::new(action))));
+}
+
+/// How many items there are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Live(Rc<Cell<usize>>);
+
+impl Live {
+    pub(super) fn item(&self, id: u32) -> Item {
+        self.0.set(self.0.get() + 1);
+        Item(Box::new(Entry {
+            id,
+            live: self.clone(),
+        }))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.get()
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: u32,
+    live: Live,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let before = self.live.0.get();
+        self.live
+            .0
+            .set(before.checked_sub(1).expect("dropped twice"));
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Item(Box<Entry>);
+
+impl Item {
+    pub(super) fn id(self) -> u32 {
+        self.0.id
+    }
+}
+
+// SAFETY: as for the box; what is done meanwhile is done to the queue that is
+// stolen from, as any other thread might, and not to the one that is stolen into.
+unsafe impl Pointer for Item {
+    fn into_ptr(self) -> NonNull<()> {
+        self.0.into_ptr()
+    }
+
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        if let Some(action) = HOOK.with(Cell::take) {
+            action();
+        }
+        // SAFETY: the caller passes what `into_ptr` returned, once.
+        Self(unsafe { Box::from_ptr(ptr) })
+    }
+}

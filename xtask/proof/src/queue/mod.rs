@@ -1,0 +1,268 @@
+//! The run queue, the next-task slot and the injection queue, against queues of
+//! numbers: what comes out is what went in, once and in order.
+//!
+//! A thief may be stopped in the middle of a steal, as another thread would be,
+//! and other things done to the queue meanwhile.
+
+mod item;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use raddle_queue::{Injection, Owner, Slot, Stealer, local};
+
+use crate::Choices;
+use item::{Item, Live};
+
+const CAPACITY: usize = 8;
+const QUEUES: usize = 3;
+
+/// What ought to be where.
+#[derive(Debug, Default)]
+struct Reference {
+    queues: [VecDeque<u32>; QUEUES],
+    /// Which queue a stealer is at work on, and so not all of its slots are free
+    /// that are not taken.
+    claimed: Option<usize>,
+    /// Whether the next push must be told of, whoever looked before.
+    news: [bool; QUEUES],
+    injection: VecDeque<u32>,
+    closed: bool,
+    slot: Option<u32>,
+    next: u32,
+}
+
+struct Bench {
+    queues: [(Owner<Item, CAPACITY>, Stealer<Item, CAPACITY>); QUEUES],
+    injection: Injection<Item>,
+    slot: Slot<Item>,
+    reference: RefCell<Reference>,
+    live: Live,
+}
+
+/// Runs three queues and what goes with them.
+pub fn run(choices: &mut Choices<'_>) {
+    let start = u32::MAX - choices.below(16) as u32;
+    let bench = Rc::new(Bench {
+        queues: std::array::from_fn(|_| local::starting_at(start)),
+        injection: Injection::new(),
+        slot: Slot::new(),
+        reference: RefCell::default(),
+        live: Live::default(),
+    });
+    while !choices.is_over() {
+        bench.step(choices);
+        bench.check();
+    }
+    bench.drain(choices.once_in(2));
+    let live = bench.live.clone();
+    drop(bench);
+    assert_eq!(live.count(), 0, "items are leaked");
+}
+
+impl Bench {
+    fn with<R>(&self, f: impl FnOnce(&mut Reference) -> R) -> R {
+        f(&mut self.reference.borrow_mut())
+    }
+
+    fn item(&self) -> (u32, Item) {
+        let id = self.with(|reference| {
+            reference.next += 1;
+            reference.next
+        });
+        (id, self.live.item(id))
+    }
+
+    fn step(self: &Rc<Self>, choices: &mut Choices<'_>) {
+        let (queue, other) = (choices.below(QUEUES), choices.below(QUEUES));
+        match choices.below(16) {
+            0..=4 => self.steal_into(queue, other, choices),
+            5 => self.slot_put(),
+            6 => {
+                let expected = self.with(|reference| reference.slot.take());
+                assert_eq!(self.slot.take().map(Item::id), expected);
+            }
+            7 => self.inject(),
+            8 => self.pop_into(queue, choices.below(CAPACITY + 3)),
+            9 => self.pop_batch(choices.below(5)),
+            10 => {
+                if choices.once_in(8) {
+                    let open =
+                        self.with(|reference| !std::mem::replace(&mut reference.closed, true));
+                    assert_eq!(self.injection.close(), open);
+                }
+            }
+            action => self.act(queue, action),
+        }
+    }
+
+    /// What may also be done in the middle of a steal from the queue.
+    fn act(&self, queue: usize, action: usize) {
+        match action % 5 {
+            0 | 1 => self.push(queue),
+            2 => self.try_push(queue),
+            3 => self.pop(queue),
+            _ => self.steal(queue),
+        }
+    }
+
+    fn push(&self, queue: usize) {
+        let (id, item) = self.item();
+        let full = self.queues[queue].0.room() == 0;
+        let must_tell = self.with(|reference| {
+            let items = &mut reference.queues[queue];
+            let must_tell = items.is_empty() || reference.news[queue] || full;
+            reference.news[queue] = false;
+            if !full {
+                items.push_back(id);
+                return must_tell;
+            }
+            let gone = match reference.claimed == Some(queue) {
+                true => 0,
+                false => CAPACITY / 2,
+            };
+            // What overflows into a closed queue is dropped.
+            let batch: Vec<_> = items.drain(..gone).chain([id]).collect();
+            if !reference.closed {
+                reference.injection.extend(batch);
+            }
+            must_tell
+        });
+        let told = self.queues[queue].0.push_news(item, &self.injection);
+        assert!(
+            told || !must_tell,
+            "a push is kept from those who look for it"
+        );
+    }
+
+    fn try_push(&self, queue: usize) {
+        let (id, item) = self.item();
+        let full = self.queues[queue].0.room() == 0;
+        let pushed = self.queues[queue].0.try_push(item);
+        assert_eq!(pushed.is_err(), full);
+        if !full {
+            self.with(|reference| reference.queues[queue].push_back(id));
+        }
+    }
+
+    fn pop(&self, queue: usize) {
+        let expected = self.with(|reference| reference.queues[queue].pop_front());
+        let popped = self.queues[queue].0.pop();
+        assert_eq!(popped.map(Item::id), expected);
+    }
+
+    /// Another stealer is refused while one is at work.
+    fn steal(&self, queue: usize) {
+        let expected = self.with(|reference| match reference.claimed == Some(queue) {
+            true => None,
+            false => reference.queues[queue].pop_front(),
+        });
+        let stolen = self.queues[queue].1.steal();
+        assert_eq!(stolen.map(Item::id), expected);
+        self.with(|reference| reference.news[queue] |= expected.is_some());
+    }
+
+    /// Steals half from one into another, and does something to the former in the
+    /// middle.
+    fn steal_into(self: &Rc<Self>, from: usize, into: usize, choices: &mut Choices<'_>) {
+        let expected: Option<Vec<u32>> = self.with(|reference| {
+            let has_room = reference.queues[into].len() <= CAPACITY / 2;
+            let items = &mut reference.queues[from];
+            let half = items.len().div_ceil(2);
+            (has_room && half > 0).then(|| {
+                reference.claimed = Some(from);
+                reference.news[from] = true;
+                items.drain(..half).collect()
+            })
+        });
+        let meanwhile: Vec<_> = (0..choices.below(4)).map(|_| choices.below(5)).collect();
+        let hooked = expected.is_some() && from != into;
+        if hooked {
+            let bench = self.clone();
+            item::at_the_next(move || {
+                for action in meanwhile {
+                    bench.act(from, action);
+                }
+            });
+        }
+        let stolen = self.queues[from].1.steal_into(&self.queues[into].0);
+        let moved = stolen.map(|stolen| (stolen.first.id(), stolen.moved));
+        self.with(|reference| reference.claimed = None);
+        let Some(expected) = expected else {
+            assert_eq!(moved, None);
+            return;
+        };
+        assert_eq!(moved, Some((expected[0], expected.len() - 1)));
+        self.with(|reference| {
+            reference.queues[into].extend(&expected[1..]);
+        });
+    }
+
+    fn slot_put(&self) {
+        let (id, item) = self.item();
+        let expected = self.with(|reference| reference.slot.replace(id));
+        assert_eq!(self.slot.put(item).map(Item::id), expected);
+    }
+
+    fn inject(&self) {
+        let (id, item) = self.item();
+        let refused = self.injection.push(item).err().map(Item::id);
+        self.with(|reference| {
+            assert_eq!(refused, reference.closed.then_some(id));
+            if !reference.closed {
+                reference.injection.push_back(id);
+            }
+        });
+    }
+
+    fn pop_batch(&self, limit: usize) {
+        let expected: Vec<_> = self.with(|reference| {
+            let count = limit.min(reference.injection.len());
+            reference.injection.drain(..count).collect()
+        });
+        let popped: Vec<_> = self.injection.pop_batch(limit).map(Item::id).collect();
+        assert_eq!(popped, expected);
+    }
+
+    fn pop_into(&self, queue: usize, limit: usize) {
+        let expected: Vec<_> = self.with(|reference| {
+            let room = CAPACITY - reference.queues[queue].len();
+            let count = limit.min(reference.injection.len()).min(room + 1);
+            reference.injection.drain(..count).collect()
+        });
+        let stolen = self.injection.pop_into(limit, &self.queues[queue].0);
+        let moved = stolen.map(|stolen| (stolen.first.id(), stolen.moved));
+        assert_eq!(
+            moved,
+            expected.first().map(|&first| (first, expected.len() - 1))
+        );
+        self.with(|reference| reference.queues[queue].extend(expected.iter().skip(1)));
+    }
+
+    fn check(&self) {
+        let reference = self.reference.borrow();
+        let mut there = reference.injection.len() + usize::from(reference.slot.is_some());
+        for (items, (owner, stealer)) in reference.queues.iter().zip(&self.queues) {
+            assert_eq!((owner.len(), stealer.len()), (items.len(), items.len()));
+            assert_eq!(owner.room(), CAPACITY - items.len());
+            there += items.len();
+        }
+        assert_eq!(self.injection.len(), reference.injection.len());
+        assert_eq!(self.slot.is_empty(), reference.slot.is_none());
+        assert_eq!(self.live.count(), there, "an item is lost, or there twice");
+    }
+
+    /// Takes out what is left, or leaves it to the drops.
+    fn drain(&self, really: bool) {
+        if really {
+            for queue in 0..QUEUES {
+                while !self.queues[queue].0.is_empty() {
+                    self.pop(queue);
+                }
+            }
+            self.pop_batch(usize::MAX);
+            self.check();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What is known of a task, and who joins it.
+
+use super::callbacks::Hazard;
+
+/// How a task has ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum End {
+    Output,
+    Cancelled,
+    /// What the payload says.
+    Panic(&'static str),
+}
+
+/// What is known of the task.
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    /// There is a runnable.
+    pub(super) due: bool,
+    /// It is in the live list, or was when it ended.
+    pub(super) listed: bool,
+    /// It ended where the list could not be told, which keeps its memory.
+    pub(super) retained: bool,
+    pub(super) aborted: bool,
+    pub(super) end: Option<End>,
+    /// Whose waker completion wakes.
+    pub(super) joining: Option<usize>,
+    pub(super) taken: bool,
+    pub(super) wakes: [usize; JOINERS],
+    pub(super) polls: usize,
+    pub(super) panics_told: usize,
+}
+
+pub(super) const JOINERS: usize = 5;
+pub(super) const HAZARDS: [Hazard; JOINERS] = [
+    Hazard::None,
+    Hazard::None,
+    Hazard::Clone,
+    Hazard::Wake,
+    Hazard::Drop,
+];

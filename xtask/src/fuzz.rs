@@ -1,0 +1,101 @@
+//! `cargo xtask fuzz`: the machines of `raddle-proof`, under libFuzzer with
+//! AddressSanitizer.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use crate::steps::{self, Steps};
+use crate::{nightly, workspace};
+
+/// The workspace of the targets, and theirs alone.
+const MANIFEST: &str = "xtask/proof/fuzz/Cargo.toml";
+const CORPUS: &str = "xtask/proof/fuzz/corpus";
+
+const TARGETS: [&str; 4] = ["task", "queue", "timer", "reactor"];
+
+/// As cargo-fuzz has it: counters of branches, and what is compared.
+const FLAGS: &str = "--cfg fuzzing --cfg raddle_sanitize -Zsanitizer=address \
+                     -Cunsafe-allow-abi-mismatch=sanitizer -Ccodegen-units=1 \
+                     -Cpasses=sancov-module \
+                     -Cllvm-args=-sanitizer-coverage-level=4 \
+                     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+                     -Cllvm-args=-sanitizer-coverage-pc-table \
+                     -Cllvm-args=-sanitizer-coverage-trace-compares";
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only this one
+    #[arg(value_parser = TARGETS)]
+    target: Option<String>,
+
+    /// How long each takes
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    seconds: u32,
+
+    /// Keep, in place of the corpus, the fewest inputs that reach what was reached
+    #[arg(long)]
+    keep: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    nightly::require(None)?;
+    let root = workspace::root();
+    let host = nightly::host()?;
+    steps::summarized(|steps| {
+        let build = ["build", "--release", "--manifest-path", MANIFEST];
+        let mut build = nightly::cargo(&root, "fuzz", &build);
+        build.env("RUSTFLAGS", FLAGS).args(["--target", &host]);
+        steps.run("fuzz build", &mut build)?;
+        let dir = nightly::target_dir(&root).join("fuzz");
+        for target in TARGETS {
+            if args.target.as_deref().is_none_or(|only| only == target) {
+                let program = dir.join(&host).join("release").join(target);
+                fuzz(steps, &root, &program, target, args)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Runs a target; what it finds is kept for the next time, out of the tree.
+fn fuzz(steps: &mut Steps, root: &Path, program: &Path, target: &str, args: &Args) -> Result<()> {
+    let work = nightly::target_dir(root).join("fuzz/work").join(target);
+    let found = work.join("found");
+    fs::create_dir_all(&found).context("cannot make a directory for what is found")?;
+    let corpus = root.join(CORPUS).join(target);
+    let artifacts = format!("-artifact_prefix={}/", work.display());
+    let mut command = Command::new(program);
+    command.current_dir(root).args([&found, &corpus]);
+    command.args([
+        "-timeout=20",
+        "-rss_limit_mb=2048",
+        "-max_len=600",
+        "-print_final_stats=1",
+        "-verbosity=0",
+        &artifacts,
+    ]);
+    command.arg(format!("-max_total_time={}", args.seconds));
+    steps.run(&format!("fuzz {target}"), &mut command)?;
+    if args.keep {
+        let fewest = work.join("fewest");
+        let _ = fs::remove_dir_all(&fewest);
+        fs::create_dir_all(&fewest)?;
+        let mut merge = Command::new(program);
+        // By branches, not by how often each is taken: a few files in place of hundreds.
+        merge
+            .current_dir(root)
+            .args(["-set_cover_merge=1", "-use_counters=0"]);
+        merge.args([&fewest, &found, &corpus]);
+        steps.run(&format!("fuzz {target}, merge"), &mut merge)?;
+        fs::remove_dir_all(&corpus)?;
+        fs::create_dir_all(&corpus)?;
+        for entry in fs::read_dir(&fewest)? {
+            let entry = entry?;
+            fs::copy(entry.path(), corpus.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}

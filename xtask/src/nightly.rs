@@ -1,0 +1,90 @@
+//! What only a nightly compiler does, and whether there is one.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+const INSTALL: &str = "rustup toolchain install nightly --profile minimal --component rust-src";
+
+/// What the toolchain must have beside the compiler.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Component {
+    /// The source of the standard library, to build it anew.
+    Source,
+    Miri,
+}
+
+/// The platform that this was built on, which sanitizers must be told.
+pub(crate) fn host() -> Result<String> {
+    let version = printed(&["rustc", "--version", "--verbose"])?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host
+        .context("rustc does not say what it runs on")?
+        .to_owned())
+}
+
+/// Says what is missing, and how one gets it.
+pub(crate) fn require(component: Option<Component>) -> Result<()> {
+    if printed(&["rustc", "--version"]).is_err() {
+        bail!("this needs a nightly toolchain: {INSTALL}");
+    }
+    match component {
+        None => Ok(()),
+        Some(Component::Source) => {
+            let sysroot = PathBuf::from(printed(&["rustc", "--print", "sysroot"])?.trim());
+            let library = sysroot.join("lib/rustlib/src/rust/library/Cargo.toml");
+            ensure!(
+                library.is_file(),
+                "this builds the standard library anew, whose source the nightly toolchain lacks: \
+                 rustup component add rust-src --toolchain nightly"
+            );
+            Ok(())
+        }
+        Some(Component::Miri) => {
+            ensure!(
+                printed(&["cargo", "miri", "--version"]).is_ok(),
+                "the nightly toolchain has no Miri: \
+                 rustup component add miri rust-src --toolchain nightly"
+            );
+            Ok(())
+        }
+    }
+}
+
+/// The nightly's cargo, at the root of the workspace, with a directory of its own
+/// for what it builds.
+pub(crate) fn cargo(root: &Path, target: &str, args: &[&str]) -> Command {
+    let mut command = nightly(&["cargo"]);
+    command.current_dir(root).args(args);
+    command.env("CARGO_TARGET_DIR", target_dir(root).join(target));
+    command
+}
+
+/// Where the workspace is built.
+pub(crate) fn target_dir(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target"));
+    root.join(target)
+}
+
+fn nightly(words: &[&str]) -> Command {
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly"]).args(words);
+    // Of the toolchain that runs this program.
+    for name in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN", "RUSTFLAGS"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn printed(words: &[&str]) -> Result<String> {
+    let output = nightly(words).output().context("cannot start rustup")?;
+    ensure!(
+        output.status.success(),
+        "{}: {}",
+        words.join(" "),
+        output.status
+    );
+    Ok(String::from_utf8(output.stdout)?)
+}
