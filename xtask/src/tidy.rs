@@ -3,7 +3,7 @@
 pub(crate) mod layers;
 mod layout;
 mod source;
-mod text;
+pub(crate) mod text;
 
 use std::path::Path;
 
