@@ -207,7 +207,7 @@ fn checks(file: &File, text: &str) -> Vec<Change> {
 fn check(file: &File, first: usize) -> Range<usize> {
     let text = |index: usize| file.tokens[index].text.as_str();
     let mut first = first;
-    while matches!(text(first), "if" | "while" | "|" | "&" | "!") {
+    while matches!(text(first), "if" | "while" | "|" | "&") {
         first += 1;
     }
     let mut last = first;

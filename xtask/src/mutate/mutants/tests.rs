@@ -80,8 +80,8 @@ fn a_marked_check_finds_nothing() {
     assert_eq!(
         lines(text),
         [(
-            "`queue.is_empty(0)` never holds".to_owned(),
-            "if !false {".to_owned()
+            "`!queue.is_empty(0)` never holds".to_owned(),
+            "if false {".to_owned()
         )]
     );
 }
