@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -41,6 +42,10 @@ pub(crate) struct Args {
     #[arg(long)]
     list: bool,
 
+    /// Ask only the models of the mutant's own crate, not of those above
+    #[arg(long)]
+    own: bool,
+
     /// Leave out what an earlier run has seen caught
     #[arg(long)]
     resume: bool,
@@ -65,6 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         suites: suites(&copy.root, &packages),
         copy,
         target: directory.join("target"),
+        own: args.own,
         unviable: 0,
     };
     let book = Book::open(directory.join("caught"), args.resume)?;
@@ -143,6 +149,8 @@ struct Run {
     target: PathBuf,
     /// Those that catch most come first, in the course of time.
     suites: BTreeMap<String, Vec<Suite>>,
+    /// Whether the crates above are left out.
+    own: bool,
     unviable: usize,
 }
 
@@ -162,6 +170,7 @@ impl Run {
             let start = Instant::now();
             let verdict = match book.caught.get(&mutant.key()) {
                 Some(model) => Verdict::Caught(model.clone()),
+                None if self.own => self.judge(slice::from_ref(&mutant.package), mutant)?,
                 None => self.judge(&judges(packages, &mutant.package), mutant)?,
             };
             let seconds = start.elapsed().as_secs_f64();
