@@ -28,8 +28,12 @@ use suite::{Depth, Outcome, Suite};
 /// Where the survivors are argued, one in a row of a table.
 const ARGUED_IN: &str = "docs/memory-ordering.md";
 
-/// What a suite may take beyond five times what it takes without a mutant.
+/// What a suite may take, with one switch, beyond five times what it takes
+/// without a mutant.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a suite may take when it is explored as far as in CI.
+const PATIENCE_IF_FULL: Duration = Duration::from_secs(1800);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -116,7 +120,7 @@ fn suites(root: &Path, packages: &[Package]) -> BTreeMap<String, Vec<Suite>> {
             .map(|name| Suite {
                 package: package.name.clone(),
                 name,
-                times: [None; 2],
+                time: None,
             })
             .collect()
     };
@@ -198,12 +202,12 @@ impl Run {
         let mutated = mutant.apply(&original);
         let mut verdict = Verdict::Survived;
         for judge in judges {
+            // The copy is whole when the suites are timed.
+            self.copy.write(&mutant.path, &original)?;
+            self.time(judge)?;
+            self.copy.write(&mutant.path, &mutated)?;
             // Most are seen at once; what is left takes long.
             for depth in [Depth::Shallow, Depth::Full] {
-                // The copy is whole when the suites are timed.
-                self.copy.write(&mutant.path, &original)?;
-                self.time(judge, depth)?;
-                self.copy.write(&mutant.path, &mutated)?;
                 if let Some(model) = self.ask(judge, depth)? {
                     verdict = Verdict::Caught(model);
                     break;
@@ -224,7 +228,10 @@ impl Run {
         };
         for place in 0..suites.len() {
             let suite = &suites[place];
-            let limit = suite.times[depth as usize].unwrap_or_default() * 5 + PATIENCE;
+            let limit = match depth {
+                Depth::Shallow => suite.time.unwrap_or_default() * 5 + PATIENCE,
+                Depth::Full => PATIENCE_IF_FULL,
+            };
             let model = match suite::run(&self.copy.root, &self.target, suite, depth, limit)? {
                 Outcome::AllPassed => continue,
                 Outcome::Failed(model) => format!("{}::{model}", suite.name),
@@ -242,14 +249,14 @@ impl Run {
 
     /// Runs the suites of a package on what is not changed, once: a failure
     /// then would catch every mutant, and the time is a measure for the others.
-    fn time(&mut self, package: &str, depth: Depth) -> Result<()> {
+    fn time(&mut self, package: &str) -> Result<()> {
         for suite in self.suites.get_mut(package).into_iter().flatten() {
-            if suite.times[depth as usize].is_some() {
+            if suite.time.is_some() {
                 continue;
             }
             let start = Instant::now();
-            let limit = Duration::from_secs(3600);
-            let outcome = suite::run(&self.copy.root, &self.target, suite, depth, limit)?;
+            let (root, target) = (&self.copy.root, &self.target);
+            let outcome = suite::run(root, target, suite, Depth::Shallow, PATIENCE_IF_FULL)?;
             ensure!(
                 outcome == Outcome::AllPassed,
                 "{} {} fails without a mutant: {outcome:?}; see cargo xtask loom {}",
@@ -257,7 +264,7 @@ impl Run {
                 suite.name,
                 suite.package
             );
-            suite.times[depth as usize] = Some(start.elapsed());
+            suite.time = Some(start.elapsed());
         }
         Ok(())
     }

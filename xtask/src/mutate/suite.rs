@@ -17,8 +17,8 @@ use crate::steps::cargo;
 pub(crate) struct Suite {
     pub(crate) package: String,
     pub(crate) name: String,
-    /// At each depth, once it is known.
-    pub(crate) times: [Option<Duration>; 2],
+    /// With one switch, once it is known.
+    pub(crate) time: Option<Duration>,
 }
 
 /// How far the models are explored.
