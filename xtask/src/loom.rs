@@ -1,5 +1,7 @@
 //! `cargo xtask loom`: the models, and whether each suite has its canary.
 
+mod report;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,7 @@ use anyhow::{Result, ensure};
 
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::workspace::{self, Package};
+use report::{Output, Report, area};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -23,6 +26,11 @@ pub(crate) struct Args {
     /// Explore every execution of every model; some take hours
     #[arg(long)]
     complete: bool,
+
+    /// Explore more than in CI, as far as takes minutes: one involuntary switch
+    /// more of a bounded model, and all executions of some
+    #[arg(long, conflicts_with_all = ["complete", "preemptions"])]
+    long: bool,
 }
 
 /// How far a model is explored.
@@ -30,6 +38,8 @@ pub(crate) struct Args {
 pub(crate) enum Bound {
     /// As each model bounds itself, if it does: so that it takes seconds.
     Own,
+    /// Further, by one switch or without a bound: minutes.
+    Long,
     Preemptions(u8),
     Complete,
 }
@@ -42,18 +52,33 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     let bound = match args.preemptions {
         _ if args.complete => Bound::Complete,
+        _ if args.long => Bound::Long,
         Some(bound) => Bound::Preemptions(bound),
         None => Bound::Own,
     };
     steps::summarized(|steps| models(steps, &root, &packages, bound))
 }
 
-/// Runs the models of those `packages` that have any.
+/// Runs the models of those `packages` that have any, and prints what each
+/// explored, also when one failed.
 pub(crate) fn models(
     steps: &mut Steps,
     root: &Path,
     packages: &[Package],
     bound: Bound,
+) -> Result<()> {
+    let mut report = Report::default();
+    let result = suites_of(steps, root, packages, bound, &mut report);
+    print!("{report}");
+    result
+}
+
+fn suites_of(
+    steps: &mut Steps,
+    root: &Path,
+    packages: &[Package],
+    bound: Bound,
+    report: &mut Report,
 ) -> Result<()> {
     let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     flags.push_str(" --cfg raddle_loom");
@@ -67,9 +92,11 @@ pub(crate) fn models(
             test.env("RUSTFLAGS", flags.trim_start());
             test.env("CARGO_TARGET_DIR", target(root));
             test.env_remove("LOOM_MAX_PREEMPTIONS")
+                .env_remove("RADDLE_LOOM_LONG")
                 .env_remove("RADDLE_LOOM_COMPLETE");
             match bound {
                 Bound::Own => &mut test,
+                Bound::Long => test.env("RADDLE_LOOM_LONG", "1"),
                 Bound::Preemptions(bound) => test.env("LOOM_MAX_PREEMPTIONS", bound.to_string()),
                 Bound::Complete => test.env("RADDLE_LOOM_COMPLETE", "1"),
             };
@@ -78,11 +105,12 @@ pub(crate) fn models(
             let name = format!("{} {suite}", package.name);
             let shown = line_of(&test);
             steps.step(&name, &shown, || {
-                let mut report = Report::default();
-                steps::filter(&mut test, |line| report.read(line))
-                    .inspect_err(|_| report.print_hidden())?;
+                let mut output = Output::default();
+                let result = steps::filter(&mut test, |line| output.read(line));
+                report.add(area(&package.name, &suite), &suite, &output);
+                result.inspect_err(|_| output.print_hidden())?;
                 ensure!(
-                    report.canary,
+                    output.canary,
                     "no canary: plant a race in a test with \"canary\" in its name and \
                      #[should_panic]"
                 );
@@ -93,35 +121,8 @@ pub(crate) fn models(
     Ok(())
 }
 
-/// What is read from the output of one suite.
-#[derive(Default)]
-struct Report {
-    canary: bool,
-    hidden: Vec<String>,
-}
-
-impl Report {
-    /// Prints verdicts and counts; keeps the rest, which is mostly what the
-    /// planted races said when they were caught.
-    fn read(&mut self, line: &str) {
-        let verdict = line.starts_with("test ");
-        self.canary |= verdict && line.contains("canary") && line.ends_with("ok");
-        if verdict || line.starts_with("model ") {
-            println!("{line}");
-        } else {
-            self.hidden.push(line.to_owned());
-        }
-    }
-
-    fn print_hidden(&self) {
-        for line in &self.hidden {
-            println!("{line}");
-        }
-    }
-}
-
 /// The names of a package's model suites: its `tests/loom_*.rs`.
-fn suites(package: &Path) -> BTreeSet<String> {
+pub(crate) fn suites(package: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(package.join("tests")).into_iter().flatten();
     entries
         .flatten()
@@ -135,7 +136,7 @@ fn suites(package: &Path) -> BTreeSet<String> {
 
 /// The models' own target directory, so that their flags do not rebuild the
 /// ordinary one.
-fn target(root: &Path) -> PathBuf {
+pub(crate) fn target(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     root.join(target).join("loom")
 }

@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod fuzz;
 mod loom;
+mod mutate;
 mod nightly;
 mod sanitize;
 mod steps;
@@ -38,6 +39,8 @@ enum Command {
     Test,
     /// The loom models, of one crate or of all
     Loom(loom::Args),
+    /// Whether the models see each ordering, fence and check that is taken away
+    Mutate(mutate::Args),
     /// The benchmarks on Raddle and other runtimes: criterion, then side by side
     Bench(bench::Args),
     /// What CI does, on a fresh clone of HEAD that is removed afterwards
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test => test::run(),
         Command::Loom(args) => loom::run(&args),
+        Command::Mutate(args) => mutate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Ci => ci::run(),
         Command::Sanitize(args) => sanitize::run(&args),

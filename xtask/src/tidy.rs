@@ -4,7 +4,7 @@ pub(crate) mod layers;
 mod layout;
 mod regressions;
 mod source;
-mod text;
+pub(crate) mod text;
 
 use std::path::Path;
 

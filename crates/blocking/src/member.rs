@@ -57,13 +57,17 @@ impl<J: Job> Member<J> {
         state.free -= 1;
         let mut timed_out = false;
         loop {
+            // CHECK: a job that was queued while this thread was not waiting.
             while let Some(job) = state.queue.pop_front() {
                 drop(state);
                 run(job.job);
                 timed_out = false;
                 state = shared.state.lock();
             }
-            if timed_out || state.is_shut_down() {
+            if timed_out
+                // CHECK: the end, announced while this thread was not waiting.
+                || state.is_shut_down()
+            {
                 // Under the lock that found the queue empty: a job that is
                 // queued from now on must not count on this thread.
                 state.serving -= 1;

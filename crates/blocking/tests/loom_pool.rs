@@ -112,26 +112,164 @@ fn submit_against_shutdown() {
     });
 }
 
+/// A word that no lock guards: the pool itself must order who touches it.
+#[derive(Default)]
+struct Plain(UnsafeCell<usize>);
+
+// SAFETY: the pool orders the accesses; the models check that it does.
+unsafe impl Send for Plain {}
+// SAFETY: as above.
+unsafe impl Sync for Plain {}
+
+impl Plain {
+    fn add(&self) {
+        // SAFETY: the model checks that nobody else touches it.
+        self.0.with_mut(|value| unsafe { *value += 1 });
+    }
+
+    fn get(&self) -> usize {
+        // SAFETY: as above.
+        self.0.with(|value| unsafe { *value })
+    }
+}
+
+/// What the submitter wrote is seen by its job, what that wrote by the next job
+/// of a pool of one, and all of it by whoever has waited for the end. Complete.
+#[test]
+fn jobs_and_the_end_publish() {
+    Model::new().check(|| {
+        let mut pool = Pool::<Closure>::new(config(1, true));
+        let word = Arc::new(Plain::default());
+        word.add();
+        for _ in 0..2 {
+            let its = Arc::clone(&word);
+            let job = Box::new(move || its.add());
+            pool.handle().submit_mandatory(job).unwrap();
+        }
+        assert!(pool.shutdown(None));
+        assert_eq!(word.get(), 3);
+    });
+}
+
+/// Each of two jobs waits for the other: below its cap the pool has a thread for
+/// each, also if the first has just become free. Bounded at three preemptions.
+#[test]
+fn two_jobs_that_wait_for_each_other() {
+    Model::new().preemptions(3).complete_when_long().check(|| {
+        let mut pool = Pool::<Closure>::new(config(2, true));
+        let tally = Arc::new(Tally::default());
+        for _ in 0..2 {
+            let its = Arc::clone(&tally);
+            let job = Box::new(move || {
+                its.add();
+                its.wait_for(2);
+            });
+            pool.handle().submit_mandatory(job).unwrap();
+        }
+        assert!(pool.shutdown(None));
+    });
+}
+
+/// tokio 8056: a job of a pool of one submits another, and must not wait for a
+/// thread that is its own. Complete.
+#[test]
+fn a_job_submits_another() {
+    Model::new().check(|| {
+        let mut pool = Pool::<Closure>::new(config(1, true));
+        let tally = Arc::new(Tally::default());
+        let (handle, its) = (pool.handle().clone(), Arc::clone(&tally));
+        let first: Closure = Box::new(move || {
+            handle.submit(job(&its)).unwrap();
+            its.add();
+        });
+        pool.handle().submit(first).unwrap();
+        tally.wait_for(2);
+        assert!(pool.shutdown(None));
+        assert_eq!(pool.handle().queued(), 0);
+    });
+}
+
+/// A job that the pool took as mandatory runs, whatever the end comes between;
+/// one that it refused comes back. Complete.
+#[test]
+fn a_mandatory_submission_against_shutdown() {
+    Model::new().check(|| {
+        let mut pool = Pool::<Closure>::new(config(1, true));
+        let tally = Arc::new(Tally::default());
+        let (handle, its) = (pool.handle().clone(), Arc::clone(&tally));
+        let submitter = thread::spawn(move || handle.submit_mandatory(job(&its)).is_ok());
+        assert!(pool.shutdown(None));
+        let taken = submitter.join().unwrap();
+        assert_eq!(*tally.count.lock(), usize::from(taken));
+        assert_eq!(pool.handle().threads(), 0);
+    });
+}
+
+/// The end comes while the only thread leaves because it had nothing to do:
+/// somebody joins it, once, and the end waits for it. Complete.
+#[test]
+fn leaving_against_shutdown() {
+    Model::new().check(|| {
+        let mut pool = Pool::<Closure>::new(config(1, false));
+        let tally = Arc::new(Tally::default());
+        pool.handle().submit(job(&tally)).unwrap();
+        tally.wait_for(1);
+        assert!(pool.shutdown(None));
+        assert_eq!(pool.handle().threads(), 0);
+    });
+}
+
+/// A shutdown that gives up on a job and is asked again: the second wait ends
+/// with the job, and finds the thread to be joined. Complete.
+#[test]
+fn a_shutdown_that_gives_up_against_a_job() {
+    Model::new().check(|| {
+        let mut pool = Pool::<Closure>::new(config(1, true));
+        let word = Arc::new(Plain::default());
+        let its = Arc::clone(&word);
+        let job = Box::new(move || its.add());
+        pool.handle().submit_mandatory(job).unwrap();
+        let ended = pool.shutdown(Some(std::time::Duration::ZERO));
+        assert!(!ended || word.get() == 1);
+        assert!(pool.shutdown(None));
+        assert_eq!(word.get(), 1);
+    });
+}
+
+/// A job that panics takes neither its thread nor the next job with it, and its
+/// payload is dropped before the end. Complete.
+#[test]
+fn a_job_that_panics_against_the_next() {
+    struct Payload(Arc<Tally>);
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            self.0.add();
+        }
+    }
+    Model::new().check(|| {
+        let mut pool = Pool::<Closure>::new(config(1, true));
+        let tally = Arc::new(Tally::default());
+        let payload = Payload(Arc::clone(&tally));
+        let panics: Closure = Box::new(move || std::panic::resume_unwind(Box::new(payload)));
+        pool.handle().submit(panics).unwrap();
+        pool.handle().submit(job(&tally)).unwrap();
+        tally.wait_for(2);
+        assert!(pool.shutdown(None));
+        assert_eq!(*tally.count.lock(), 2);
+    });
+}
+
 /// The planted race: a job and the submitter write one cell without a lock.
 /// If this model passes quietly, the shim is off.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary() {
-    struct Cell(UnsafeCell<usize>);
-    // SAFETY: this is the lie that the model is to find.
-    unsafe impl Send for Cell {}
-    // SAFETY: as above.
-    unsafe impl Sync for Cell {}
-    fn write(cell: &Cell) {
-        // SAFETY: none; two threads write at the same time.
-        cell.0.with_mut(|value| unsafe { *value += 1 });
-    }
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
-        let cell = Arc::new(Cell(UnsafeCell::new(0)));
+        let cell = Arc::new(Plain::default());
         let its = Arc::clone(&cell);
-        pool.handle().submit(Box::new(move || write(&its))).unwrap();
-        write(&cell);
+        pool.handle().submit(Box::new(move || its.add())).unwrap();
+        cell.add();
         pool.shutdown(None);
     });
 }

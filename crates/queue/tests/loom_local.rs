@@ -79,19 +79,34 @@ fn a_stealer_of_single_items() {
     model::check(|| push_and_pop::<2>(0, &[pickpocket]));
 }
 
+/// The owner has one item, pushes another and pops one, under two stealers.
+fn two_stealers<const N: usize>(index: u32, others: [Start<N>; 2]) {
+    let arena = Arena::new(2);
+    let (owner, _) = local::starting_at::<Item, N>(index);
+    owner.push(arena.item(0), &NoOverflow);
+    let others = others.map(|start| start(&owner));
+    owner.push(arena.item(1), &NoOverflow);
+    let popped = owner.pop().map(Item::take);
+    for other in others {
+        other.join().unwrap();
+    }
+    drain(&owner, popped);
+    arena.check();
+}
+
 /// RUSTSEC-2021-0093. Bounded at three preemptions.
 #[test]
 fn two_stealers_of_a_queue_of_two() {
-    Model::new().preemptions(3).check(|| {
-        push_and_pop::<2>(0, &[|owner| thief(owner, 0), |owner| thief(owner, 0)]);
+    Model::new().preemptions(3).complete_when_long().check(|| {
+        two_stealers::<2>(0, [|owner| thief(owner, 0), |owner| thief(owner, 0)]);
     });
 }
 
 /// Bounded at three preemptions.
 #[test]
 fn two_stealers_of_a_queue_of_four() {
-    Model::new().preemptions(3).check(|| {
-        push_and_pop::<4>(NEAR_WRAP, &[|owner| thief(owner, 0), pickpocket]);
+    Model::new().preemptions(3).complete_when_long().check(|| {
+        two_stealers::<4>(NEAR_WRAP + 1, [|owner| thief(owner, 0), pickpocket]);
     });
 }
 
@@ -232,10 +247,11 @@ fn the_length_stays_within_the_capacity() {
     Model::new().preemptions(3).check(|| {
         let arena = Arena::new(3);
         let (owner, stealer) = local::starting_at::<Item, 2>(NEAR_WRAP);
+        owner.push(arena.item(0), &NoOverflow);
         let thief = thief(&owner, 0);
         let watcher = thread::spawn(move || assert!(stealer.len() <= 2));
         let sink = Sink::default();
-        for id in 0..3 {
+        for id in 1..3 {
             owner.push(arena.item(id), &sink);
             assert!(owner.len() <= 2);
             assert!(owner.room() <= 2 - owner.len());

@@ -196,8 +196,8 @@ impl IoState {
         // may run anybody's code.
         let waker = cx.waker().clone();
         let mut waiters = self.waiters.lock();
-        // Again, under the lock: the reactor takes the wakers in a later
-        // section than this one, or has set the word before this look.
+        // CHECK: an event since the first look. The reactor takes the wakers in
+        // a later section than this one, or has set the word before this look.
         if let Some(result) = self.look(flags).transpose() {
             drop(waiters);
             return Poll::Ready(result);
@@ -244,6 +244,7 @@ impl Future for WaitReady<'_> {
         let waker = cx.waker().clone();
         let state = self.state;
         let mut waiters = state.waiters.lock();
+        // CHECK: as there.
         if let Some(result) = state.look(self.interest).transpose() {
             drop(waiters);
             return Poll::Ready(result);

@@ -155,7 +155,7 @@ fn reader_and_writer_wait_apart() {
 
 #[test]
 fn all_waiting_futures_are_woken() {
-    Model::new().preemptions(3).check(|| {
+    Model::new().preemptions(3).complete_when_long().check(|| {
         let state = Arc::new(IoState::new());
         let other = {
             let state = state.clone();
@@ -175,7 +175,7 @@ fn all_waiting_futures_are_woken() {
 
 #[test]
 fn a_future_dropped_against_dispatch_harms_nobody() {
-    Model::new().preemptions(3).check(|| {
+    Model::new().check(|| {
         let state = Arc::new(IoState::new());
         let quitter = {
             let state = state.clone();
@@ -197,7 +197,7 @@ fn a_future_dropped_against_dispatch_harms_nobody() {
 
 #[test]
 fn shutdown_ends_every_wait() {
-    Model::new().preemptions(3).check(|| {
+    Model::new().preemptions(3).complete_when_long().check(|| {
         let state = Arc::new(IoState::new());
         let waiter = {
             let state = state.clone();
@@ -215,34 +215,146 @@ fn shutdown_ends_every_wait() {
     });
 }
 
+/// A task polls with one waker, then with another, as one that was moved does:
+/// it finds the event, or its last waker is woken.
+fn moved_against_dispatch<F: Future>(wait: impl FnOnce(Arc<IoState>) -> F) {
+    let state = Arc::new(IoState::new());
+    let reactor = {
+        let state = state.clone();
+        thread::spawn(move || dispatch(&state, Ready::READABLE))
+    };
+    let mut waiting = pin!(wait(state));
+    let wakers = [Counter::new(), Counter::new()];
+    let found = wakers.iter().any(|(_, waker)| {
+        let mut cx = Context::from_waker(waker);
+        waiting.as_mut().poll(&mut cx).is_ready()
+    });
+    reactor.join().unwrap();
+    let (last, _) = &wakers[1];
+    assert!(found || last.woken() > 0, "the event reached nobody");
+}
+
+/// Complete.
+#[test]
+fn a_reader_that_is_moved_against_dispatch() {
+    model::check(|| {
+        moved_against_dispatch(|state| poll_fn(move |cx| state.poll_read_ready(cx)));
+    });
+}
+
+/// Complete.
+#[test]
+fn a_waiting_future_that_is_moved_against_dispatch() {
+    model::check(|| {
+        moved_against_dispatch(|state| async move { state.ready(Interest::READABLE).await });
+    });
+}
+
+/// The peer closes while a reader clears what it has read: the end is told once,
+/// and must stay to be seen (mio 939). Complete.
+#[test]
+fn a_close_outlives_a_clearing() {
+    model::check(|| {
+        let state = Arc::new(IoState::new());
+        dispatch(&state, Ready::READABLE);
+        let reactor = {
+            let state = state.clone();
+            thread::spawn(move || dispatch(&state, Ready::READABLE | Ready::READ_CLOSED))
+        };
+        // Before or after the close, and of what it then is.
+        let event = state.try_ready(Interest::READABLE).unwrap().unwrap();
+        let _ = state.clear_readiness(event);
+        let event = block_on(poll_fn(|cx| state.poll_read_ready(cx))).unwrap();
+        assert!(event.ready().is_read_closed());
+        reactor.join().unwrap();
+    });
+}
+
+/// Two that hold the same event clear it: the event that comes between stays.
+/// Complete.
+#[test]
+fn two_clearings_of_one_event_spare_the_next() {
+    model::check(|| {
+        let state = Arc::new(IoState::new());
+        dispatch(&state, Ready::READABLE);
+        let event = state.try_ready(Interest::READABLE).unwrap().unwrap();
+        let clearer = {
+            let state = state.clone();
+            thread::spawn(move || {
+                let _ = state.clear_drained(event);
+            })
+        };
+        let _ = state.clear_readiness(event);
+        dispatch(&state, Ready::READABLE);
+        clearer.join().unwrap();
+        assert!(state.try_ready(Interest::READABLE).unwrap().is_some());
+    });
+}
+
+/// Who is told of the end sees what was done before it. Complete.
+#[test]
+fn shutdown_publishes() {
+    publish(
+        |shared| {
+            // SAFETY: the reader looks only once the mark is set.
+            shared.value.with_mut(|value| unsafe { *value = 1 });
+            shared.readiness.transition_to_shutdown();
+        },
+        |readiness| readiness.load().is_shutdown(),
+    );
+}
+
+/// An event on the way from the reactor to its registration, and the clearing of
+/// one before it: who sees the event sees what its setter did. Complete.
+#[test]
+fn an_event_over_a_clearing_publishes() {
+    publish(
+        |shared| {
+            shared.readiness.transition_to_ready(Ready::WRITABLE);
+            let event = shared.readiness.load().event(Ready::WRITABLE).unwrap();
+            // SAFETY: the reader looks only once the flag is set.
+            shared.value.with_mut(|value| unsafe { *value = 1 });
+            shared.readiness.transition_to_ready(Ready::READABLE);
+            let _ = shared.readiness.transition_to_blocked(event);
+        },
+        |readiness| readiness.load().ready().is_readable(),
+    );
+}
+
 /// What the setter did before is seen by whoever sees the flag.
 #[test]
 fn readiness_publishes() {
-    publish(|shared| {
-        // SAFETY: the reader looks only once the flag is set.
-        shared.value.with_mut(|value| unsafe { *value = 1 });
-        shared.readiness.transition_to_ready(Ready::READABLE);
-    });
+    publish(
+        |shared| {
+            // SAFETY: the reader looks only once the flag is set.
+            shared.value.with_mut(|value| unsafe { *value = 1 });
+            shared.readiness.transition_to_ready(Ready::READABLE);
+        },
+        |readiness| readiness.load().ready().is_readable(),
+    );
 }
 
 /// The planted race: the value is written after the flag.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_late_write_is_caught() {
-    publish(|shared| {
-        shared.readiness.transition_to_ready(Ready::READABLE);
-        // SAFETY: none; the model must find it.
-        shared.value.with_mut(|value| unsafe { *value = 1 });
-    });
+    publish(
+        |shared| {
+            shared.readiness.transition_to_ready(Ready::READABLE);
+            // SAFETY: none; the model must find it.
+            shared.value.with_mut(|value| unsafe { *value = 1 });
+        },
+        |readiness| readiness.load().ready().is_readable(),
+    );
 }
 
-fn publish(set: fn(&Published)) {
+fn publish(set: fn(&Published), is_set: fn(&Readiness) -> bool) {
     model::check(move || {
         let shared = Arc::new(Published::default());
         let reader = {
             let shared = shared.clone();
             thread::spawn(move || {
-                if shared.readiness.load().ready().is_readable() {
+                if is_set(&shared.readiness) {
                     // SAFETY: the setter has written it, or is the canary.
                     shared.value.with(|value| unsafe { *value });
                 }

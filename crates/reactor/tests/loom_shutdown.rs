@@ -1,10 +1,12 @@
-//! Models of the table: registering and deregistering against shutdown.
+//! Models of the table: registering and deregistering against shutdown and
+//! against events under way.
 #![cfg(raddle_loom)]
 
 mod common;
 
 use std::future::poll_fn;
 use std::io;
+use std::time::Duration;
 
 use common::block_on;
 use mio::event::Source;
@@ -32,7 +34,7 @@ impl Source for Nothing {
 
 #[test]
 fn a_registration_against_shutdown_is_told() {
-    Model::new().preemptions(3).check(|| {
+    Model::new().check(|| {
         let mut reactor = Reactor::new().unwrap();
         let handle = reactor.handle();
         let registrant = {
@@ -53,7 +55,7 @@ fn a_registration_against_shutdown_is_told() {
 
 #[test]
 fn a_deregistration_against_shutdown_frees_once() {
-    Model::new().preemptions(3).check(|| {
+    Model::new().check(|| {
         let mut reactor = Reactor::new().unwrap();
         let handle = reactor.handle();
         let mut registration = handle.register(&mut Nothing, Interest::READABLE).unwrap();
@@ -62,6 +64,53 @@ fn a_deregistration_against_shutdown_frees_once() {
         });
         reactor.shutdown();
         leaver.join().unwrap();
+        assert_eq!(handle.registered_count(), 0);
+    });
+}
+
+/// An event that was taken from the selector is dispatched while its
+/// registration gives its place to another (RUSTSEC-2024-0019, tokio 3019).
+/// Complete.
+#[test]
+fn a_stale_event_reaches_no_successor() {
+    Model::new().check(|| {
+        let mut reactor = Reactor::new().unwrap();
+        let handle = reactor.handle();
+        let (mut source, _peer) = mio::net::UnixStream::pair().unwrap();
+        let former = handle.register(&mut source, Interest::WRITABLE).unwrap();
+        // The event is taken, and not yet dispatched.
+        reactor.turn(Some(Duration::ZERO), 0).unwrap();
+        let driver = thread::spawn(move || {
+            reactor.turn(Some(Duration::ZERO), 1).unwrap();
+            reactor
+        });
+        drop(former);
+        let next = handle.register(&mut Nothing, Interest::WRITABLE).unwrap();
+        let reactor = driver.join().unwrap();
+        assert!(next.try_ready(Interest::WRITABLE).unwrap().is_none());
+        drop((next, reactor));
+        assert_eq!(handle.registered_count(), 0);
+    });
+}
+
+/// Two that register and leave at the same time have places of their own.
+/// Complete.
+#[test]
+fn two_registrations_at_once_have_two_places() {
+    Model::new().check(|| {
+        let reactor = Reactor::new().unwrap();
+        let handle = reactor.handle();
+        let other = {
+            let handle = handle.clone();
+            thread::spawn(move || handle.register(&mut Nothing, Interest::READABLE).unwrap())
+        };
+        let one = handle.register(&mut Nothing, Interest::READABLE).unwrap();
+        let other = other.join().unwrap();
+        assert_eq!(handle.registered_count(), 2);
+        drop(one);
+        assert_eq!(handle.registered_count(), 1);
+        assert!(other.try_ready(Interest::READABLE).unwrap().is_none());
+        drop(other);
         assert_eq!(handle.registered_count(), 0);
     });
 }

@@ -183,6 +183,7 @@ impl Turn<'_> {
         cx: &mut Context<'_>,
     ) -> Option<F::Output> {
         while !self.sit() {
+            // CHECK: a wake of the future, which this call polls without the seat.
             if self.signal.take_woken() {
                 match self.signal.poll(future.as_mut(), cx) {
                     Polled::Pending => {}
@@ -217,9 +218,11 @@ impl Turn<'_> {
                 Step::Ran => before_future = before_future.saturating_sub(1),
                 Step::Idle => {
                     before_future = 0;
-                    if !self.signal.is_woken() {
-                        core.park(None);
+                    // CHECK: a wake of the future since it was last polled.
+                    if self.signal.is_woken() {
+                        continue;
                     }
+                    core.park(None);
                 }
                 // Anything else that ends it needs the scheduler to itself.
                 Step::Shutdown => return None,

@@ -274,6 +274,7 @@ impl Idle {
     /// there is nobody left to watch over, unless it `lingers`.
     pub(crate) fn duty(&self, worker: usize, lingers: bool) -> Duty {
         let mut sleepers = self.sleepers.lock();
+        // CHECK: another has taken the worker off the list, to search.
         if !sleepers.listed.contains(&worker) {
             return Duty::Leave;
         }

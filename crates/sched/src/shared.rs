@@ -235,7 +235,10 @@ impl Shared {
 
     /// Whether there is anything that an idle worker could take.
     pub(crate) fn has_work(&self) -> bool {
-        !self.injection.is_empty() || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
+        // CHECK: a task from outside.
+        !self.injection.is_empty()
+            // CHECK: a task of another worker, which counted on this one to search.
+            || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
     }
 
     #[inline]

@@ -108,6 +108,68 @@ fn two_unparks_against_a_park() {
     });
 }
 
+/// The worker changes its thread between two parks: the unpark meets the thread
+/// on which it is. Complete.
+#[test]
+fn unpark_against_a_change_of_thread() {
+    Model::new().check(|| {
+        let parker = Arc::new(Parker::new());
+        let flag = Arc::new(AtomicBool::new(false));
+        let unparker = {
+            let (parker, flag) = (parker.clone(), flag.clone());
+            thread::spawn(move || {
+                // ORDERING: the parker makes it visible.
+                flag.store(true, Ordering::Relaxed);
+                parker.unpark(None);
+            })
+        };
+        parker.attach();
+        parker.park_on_thread(Some(Duration::ZERO));
+        let next = {
+            let (parker, flag) = (parker.clone(), flag.clone());
+            thread::spawn(move || {
+                parker.attach();
+                while !flag.load(Ordering::Relaxed) {
+                    parker.park_on_thread(None);
+                }
+            })
+        };
+        next.join().unwrap();
+        unparker.join().unwrap();
+    });
+}
+
+/// Two reasons, given by two threads: a worker that comes back once, because the
+/// second found the mark of the first, sees both if it took both. Bounded at
+/// three preemptions.
+#[test]
+fn an_unpark_that_finds_a_mark_publishes_too() {
+    Model::new().preemptions(3).check(|| {
+        let parker = Arc::new(Parker::new());
+        let reasons = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+        let other = {
+            let (parker, reasons) = (parker.clone(), reasons.clone());
+            thread::spawn(move || {
+                reasons[0].store(true, Ordering::Relaxed);
+                parker.unpark(None);
+            })
+        };
+        let third = {
+            let (parker, reasons) = (parker.clone(), reasons.clone());
+            thread::spawn(move || {
+                reasons[1].store(true, Ordering::Relaxed);
+                parker.unpark(None);
+            })
+        };
+        parker.attach();
+        while !reasons.iter().all(|reason| reason.load(Ordering::Relaxed)) {
+            parker.park_on_thread(None);
+        }
+        other.join().unwrap();
+        third.join().unwrap();
+    });
+}
+
 /// A parker whose unpark does not release.
 #[test]
 #[should_panic(expected = "Causality violation")]

@@ -8,16 +8,19 @@ mod condvar_driver;
 mod driver {
     pub use raddle_sched::{Driver, Unpark};
 }
+#[path = "common/gate.rs"]
+mod gate;
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use condvar_driver::Events;
+use gate::{Counted, Gate};
 use raddle_sched::{Config, Pool, Step, spawn};
 use raddle_std::model::Model;
 use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
@@ -41,40 +44,6 @@ fn start(workers: usize, events: Option<&Arc<Events>>) -> Pool {
     };
     let driver = events.map(|events| Box::new(Events::driver(events)) as Box<dyn driver::Driver>);
     Pool::start(config, driver).unwrap()
-}
-
-/// A gate that tasks open and threads wait at.
-#[derive(Default)]
-struct Gate {
-    opened: Mutex<usize>,
-    changed: Condvar,
-}
-
-impl Gate {
-    fn open(&self) {
-        *self.opened.lock() += 1;
-        self.changed.notify_all();
-    }
-
-    fn is_open(&self) -> bool {
-        *self.opened.lock() > 0
-    }
-
-    fn wait_for(&self, count: usize) {
-        let mut opened = self.opened.lock();
-        while *opened < count {
-            opened = self.changed.wait(opened);
-        }
-    }
-}
-
-/// Counts its drops.
-struct Counted(Arc<AtomicUsize>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// Never ready; leaves its waker where the test finds it.

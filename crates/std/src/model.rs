@@ -8,6 +8,7 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Model {
     preemptions: Option<usize>,
+    complete_when_long: bool,
     branches: Option<usize>,
 }
 
@@ -18,11 +19,17 @@ impl Model {
         Self::default()
     }
 
-    /// Explores at most this many involuntary switches in one execution,
-    /// unless `LOOM_MAX_PREEMPTIONS` says otherwise or `RADDLE_LOOM_COMPLETE` is
-    /// set.
+    /// Explores at most this many involuntary switches in one execution, and
+    /// one more in a long run, which `RADDLE_LOOM_LONG` asks for; unless
+    /// `LOOM_MAX_PREEMPTIONS` says otherwise or `RADDLE_LOOM_COMPLETE` is set.
     pub fn preemptions(mut self, bound: usize) -> Self {
         self.preemptions = Some(bound);
+        self
+    }
+
+    /// Has no bound in a long run: it takes minutes then, not hours.
+    pub fn complete_when_long(mut self) -> Self {
+        self.complete_when_long = true;
         self
     }
 
@@ -30,6 +37,15 @@ impl Model {
     pub fn branches(mut self, bound: usize) -> Self {
         self.branches = Some(bound);
         self
+    }
+
+    /// How many switches are explored, as the environment wishes.
+    fn bound(self) -> Option<usize> {
+        let wished = |name| std::env::var_os(name).is_some();
+        let long = wished("RADDLE_LOOM_LONG");
+        let complete = wished("RADDLE_LOOM_COMPLETE") || (long && self.complete_when_long);
+        let bound = self.preemptions.filter(|_| !complete)?;
+        Some(bound + usize::from(long))
     }
 
     /// Runs `body` in every execution within the bounds, and prints how many
@@ -41,9 +57,8 @@ impl Model {
     #[track_caller]
     pub fn check(self, body: impl Fn() + Send + Sync + 'static) {
         let mut builder = loom::model::Builder::new();
-        let complete = std::env::var_os("RADDLE_LOOM_COMPLETE").is_some();
-        if builder.preemption_bound.is_none() && !complete {
-            builder.preemption_bound = self.preemptions;
+        if builder.preemption_bound.is_none() {
+            builder.preemption_bound = self.bound();
         }
         if let Some(branches) = self.branches {
             builder.max_branches = branches;

@@ -1,33 +1,36 @@
 //! Source files, cut into tokens that remember their lines.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
 use crate::workspace::Package;
 
 /// A file of Rust source.
-pub(super) struct File {
+pub(crate) struct File {
     /// The package it belongs to.
-    pub(super) package: String,
+    pub(crate) package: String,
     /// Relative to the root of the workspace.
-    pub(super) path: PathBuf,
-    pub(super) lines: Vec<String>,
+    pub(crate) path: PathBuf,
+    pub(crate) lines: Vec<String>,
     /// Comments are no tokens, and strings are single ones.
-    pub(super) tokens: Vec<Token>,
+    pub(crate) tokens: Vec<Token>,
 }
 
 /// A token as it is written, groups opened out into their brackets.
-pub(super) struct Token {
-    pub(super) text: String,
+pub(crate) struct Token {
+    pub(crate) text: String,
     /// The first line is 0.
-    pub(super) line: usize,
+    pub(crate) line: usize,
+    /// Where it stands in the text of the file.
+    pub(crate) bytes: Range<usize>,
 }
 
 impl File {
-    pub(super) fn new(package: &str, path: PathBuf, text: &str) -> Result<Self> {
+    pub(crate) fn new(package: &str, path: PathBuf, text: &str) -> Result<Self> {
         let stream: TokenStream = text
             .parse()
             .map_err(|error| anyhow!("{}: {error}", path.display()))?;
@@ -42,7 +45,7 @@ impl File {
     }
 
     /// Whether it holds tests, a benchmark or an example rather than the crate.
-    pub(super) fn is_apart(&self) -> bool {
+    pub(crate) fn is_apart(&self) -> bool {
         let apart = |part: &str| matches!(part, "tests" | "tests.rs" | "benches" | "examples");
         // `benches/src` is the crate of the benchmarks.
         self.path
@@ -52,7 +55,7 @@ impl File {
     }
 
     /// Where the tokens read `pattern`, as indices of its first token.
-    pub(super) fn find<'a>(&'a self, pattern: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
+    pub(crate) fn find<'a>(&'a self, pattern: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
         let windows = self.tokens.windows(pattern.len()).enumerate();
         windows.filter_map(move |(index, window)| {
             let same = window
@@ -64,7 +67,7 @@ impl File {
     }
 
     /// Where the statement, match arm or item around the token at `index` begins.
-    pub(super) fn statement(&self, index: usize) -> usize {
+    pub(crate) fn statement(&self, index: usize) -> usize {
         let text = |index: usize| self.tokens[index].text.as_str();
         let mut depth = 0_usize;
         // Behind a comma, which separates within braces only.
@@ -93,7 +96,7 @@ impl File {
 
     /// The tokens from the bracket at `open` to before the one that closes it; of
     /// another token, itself.
-    pub(super) fn group(&self, open: usize) -> &[Token] {
+    pub(crate) fn group(&self, open: usize) -> &[Token] {
         let mut depth = 0_usize;
         let rest = &self.tokens[open..];
         for (length, token) in rest.iter().enumerate() {
@@ -118,8 +121,13 @@ fn starts_anew(token: &str) -> bool {
 
 fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
     for tree in stream {
-        let line = tree.span().start().line - 1;
-        let mut push = |text: String, line| tokens.push(Token { text, line });
+        let mut push = |text: String, span: Span| {
+            tokens.push(Token {
+                text,
+                line: span.start().line - 1,
+                bytes: span.byte_range(),
+            });
+        };
         match tree {
             TokenTree::Group(group) => {
                 let (open, close) = match group.delimiter() {
@@ -128,28 +136,33 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
                     Delimiter::Bracket => ("[", "]"),
                     Delimiter::None => ("", ""),
                 };
-                let last = group.span_close().start().line - 1;
-                push(open.to_owned(), line);
+                push(open.to_owned(), group.span_open());
                 flatten(group.stream(), tokens);
                 tokens.push(Token {
                     text: close.to_owned(),
-                    line: last,
+                    line: group.span_close().start().line - 1,
+                    bytes: group.span_close().byte_range(),
                 });
             }
-            other => push(other.to_string(), line),
+            other => push(other.to_string(), other.span()),
         }
     }
 }
 
 /// Every source file of a package.
-pub(super) fn files(root: &Path, package: &Package) -> Result<Vec<File>> {
+pub(crate) fn files(root: &Path, package: &Package) -> Result<Vec<File>> {
+    let parse = |(path, text): (PathBuf, String)| File::new(&package.name, path, &text);
+    sources(root, package)?.into_iter().map(parse).collect()
+}
+
+/// The paths of a package's source files, relative to the root, and their texts.
+pub(crate) fn sources(root: &Path, package: &Package) -> Result<Vec<(PathBuf, String)>> {
     let mut paths = Vec::new();
     walk(&root.join(&package.dir), &mut paths)?;
     paths.sort();
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let relative = path.strip_prefix(root)?.to_owned();
-        File::new(&package.name, relative, &text)
+        Ok((path.strip_prefix(root)?.to_owned(), text))
     };
     paths.into_iter().map(read).collect()
 }

@@ -63,7 +63,15 @@ impl Core {
             .shared
             .idle
             .park(self.index, self.searching.replace(false));
-        if parking == Parking::LookAgain && (self.shared.has_work() || self.shared.is_closed()) {
+        let is_wanted = || {
+            // CHECK: a task that came before its pusher could see this worker
+            // on the list.
+            self.shared.has_work()
+                // CHECK: the end. Each worker is unparked after it, and would
+                // look again; this spares that park.
+                || self.shared.is_closed()
+        };
+        if parking == Parking::LookAgain && is_wanted() {
             let was_watcher = self.shared.idle.unpark_to_search(self.index);
             self.searching.set(true);
             if was_watcher {
@@ -121,7 +129,11 @@ impl Core {
     /// Whether a worker whose wait has ended has no reason to stop parking. A
     /// watcher looks after the others.
     pub(super) fn stays_parked(&self, watches: bool) -> bool {
-        if self.made_ready() || self.shared.is_closed() {
+        // CHECK: what the driver has just made ready, which nobody else may know of.
+        if self.made_ready()
+            // CHECK: the end, for which the worker was unparked.
+            || self.shared.is_closed()
+        {
             return false;
         }
         match watches {

@@ -1,0 +1,192 @@
+//! What the models say when they have run, and the table that it makes.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What a suite is about.
+pub(super) fn area(package: &str, suite: &str) -> &'static str {
+    match (package, suite) {
+        ("raddle-task", _) => "task cell",
+        ("raddle-queue", "loom_injection") => "injection queue",
+        ("raddle-queue", _) => "local queue and slot",
+        ("raddle-sched", "loom_idle" | "loom_parker" | "loom_watch") => "idle, park and watch",
+        ("raddle-sched", _) => "whole pool",
+        ("raddle-blocking", _) => "blocking pool",
+        ("raddle-timer", _) => "timers",
+        ("raddle-reactor", _) => "reactor",
+        ("raddle-sync", _) => "channels and locks",
+        _ => "others",
+    }
+}
+
+/// What is read from the output of one suite.
+#[derive(Default)]
+pub(super) struct Output {
+    /// Whether a planted race was caught.
+    pub(super) canary: bool,
+    models: Vec<Model>,
+    hidden: Vec<String>,
+}
+
+impl Output {
+    /// Prints verdicts and counts; keeps the rest, which is mostly what the
+    /// planted races said when they were caught.
+    pub(super) fn read(&mut self, line: &str) {
+        let verdict = line.starts_with("test ");
+        self.canary |= verdict && line.contains("canary") && line.ends_with("ok");
+        if let Some(model) = Model::parse(line) {
+            self.add(model);
+        } else if verdict {
+            println!("{line}");
+        } else {
+            self.hidden.push(line.to_owned());
+        }
+    }
+
+    /// A test that runs several models is one in the table.
+    fn add(&mut self, model: Model) {
+        match self
+            .models
+            .iter_mut()
+            .find(|other| other.name == model.name)
+        {
+            Some(first) => {
+                first.executions += model.executions;
+                first.time += model.time;
+                // None, which is complete, is the least of all.
+                first.bound = match (first.bound, model.bound) {
+                    (Some(one), Some(other)) => Some(one.min(other)),
+                    (one, other) => one.or(other),
+                };
+            }
+            None => self.models.push(model),
+        }
+    }
+
+    pub(super) fn print_hidden(&self) {
+        for line in &self.hidden {
+            println!("{line}");
+        }
+    }
+}
+
+/// One model, when it has passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Model {
+    name: String,
+    executions: u64,
+    /// The number of involuntary switches in an execution, if it is bounded.
+    bound: Option<usize>,
+    time: Duration,
+}
+
+impl Model {
+    /// Reads what `raddle_std::model` prints.
+    fn parse(line: &str) -> Option<Self> {
+        let (name, counts) = line.strip_prefix("model ")?.split_once(": ")?;
+        let mut counts = counts.split(", ");
+        let executions = counts.next()?.strip_suffix(" executions")?;
+        let extent = counts.next()?;
+        let seconds = counts.next()?.strip_suffix(" s")?;
+        let bound = match extent {
+            "complete" => None,
+            _ => {
+                let bound = extent.strip_prefix("bounded at ")?;
+                Some(bound.strip_suffix(" preemptions")?.parse().ok()?)
+            }
+        };
+        Some(Self {
+            name: name.to_owned(),
+            executions: executions.parse().ok()?,
+            bound,
+            time: Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?,
+        })
+    }
+}
+
+/// All models that have run.
+#[derive(Default)]
+pub(super) struct Report {
+    rows: Vec<Row>,
+}
+
+struct Row {
+    area: &'static str,
+    suite: String,
+    model: Model,
+}
+
+impl Report {
+    pub(super) fn add(&mut self, area: &'static str, suite: &str, output: &Output) {
+        let rows = output.models.iter().map(|model| Row {
+            area,
+            suite: suite.to_owned(),
+            model: model.clone(),
+        });
+        self.rows.extend(rows);
+    }
+
+    /// The areas, in the order in which they ran.
+    fn areas(&self) -> Vec<&'static str> {
+        let mut areas = Vec::new();
+        for row in &self.rows {
+            if !areas.contains(&row.area) {
+                areas.push(row.area);
+            }
+        }
+        areas
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let mut area = "";
+        for row in &self.rows {
+            if row.area != area {
+                area = row.area;
+                let head = format!("\n{area}");
+                writeln!(
+                    f,
+                    "{head:<90} {:>10} {:<12} {:>8}",
+                    "executions", "", "seconds"
+                )?;
+            }
+            let name = format!("{}::{}", row.suite, row.model.name);
+            let extent = match row.model.bound {
+                None => "complete".to_owned(),
+                Some(bound) => format!("bounded at {bound}"),
+            };
+            writeln!(
+                f,
+                "{name:<89} {:>10} {extent:<12} {:>8.2}",
+                row.model.executions,
+                row.model.time.as_secs_f64()
+            )?;
+        }
+        writeln!(
+            f,
+            "\n{:<24} {:>6} {:>8} {:>7} {:>12} {:>8}",
+            "area", "models", "complete", "bounded", "executions", "seconds"
+        )?;
+        for area in self.areas() {
+            let rows = || self.rows.iter().filter(|row| row.area == area);
+            let models = rows().count();
+            let complete = rows().filter(|row| row.model.bound.is_none()).count();
+            let executions: u64 = rows().map(|row| row.model.executions).sum();
+            let time: Duration = rows().map(|row| row.model.time).sum();
+            writeln!(
+                f,
+                "{area:<24} {models:>6} {complete:>8} {:>7} {executions:>12} {:>8.1}",
+                models - complete,
+                time.as_secs_f64()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

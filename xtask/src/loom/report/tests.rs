@@ -1,0 +1,88 @@
+use super::*;
+
+fn output(lines: &[&str]) -> Output {
+    let mut output = Output::default();
+    for line in lines {
+        output.read(line);
+    }
+    output
+}
+
+#[test]
+fn only_a_canary_that_passed_counts() {
+    let mut output = output(&[
+        "test a_push_is_stolen_once ... ok",
+        "the canary is mentioned elsewhere, ok",
+        "test canary_a_lost_push - should panic ... FAILED",
+    ]);
+    assert!(!output.canary);
+    output.read("test canary_a_lost_push - should panic ... ok");
+    assert!(output.canary);
+}
+
+#[test]
+fn what_a_caught_race_prints_is_kept_for_a_failure() {
+    let output = output(&[
+        "model a_push_is_stolen_once: 12 executions, complete, 0.01 s",
+        "Causality violation",
+    ]);
+    assert_eq!(output.hidden, ["Causality violation"]);
+}
+
+#[test]
+fn models_are_read() {
+    let output = output(&[
+        "model one: 12 executions, complete, 0.50 s",
+        "model two: 7 executions, bounded at 3 preemptions, 1.25 s",
+    ]);
+    let read: Vec<_> = output
+        .models
+        .iter()
+        .map(|model| (model.name.as_str(), model.executions, model.bound))
+        .collect();
+    assert_eq!(read, [("one", 12, None), ("two", 7, Some(3))]);
+    assert_eq!(output.models[1].time, Duration::from_millis(1250));
+}
+
+#[test]
+fn a_test_of_several_models_is_complete_if_all_are() {
+    let output = output(&[
+        "model one: 12 executions, complete, 0.50 s",
+        "model one: 3 executions, bounded at 3 preemptions, 0.50 s",
+        "model one: 5 executions, bounded at 2 preemptions, 0.50 s",
+    ]);
+    assert_eq!(output.models.len(), 1);
+    assert_eq!(output.models[0].executions, 20);
+    assert_eq!(output.models[0].bound, Some(2));
+}
+
+#[test]
+fn the_table_counts_by_area() {
+    let mut report = Report::default();
+    let lines = [
+        "model one: 12 executions, complete, 0.50 s",
+        "model two: 7 executions, bounded at 3 preemptions, 1.25 s",
+    ];
+    report.add(
+        area("raddle-task", "loom_wake"),
+        "loom_wake",
+        &output(&lines),
+    );
+    let table = report.to_string();
+    let squeezed: Vec<_> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert!(
+        squeezed.contains(&"loom_wake::one 12 complete 0.50".to_owned()),
+        "{table}"
+    );
+    assert!(
+        squeezed.contains(&"loom_wake::two 7 bounded at 3 1.25".to_owned()),
+        "{table}"
+    );
+    assert!(
+        squeezed.contains(&"task cell 2 1 1 19 1.8".to_owned()),
+        "{table}"
+    );
+}

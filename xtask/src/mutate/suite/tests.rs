@@ -1,0 +1,43 @@
+use super::*;
+
+/// What is made of the output of `script`.
+fn outcome(script: &str, limit: Duration) -> Outcome {
+    let mut child = Command::new("sh")
+        .args(["-c", script])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let words = words_of(child.stdout.take().unwrap());
+    let outcome = follow(&words, Instant::now() + limit);
+    end(&mut child).unwrap();
+    outcome
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_suite_that_passes() {
+    let script = "echo; echo 'running 2 tests'; echo 'test a ... ok'; echo 'test b ... ok'; \
+                  echo; echo 'test result: ok. 2 passed'";
+    assert_eq!(outcome(script, LONG), Outcome::AllPassed);
+}
+
+#[test]
+fn the_first_that_fails_is_named_before_the_others_have_run() {
+    let script = "echo 'running 3 tests'; echo 'test a ... ok'; echo 'test b ... FAILED'; \
+                  printf 'test c ... '; exec sleep 600";
+    assert_eq!(outcome(script, LONG), Outcome::Failed("b".to_owned()));
+}
+
+#[test]
+fn one_that_ends_the_process_is_named() {
+    let script = "echo 'running 3 tests'; echo 'test a ... ok'; printf 'test b ... '; kill -9 $$";
+    assert_eq!(outcome(script, LONG), Outcome::Failed("b".to_owned()));
+}
+
+#[test]
+fn one_that_does_not_return_is_named() {
+    let script = "echo 'running 1 test'; printf 'test a ... '; exec sleep 600";
+    let limit = Duration::from_millis(500);
+    assert_eq!(outcome(script, limit), Outcome::TimedOut("a".to_owned()));
+}
