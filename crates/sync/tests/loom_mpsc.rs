@@ -211,6 +211,75 @@ fn a_sender_that_waits_for_room() {
     });
 }
 
+/// A permit that comes back while a sender is about to wait for it: one takes it from the other's word, or
+/// serves it under the lock. With it comes what the receiver did before. Complete.
+#[test]
+fn room_that_comes_back_against_a_sender_that_waits() {
+    model::check(|| {
+        let (sender, mut receiver) = mpsc::channel(1);
+        sender.try_send(()).unwrap();
+        let message = Message::new();
+        let before = message.forge();
+        let thread = thread::spawn(move || {
+            before.touch();
+            receiver.try_recv().unwrap();
+            receiver
+        });
+        let mut reserve = Box::pin(sender.reserve());
+        let permit = wait(false, |cx| reserve.as_mut().poll(cx)).unwrap();
+        message.check();
+        drop(permit);
+        let receiver = thread.join().unwrap();
+        assert_eq!((sender.capacity(), receiver.len()), (1, 0));
+    });
+}
+
+/// The same for two permits, of which a second sender that does not wait may have one. Bounded at 2 preemptions.
+#[test]
+fn room_that_comes_back_is_for_two() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = mpsc::channel(2);
+        sender.try_send(()).unwrap();
+        sender.try_send(()).unwrap();
+        let thread = thread::spawn(move || {
+            receiver.try_recv().unwrap();
+            receiver.try_recv().unwrap();
+            receiver
+        });
+        let other = {
+            let sender = sender.clone();
+            thread::spawn(move || sender.try_reserve().is_ok())
+        };
+        let mut reserve = Box::pin(sender.reserve());
+        drop(wait(false, |cx| reserve.as_mut().poll(cx)).unwrap());
+        other.join().unwrap();
+        let _receiver = thread.join().unwrap();
+        assert_eq!(sender.capacity(), 2);
+    });
+}
+
+/// Permits that a sender collects while the channel is closed are missed by nobody: it ends. Bounded at 3
+/// preemptions.
+#[test]
+fn room_that_is_collected_against_close() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = mpsc::channel(2);
+        for _ in 0..2 {
+            sender.try_send(()).unwrap();
+        }
+        receiver.try_recv().unwrap();
+        let thread = thread::spawn({
+            let sender = sender.clone();
+            // More than there is: what it collects it puts back.
+            move || drop(sender.try_reserve_many(2))
+        });
+        receiver.close();
+        while wait(false, |cx| receiver.poll_recv(cx)).is_some() {}
+        thread.join().unwrap();
+        drop(sender);
+    });
+}
+
 /// The last permit, used or dropped, ends a closed channel. Bounded at 3 preemptions.
 #[test]
 fn permits_against_close() {
