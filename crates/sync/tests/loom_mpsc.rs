@@ -65,10 +65,10 @@ fn two_senders_against_receive() {
     });
 }
 
-/// Both append the second block. Bounded at 2 preemptions.
+/// Both append the second block. Complete.
 #[test]
 fn two_senders_over_the_edge_of_a_block() {
-    Model::new().preemptions(2).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         sender.send(Message::new()).ok().unwrap();
         let threads = [send(sender.clone(), 1), send(sender, 2)];
@@ -148,10 +148,10 @@ fn try_recv_sees_what_was_sent_before() {
     });
 }
 
-/// A receiver that waits and goes takes its waker along. Bounded at 3 preemptions.
+/// A receiver that waits and goes takes its waker along. Complete.
 #[test]
 fn send_against_a_receiver_that_waits_and_is_dropped() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let thread = send(sender, 1);
         let waker = waker();
@@ -163,10 +163,10 @@ fn send_against_a_receiver_that_waits_and_is_dropped() {
     });
 }
 
-/// The last sender goes while a weak one becomes one. Bounded at 3 preemptions.
+/// The last sender goes while a weak one becomes one. Complete.
 #[test]
 fn upgrade_against_the_last_sender() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let weak = sender.downgrade();
         let thread = thread::spawn(move || drop(sender));
@@ -280,11 +280,11 @@ fn room_that_is_collected_against_close() {
     });
 }
 
-/// The last permit, used or dropped, ends a closed channel. Bounded at 3 preemptions.
+/// The last permit, used or dropped, ends a closed channel. Complete.
 #[test]
 fn permits_against_close() {
     for used in 0..3 {
-        Model::new().preemptions(3).check(move || {
+        model::check(move || {
             let (sender, mut receiver) = mpsc::channel(2);
             let other = sender.clone();
             let permit = sender.try_reserve_owned().ok().unwrap();
@@ -310,10 +310,10 @@ fn permits_against_close() {
     }
 }
 
-/// A send that may have been served when the channel is closed is dropped. Bounded at 3 preemptions.
+/// A send that may have been served when the channel is closed is dropped. Complete.
 #[test]
 fn a_send_dropped_against_close() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = mpsc::channel(1);
         sender.try_send(Message::new()).ok().unwrap();
         let other = sender.clone();

@@ -160,7 +160,7 @@ impl<T> Handle<T> {
     }
 
     /// Registers the waker of `cx` in the caller's own `cell`. Ready if the wait is over.
-    #[inline]
+    #[inline(never)]
     fn poll_wait(&self, wait: Wait, cell: &WakerCell, cx: &mut Context<'_>) -> Poll<()> {
         let state = &self.shared().state;
         let mut now = state.load();
