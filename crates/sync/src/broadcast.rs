@@ -42,6 +42,7 @@ mod receiver;
 mod ring;
 mod sender;
 
+use raddle_std::CachePadded;
 use raddle_std::sync::Mutex;
 use raddle_std::sync::atomic::AtomicUsize;
 
@@ -72,8 +73,9 @@ struct Shared<T> {
     /// under the lock of `receivers`, once the value is in the ring; the last
     /// sender closes it.
     sent: Sequence,
-    /// How many receivers there are: as many as the next value is for.
-    receivers: Mutex<usize>,
+    /// How many receivers there are: as many as the next value is for. In a cache line of its own, as
+    /// senders write it, and receivers read what is beside it.
+    receivers: CachePadded<Mutex<usize>>,
     senders: AtomicUsize,
     weak_senders: AtomicUsize,
     /// Notified by the last receiver.

@@ -115,6 +115,7 @@ impl Notify {
     /// A future that is dropped loses its place in line. If `notify_one` or
     /// `notify_last` had chosen it, the notification goes to another waiter, or
     /// is stored.
+    #[inline]
     pub fn notified(&self) -> Notified<'_> {
         Notified::new(self)
     }
@@ -134,6 +135,7 @@ impl Notify {
     /// permit that is there already stays the only one.
     ///
     /// What was done before this call is visible to whoever is notified by it.
+    #[inline]
     pub fn notify_one(&self) {
         self.notify(By::First);
     }
@@ -153,6 +155,7 @@ impl Notify {
         }
     }
 
+    #[inline]
     fn notify(&self, by: By) {
         if self.state.transition_to_permit() == ToPermit::NotifyOne {
             let waker = self.notify_queued(&mut self.waiters.lock(), by);

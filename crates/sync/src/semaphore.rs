@@ -4,6 +4,7 @@ mod acquire;
 pub(crate) mod core;
 mod error;
 mod permit;
+pub(crate) mod returned;
 mod state;
 
 pub use error::{AcquireError, TryAcquireError};
@@ -12,6 +13,7 @@ pub use permit::{OwnedSemaphorePermit, SemaphorePermit};
 use std::sync::Arc;
 
 use self::core::Core;
+use crate::blocking::block_on;
 
 /// A number of permits, of which tasks take some and give them back.
 ///
@@ -125,6 +127,38 @@ impl Semaphore {
         Ok(SemaphorePermit::new(self, n))
     }
 
+    /// Blocks the thread until it has a permit.
+    ///
+    /// For threads without an executor; those who wait asynchronously and those
+    /// who block stand in the same line.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Panics
+    ///
+    /// Inside the poll of a task, which must not block: there, await
+    /// [`acquire`](Self::acquire).
+    #[track_caller]
+    pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
+        block_on(self.acquire())
+    }
+
+    /// Blocks the thread until it has `n` permits.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Panics
+    ///
+    /// As [`blocking_acquire`](Self::blocking_acquire).
+    #[track_caller]
+    pub fn blocking_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
+        block_on(self.acquire_many(n))
+    }
+
     /// Takes a permit, if there is one and nobody waits.
     ///
     /// # Errors
@@ -184,6 +218,39 @@ impl Semaphore {
         Ok(OwnedSemaphorePermit::new(self, n))
     }
 
+    /// As [`blocking_acquire`](Self::blocking_acquire), with a permit that keeps
+    /// the semaphore alive.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Panics
+    ///
+    /// As [`blocking_acquire`](Self::blocking_acquire).
+    #[track_caller]
+    pub fn blocking_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
+        block_on(self.acquire_owned())
+    }
+
+    /// As [`blocking_acquire_many`](Self::blocking_acquire_many), with permits
+    /// that keep the semaphore alive.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Panics
+    ///
+    /// As [`blocking_acquire`](Self::blocking_acquire).
+    #[track_caller]
+    pub fn blocking_acquire_many_owned(
+        self: Arc<Self>,
+        n: u32,
+    ) -> Result<OwnedSemaphorePermit, AcquireError> {
+        block_on(self.acquire_many_owned(n))
+    }
+
     /// As [`try_acquire`](Self::try_acquire), with a permit that keeps the
     /// semaphore alive, and can go to another task.
     ///
@@ -213,7 +280,8 @@ impl Semaphore {
     }
 
     /// Closes the semaphore: those who wait, and those who come later, get an
-    /// error. Who was given a permit before keeps it, and can give it back.
+    /// error. A future that was not ready before is refused also if its turn had
+    /// come. Who has a permit keeps it, and can give it back.
     pub fn close(&self) {
         self.core.close();
     }

@@ -6,6 +6,7 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use raddle_std::CachePadded;
 use raddle_std::sync::{Mutex, MutexGuard};
 use slab::Slab;
 
@@ -22,10 +23,13 @@ const CROWDS: usize = if cfg!(raddle_loom) { 2 } else { 8 };
 ///
 /// One word tells the count, whether it is closed, and in which *crowds*
 /// somebody waits; so an advance is one operation on it if nobody does.
+///
+/// The word and each crowd have cache lines of their own: others look at the word
+/// while those of one crowd go in and out of it.
 #[derive(Debug)]
 pub(crate) struct Sequence {
-    word: Word,
-    crowds: [Mutex<Crowd>; CROWDS],
+    word: CachePadded<Word>,
+    crowds: [CachePadded<Mutex<Crowd>>; CROWDS],
 }
 
 /// Some of those who wait, all woken together.
@@ -54,12 +58,12 @@ impl Crowd {
 impl Sequence {
     pub(crate) fn new() -> Self {
         Self {
-            word: Word::new(),
+            word: CachePadded::new(Word::new()),
             crowds: std::array::from_fn(|_| {
-                Mutex::new(Crowd {
+                CachePadded::new(Mutex::new(Crowd {
                     round: 0,
                     wakers: Slab::new(),
-                })
+                }))
             }),
         }
     }
@@ -92,7 +96,6 @@ impl Sequence {
         let mut wakers = Wakers::default();
         for index in waiting.crowds() {
             let mut crowd = self.crowds[index].lock();
-            self.word.stop_waiting(index);
             crowd.round += 1;
             for waker in crowd.wakers.drain() {
                 wakers.push(waker);

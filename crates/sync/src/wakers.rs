@@ -18,19 +18,33 @@ pub(crate) struct Wakers {
 
 impl Wakers {
     /// Adds a waker.
+    #[inline]
     pub(crate) fn push(&mut self, waker: Waker) {
         if self.last.is_full() {
-            self.full.push(mem::take(&mut self.last));
+            self.put_aside();
         }
         self.last.push(waker);
     }
 
+    #[cold]
+    fn put_aside(&mut self) {
+        self.full.push(mem::take(&mut self.last));
+    }
+
     /// Wakes all of them in the order they came. Call it without a lock.
+    #[inline]
     pub(crate) fn wake_all(&mut self) {
+        if !self.full.is_empty() {
+            self.wake_full();
+        }
+        self.last.wake_all();
+    }
+
+    #[cold]
+    fn wake_full(&mut self) {
         for mut batch in mem::take(&mut self.full) {
             batch.wake_all();
         }
-        self.last.wake_all();
     }
 }
 

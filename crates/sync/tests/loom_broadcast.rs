@@ -3,7 +3,7 @@
 
 mod modelling;
 
-use modelling::{Plain, block_on};
+use modelling::{Plain, block_on, poll_once};
 use raddle_std::model::{self, Model};
 use raddle_std::sync::Arc;
 use raddle_std::thread;
@@ -20,6 +20,65 @@ fn a_value_wakes_who_waits() {
         assert_eq!(block_on(receiver.recv()), Ok(1));
         assert_eq!(block_on(receiver.recv()), Err(RecvError::Closed));
         sender.join().unwrap();
+    });
+}
+
+/// Both wait, under locks of their own: one send wakes both.
+#[test]
+fn a_value_wakes_both_who_wait() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = broadcast::channel(1);
+        let mut other = sender.subscribe();
+        let other = thread::spawn(move || block_on(other.recv()));
+        let sends = thread::spawn(move || {
+            sender.send(1).unwrap();
+        });
+        assert_eq!(block_on(receiver.recv()), Ok(1));
+        assert_eq!(other.join().unwrap(), Ok(1));
+        sends.join().unwrap();
+    });
+}
+
+/// Who waits again while senders are still on their way to those who waited before is not forgotten.
+#[test]
+fn values_of_two_wake_who_waits_again() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = broadcast::channel(4);
+        let _open = sender.clone();
+        let other = sender.clone();
+        let other = thread::spawn(move || {
+            other.send(1).unwrap();
+        });
+        let sends = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender.send(1).unwrap();
+        });
+        let mut received = 0;
+        while received < 3 {
+            received += block_on(receiver.recv()).unwrap();
+        }
+        other.join().unwrap();
+        sends.join().unwrap();
+    });
+}
+
+/// A receiver that stops waiting, as one goes that waits under the same lock. A model has two locks, and receivers take
+/// them in turn.
+#[test]
+fn who_gives_up_takes_no_wake_up_along() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = broadcast::channel(1);
+        let _between = sender.subscribe();
+        let mut gives_up = sender.subscribe();
+        let gives_up = thread::spawn(move || {
+            let _ = poll_once(gives_up.recv());
+        });
+        let sends = thread::spawn(move || {
+            sender.send(1).unwrap();
+        });
+        assert_eq!(block_on(receiver.recv()), Ok(1));
+        gives_up.join().unwrap();
+        sends.join().unwrap();
     });
 }
 
@@ -127,10 +186,10 @@ fn a_weak_sender_revives_no_closed_channel() {
     });
 }
 
-/// One of two senders sends and goes, while the other goes.
+/// One of two senders sends and goes, while the other goes. Complete.
 #[test]
 fn the_end_comes_after_all_values() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let plain = Arc::new(Plain::new());
         let (sender, mut receiver) = broadcast::channel(1);
         let other = (sender.clone(), plain.clone());

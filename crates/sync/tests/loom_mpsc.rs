@@ -65,10 +65,10 @@ fn two_senders_against_receive() {
     });
 }
 
-/// Both append the second block. Bounded at 2 preemptions.
+/// Both append the second block. Complete.
 #[test]
 fn two_senders_over_the_edge_of_a_block() {
-    Model::new().preemptions(2).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         sender.send(Message::new()).ok().unwrap();
         let threads = [send(sender.clone(), 1), send(sender, 2)];
@@ -148,10 +148,10 @@ fn try_recv_sees_what_was_sent_before() {
     });
 }
 
-/// A receiver that waits and goes takes its waker along. Bounded at 3 preemptions.
+/// A receiver that waits and goes takes its waker along. Complete.
 #[test]
 fn send_against_a_receiver_that_waits_and_is_dropped() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let thread = send(sender, 1);
         let waker = waker();
@@ -163,10 +163,10 @@ fn send_against_a_receiver_that_waits_and_is_dropped() {
     });
 }
 
-/// The last sender goes while a weak one becomes one. Bounded at 3 preemptions.
+/// The last sender goes while a weak one becomes one. Complete.
 #[test]
 fn upgrade_against_the_last_sender() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let weak = sender.downgrade();
         let thread = thread::spawn(move || drop(sender));
@@ -211,11 +211,80 @@ fn a_sender_that_waits_for_room() {
     });
 }
 
-/// The last permit, used or dropped, ends a closed channel. Bounded at 3 preemptions.
+/// A permit that comes back while a sender is about to wait for it: one takes it from the other's word, or
+/// serves it under the lock. With it comes what the receiver did before. Complete.
+#[test]
+fn room_that_comes_back_against_a_sender_that_waits() {
+    model::check(|| {
+        let (sender, mut receiver) = mpsc::channel(1);
+        sender.try_send(()).unwrap();
+        let message = Message::new();
+        let before = message.forge();
+        let thread = thread::spawn(move || {
+            before.touch();
+            receiver.try_recv().unwrap();
+            receiver
+        });
+        let mut reserve = Box::pin(sender.reserve());
+        let permit = wait(false, |cx| reserve.as_mut().poll(cx)).unwrap();
+        message.check();
+        drop(permit);
+        let receiver = thread.join().unwrap();
+        assert_eq!((sender.capacity(), receiver.len()), (1, 0));
+    });
+}
+
+/// The same for two permits, of which a second sender that does not wait may have one. Bounded at 2 preemptions.
+#[test]
+fn room_that_comes_back_is_for_two() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, mut receiver) = mpsc::channel(2);
+        sender.try_send(()).unwrap();
+        sender.try_send(()).unwrap();
+        let thread = thread::spawn(move || {
+            receiver.try_recv().unwrap();
+            receiver.try_recv().unwrap();
+            receiver
+        });
+        let other = {
+            let sender = sender.clone();
+            thread::spawn(move || sender.try_reserve().is_ok())
+        };
+        let mut reserve = Box::pin(sender.reserve());
+        drop(wait(false, |cx| reserve.as_mut().poll(cx)).unwrap());
+        other.join().unwrap();
+        let _receiver = thread.join().unwrap();
+        assert_eq!(sender.capacity(), 2);
+    });
+}
+
+/// Permits that a sender collects while the channel is closed are missed by nobody: it ends. Bounded at 3
+/// preemptions.
+#[test]
+fn room_that_is_collected_against_close() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = mpsc::channel(2);
+        for _ in 0..2 {
+            sender.try_send(()).unwrap();
+        }
+        receiver.try_recv().unwrap();
+        let thread = thread::spawn({
+            let sender = sender.clone();
+            // More than there is: what it collects it puts back.
+            move || drop(sender.try_reserve_many(2))
+        });
+        receiver.close();
+        while wait(false, |cx| receiver.poll_recv(cx)).is_some() {}
+        thread.join().unwrap();
+        drop(sender);
+    });
+}
+
+/// The last permit, used or dropped, ends a closed channel. Complete.
 #[test]
 fn permits_against_close() {
     for used in 0..3 {
-        Model::new().preemptions(3).check(move || {
+        model::check(move || {
             let (sender, mut receiver) = mpsc::channel(2);
             let other = sender.clone();
             let permit = sender.try_reserve_owned().ok().unwrap();
@@ -241,10 +310,10 @@ fn permits_against_close() {
     }
 }
 
-/// A send that may have been served when the channel is closed is dropped. Bounded at 3 preemptions.
+/// A send that may have been served when the channel is closed is dropped. Complete.
 #[test]
 fn a_send_dropped_against_close() {
-    Model::new().preemptions(3).check(|| {
+    model::check(|| {
         let (sender, mut receiver) = mpsc::channel(1);
         sender.try_send(Message::new()).ok().unwrap();
         let other = sender.clone();

@@ -146,7 +146,8 @@ fn the_end_publishes() {
     });
 }
 
-/// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete.
+/// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete; whoever looks is
+/// the spawned thread, since loom forgets another thread's load once one's own load comes before an exchange.
 #[test]
 fn the_close_publishes() {
     for (close, look) in [
@@ -161,14 +162,7 @@ fn the_close_publishes() {
             let (mut sender, mut receiver) = oneshot::channel();
             let message = Message::new();
             let before = message.forge();
-            let thread = thread::spawn(move || {
-                before.touch();
-                if close {
-                    receiver.close();
-                }
-                drop(receiver);
-            });
-            match look {
+            let thread = thread::spawn(move || match look {
                 0 => {
                     wait(false, |cx| sender.poll_closed(cx));
                     message.check();
@@ -183,7 +177,12 @@ fn the_close_publishes() {
                         message.check();
                     }
                 }
+            });
+            before.touch();
+            if close {
+                receiver.close();
             }
+            drop(receiver);
             thread.join().unwrap();
         });
     }

@@ -332,6 +332,78 @@ fn a_waker_that_panics_leaves_the_channel_usable() {
     assert_eq!(sender.capacity(), 1);
 }
 
+/// The message that was to be received is the next one, and its permit is not given back twice.
+#[test]
+fn a_sender_whose_waker_panics_costs_no_message() {
+    for by_poll in [false, true] {
+        let (sender, mut receiver) = mpsc::channel(1);
+        // Past the end of a block, too.
+        for message in 0..70 {
+            sender.try_send(message).unwrap();
+            let mut send = Box::pin(sender.send(-1));
+            assert!(poll(send.as_mut(), &counted::panicking_waker()).is_pending());
+            catch_unwind(AssertUnwindSafe(|| {
+                if by_poll {
+                    let _ = receive(&mut receiver, Waker::noop());
+                } else {
+                    let _ = receiver.try_recv();
+                }
+            }))
+            .unwrap_err();
+            assert_eq!(receiver.len(), 1);
+            assert_eq!(receiver.try_recv(), Ok(message));
+            assert_eq!(sender.capacity(), 0, "the send has the permit");
+            drop(send);
+            assert_eq!(sender.capacity(), 1);
+        }
+        sender.try_send(70).unwrap();
+        assert!(sender.try_send(71).is_err());
+        receiver.close();
+        assert_eq!(receiver.try_recv(), Ok(70));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+    }
+}
+
+/// As in a semaphore: after the close no wait is ready any more, and the channel ends.
+#[test]
+fn a_served_send_is_refused_after_the_close() {
+    let (woken, waker) = CountedWaker::new();
+    let (sender, mut receiver) = mpsc::channel(1);
+    sender.try_send(0).unwrap();
+    let mut send = Box::pin(sender.send(1));
+    assert!(poll(send.as_mut(), Waker::noop()).is_pending());
+    assert_eq!(receiver.try_recv(), Ok(0));
+    receiver.close();
+    assert!(receive(&mut receiver, &waker).is_pending());
+    assert_eq!(
+        poll(send.as_mut(), Waker::noop()),
+        Poll::Ready(Err(mpsc::error::SendError(1)))
+    );
+    assert_eq!(woken.count(), 1);
+    assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
+}
+
+/// Permits that have come back can be had at once, all of them and some.
+#[test]
+fn what_was_received_makes_room() {
+    let (sender, mut receiver) = mpsc::channel(8);
+    for round in 1..=8 {
+        for message in 0..8 {
+            sender.try_send(message).unwrap();
+        }
+        assert_eq!((sender.capacity(), receiver.capacity()), (0, 0));
+        for message in 0..round {
+            assert_eq!(receiver.try_recv(), Ok(message));
+        }
+        assert_eq!((sender.capacity(), receiver.capacity()), (round, round));
+        assert!(sender.try_reserve_many(round + 1).is_err());
+        drop(sender.try_reserve_many(round).unwrap());
+        assert_eq!(sender.capacity(), round);
+        while receiver.try_recv().is_ok() {}
+        assert_eq!(sender.capacity(), 8);
+    }
+}
+
 #[test]
 fn a_waker_that_panics_does_not_keep_the_close_from_others() {
     for dropped in [false, true] {

@@ -232,15 +232,49 @@ fn closing_refuses_those_who_wait_and_those_who_come() {
     );
 }
 
+/// The last waiter has no mark, and learns it under the lock.
 #[test]
-fn who_was_served_before_the_end_keeps_the_permit() {
+fn whose_turn_has_come_is_refused_by_the_end_and_gives_its_permit_back() {
     let semaphore = Semaphore::new(0);
-    let mut acquire = Box::pin(semaphore.acquire());
-    assert!(poll(&mut acquire).is_pending());
-    semaphore.add_permits(1);
+    let mut waiting: Vec<_> = (0..5).map(|_| Box::pin(semaphore.acquire())).collect();
+    for acquire in &mut waiting {
+        assert!(poll(acquire).is_pending());
+    }
+    semaphore.add_permits(5);
     semaphore.close();
-    drop(now(acquire).unwrap());
-    assert_eq!(semaphore.available_permits(), 1);
+    assert_eq!(semaphore.available_permits(), 0);
+    for acquire in waiting {
+        assert!(now(acquire).is_err());
+    }
+    assert_eq!(semaphore.available_permits(), 5);
+}
+
+#[test]
+fn a_thread_waits_in_the_same_line() {
+    let semaphore = Arc::new(Semaphore::new(1));
+    let permit = semaphore.blocking_acquire().unwrap();
+    assert!(std::ptr::eq(permit.semaphore(), &*semaphore));
+    let thread = {
+        let semaphore = semaphore.clone();
+        std::thread::spawn(move || {
+            let permits = semaphore.blocking_acquire_many_owned(2).unwrap();
+            permits.num_permits()
+        })
+    };
+    semaphore.add_permits(1);
+    drop(permit);
+    assert_eq!(thread.join().unwrap(), 2);
+    drop(semaphore.clone().blocking_acquire_owned().unwrap());
+    assert_eq!(semaphore.blocking_acquire_many(2).unwrap().num_permits(), 2);
+    semaphore.close();
+    assert!(semaphore.blocking_acquire().is_err());
+}
+
+#[test]
+#[should_panic(expected = "must not block")]
+fn blocking_inside_a_poll_panics() {
+    let semaphore = Semaphore::new(1);
+    let _permit = raddle_coop::budget(|| semaphore.blocking_acquire());
 }
 
 #[test]

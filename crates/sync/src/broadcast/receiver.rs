@@ -14,6 +14,8 @@ pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The position of the next value to receive.
     next: u64,
+    /// How many values were sent when it last looked: those from `next` on are in the ring, or overwritten.
+    known: u64,
     /// Which of the locks it waits under: receivers take them in turn.
     spread: usize,
 }
@@ -30,6 +32,7 @@ impl<T> Receiver<T> {
         Self {
             shared,
             next,
+            known: next,
             spread,
         }
     }
@@ -94,7 +97,8 @@ impl<T: Clone> Receiver<T> {
                     Err(TryRecvError::Closed) => return Err(RecvError::Closed),
                     Err(TryRecvError::Lagged(missed)) => return Err(RecvError::Lagged(missed)),
                     Err(TryRecvError::Empty) => {
-                        self.shared.sent.changed(self.next, self.spread).await;
+                        let changed = self.shared.sent.changed(self.next, self.spread);
+                        self.known = changed.await.count;
                     }
                 }
             }
@@ -113,30 +117,28 @@ impl<T: Clone> Receiver<T> {
     ///
     /// As [`recv`](Self::recv).
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        let now = self.shared.sent.now();
-        if now.count == self.next {
-            return Err(match now.closed {
-                true => TryRecvError::Closed,
-                false => TryRecvError::Empty,
-            });
+        if self.next == self.known {
+            let now = self.shared.sent.now();
+            if now.count == self.next {
+                return Err(match now.closed {
+                    true => TryRecvError::Closed,
+                    false => TryRecvError::Empty,
+                });
+            }
+            self.known = now.count;
         }
-        let capacity = self.shared.ring.capacity();
-        let mut end = now.count;
-        if end - self.next <= capacity {
-            let position = self.next;
-            // Also if the clone panics: it counts as received.
-            self.next += 1;
-            match self.shared.ring.get(position) {
-                Found::Value(value) => return Ok(value),
-                Found::Overwritten(by) => {
-                    self.next = position;
-                    end = by + 1;
-                }
+        let position = self.next;
+        // Also if the clone panics: it counts as received.
+        self.next += 1;
+        match self.shared.ring.get(position) {
+            Found::Value(value) => Ok(value),
+            Found::Overwritten(by) => {
+                self.known = self.shared.sent.now().count;
+                // The sender of the newer value may not have counted it yet.
+                self.next = self.known.max(by + 1) - self.shared.ring.capacity();
+                Err(TryRecvError::Lagged(self.next - position))
             }
         }
-        let missed = end - capacity - self.next;
-        self.next += missed;
-        Err(TryRecvError::Lagged(missed))
     }
 
     /// As [`recv`](Self::recv), for a thread that is not inside an executor.

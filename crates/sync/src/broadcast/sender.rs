@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use raddle_std::CachePadded;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Mutex};
 
@@ -35,7 +36,7 @@ impl<T> Sender<T> {
             shared: Arc::new(Shared {
                 ring: Ring::new(capacity),
                 sent: Sequence::new(),
-                receivers: Mutex::new(0),
+                receivers: CachePadded::new(Mutex::new(0)),
                 senders: AtomicUsize::new(1),
                 weak_senders: AtomicUsize::new(0),
                 deserted: Notify::new(),

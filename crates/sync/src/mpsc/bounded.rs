@@ -29,7 +29,7 @@ pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     );
     let (list, head) = List::new();
     let limit = Limited {
-        permits: Core::new(buffer),
+        permits: Core::with_returned(buffer),
         capacity: buffer,
     };
     let chan = Chan::new(list, limit);

@@ -6,6 +6,7 @@ use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use super::list::List;
 use crate::Notify;
 use crate::semaphore::core::Core;
+use crate::semaphore::returned::Returned;
 
 /// How many messages a channel takes before senders have to wait.
 pub(super) trait Limit {
@@ -15,7 +16,7 @@ pub(super) trait Limit {
     /// Whether [`close`](Self::close) was called.
     fn is_closed(&self) -> bool;
 
-    /// Whether nobody has a permit, and no message its own.
+    /// Whether nobody has a permit, and no message its own. Asked once [`is_closed`](Self::is_closed).
     fn is_idle(&self) -> bool;
 
     /// Gives back the permits of messages that were received or not sent.
@@ -44,7 +45,7 @@ impl Limit for Unlimited {
 /// closed when the last of them has come back.
 #[derive(Debug)]
 pub(super) struct Limited {
-    pub(super) permits: Core,
+    pub(super) permits: Core<Returned>,
     pub(super) capacity: usize,
 }
 
@@ -61,8 +62,16 @@ impl Limit for Limited {
         self.permits.available() == self.capacity
     }
 
+    #[inline]
     fn release(&self, permits: usize) {
-        self.permits.release(permits);
+        self.permits.give_back(permits);
+    }
+}
+
+impl Limited {
+    /// The permits that are free.
+    pub(super) fn free(&self) -> usize {
+        self.permits.available().min(self.capacity)
     }
 }
 

@@ -99,6 +99,16 @@ impl<T> Head<T> {
         })
     }
 
+    /// Puts back the message that was popped last.
+    ///
+    /// # Safety
+    ///
+    /// The caller forgets that message, and has done nothing else with the head since.
+    pub(super) unsafe fn unpop(&mut self) {
+        // Its slot is as it was, and its block the head's, as blocks are left before a message is popped.
+        self.index -= 1;
+    }
+
     /// As [`pop`](Self::pop), but a message that is on its way is waited for, so that none that
     /// was sent is missed because another one is before it.
     ///

@@ -1,6 +1,7 @@
 //! Receiving, with or without a limit.
 
 use std::future::poll_fn;
+use std::mem::{self, ManuallyDrop};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Context, Poll, ready};
 
@@ -18,6 +19,8 @@ pub(super) struct Rx<T, L: Limit> {
     head: Head<T>,
     /// Whether the receiver has closed the channel.
     closing: bool,
+    /// The permit of the next message is back already: the wake-up of who has it now panicked.
+    is_paid: bool,
 }
 
 impl<T, L: Limit> Rx<T, L> {
@@ -31,6 +34,7 @@ impl<T, L: Limit> Rx<T, L> {
             chan,
             head,
             closing: false,
+            is_paid: false,
         }
     }
 
@@ -47,10 +51,7 @@ impl<T, L: Limit> Rx<T, L> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
         let message = ready!(self.poll_next(cx));
         coop.made_progress();
-        if message.is_some() {
-            self.received(1);
-        }
-        Poll::Ready(message)
+        Poll::Ready(message.map(|message| self.hand_out(message)))
     }
 
     pub(super) fn poll_recv_many(
@@ -91,10 +92,7 @@ impl<T, L: Limit> Rx<T, L> {
     pub(super) fn try_recv(&mut self) -> Result<T, TryRecvError> {
         // SAFETY: the head is that of the list.
         match unsafe { self.head.pop_settled(&self.chan.list) } {
-            Ok(message) => {
-                self.received(1);
-                Ok(message)
-            }
+            Ok(message) => Ok(self.hand_out(message)),
             Err(Missing::Yet) => Err(TryRecvError::Empty),
             Err(Missing::Forever) => Err(TryRecvError::Disconnected),
         }
@@ -136,9 +134,22 @@ impl<T, L: Limit> Rx<T, L> {
         unsafe { self.head.pop(&self.chan.list) }
     }
 
+    /// Gives back the permit of the message that was popped last. Should the waker panic of a sender who
+    /// waits for it, the message is the next one still.
+    #[inline]
+    fn hand_out(&mut self, message: T) -> T {
+        let message = ManuallyDrop::new(message);
+        let keeping = Keeping(self);
+        keeping.0.received(1);
+        mem::forget(keeping);
+        ManuallyDrop::into_inner(message)
+    }
+
+    /// Gives back the permits of messages.
     #[inline]
     fn received(&mut self, count: usize) {
-        self.chan.limit.release(count);
+        let unpaid = count - usize::from(mem::take(&mut self.is_paid));
+        self.chan.limit.release(unpaid);
         if self.closing {
             self.end_if_idle();
         }
@@ -149,6 +160,17 @@ impl<T, L: Limit> Rx<T, L> {
         if !self.head.has_end() && self.chan.limit.is_idle() {
             self.head.set_end(self.chan.list.close().position());
         }
+    }
+}
+
+/// A receiver that has popped a message and not handed it out.
+struct Keeping<'a, T, L: Limit>(&'a mut Rx<T, L>);
+
+impl<T, L: Limit> Drop for Keeping<'_, T, L> {
+    fn drop(&mut self) {
+        // SAFETY: the message was popped just before, and is not dropped in an unwind.
+        unsafe { self.0.head.unpop() };
+        self.0.is_paid = true;
     }
 }
 

@@ -52,11 +52,13 @@ enum Progress {
 }
 
 impl Progress {
+    #[inline]
     fn new(notify: &Notify) -> Self {
         Self::Made(notify.state.calls())
     }
 
     /// Waits, with the waker of `cx` if there is one.
+    #[inline]
     fn poll(&mut self, notify: &Notify, cx: Option<&mut Context<'_>>) -> Poll<()> {
         let waker = cx.map(|cx| cx.waker());
         match *self {
@@ -66,6 +68,7 @@ impl Progress {
         }
     }
 
+    #[inline]
     fn poll_made(&mut self, notify: &Notify, calls: Calls, waker: Option<&Waker>) -> Poll<()> {
         if notify.state.try_take(calls) {
             *self = Self::Done;
@@ -124,9 +127,16 @@ impl Progress {
     }
 
     /// Leaves the list, and passes a notification on.
+    #[inline]
     fn cancel(&mut self, notify: &Notify) {
-        let Self::Listed(key) = *self else { return };
-        *self = Self::Done;
+        if let Self::Listed(key) = *self {
+            *self = Self::Done;
+            Self::cancel_listed(key, notify);
+        }
+    }
+
+    #[cold]
+    fn cancel_listed(key: usize, notify: &Notify) {
         let mut waiters = notify.waiters.lock();
         let was_queued = waiters.is_queued(key);
         let waiter = waiters.remove(key);
@@ -143,6 +153,7 @@ impl Progress {
         }
     }
 
+    #[inline]
     fn poll_charged(&mut self, notify: &Notify, cx: &mut Context<'_>) -> Poll<()> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
         ready!(self.poll(notify, Some(cx)));
@@ -152,6 +163,7 @@ impl Progress {
 }
 
 impl<'a> Notified<'a> {
+    #[inline]
     pub(super) fn new(notify: &'a Notify) -> Self {
         Self {
             notify,
@@ -188,6 +200,7 @@ impl OwnedNotified {
 impl Future for Notified<'_> {
     type Output = ();
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let notify = self.notify;
         self.progress.poll_charged(notify, cx)
@@ -204,6 +217,7 @@ impl Future for OwnedNotified {
 }
 
 impl Drop for Notified<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.progress.cancel(self.notify);
     }

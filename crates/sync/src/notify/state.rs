@@ -63,6 +63,7 @@ impl State {
         Self(AtomicUsize::new(0))
     }
 
+    #[inline]
     pub(super) fn calls(&self) -> Calls {
         // ORDERING: Acquire pairs with `transition_to_called` and `call_all`:
         // whoever counts a call sees what was done before it.
@@ -71,6 +72,7 @@ impl State {
 
     /// Ends a `Notified` that need not wait, without the lock: since `calls`
     /// there was another call, or there is a permit, which it takes.
+    #[inline]
     pub(super) fn try_take(&self, calls: Calls) -> bool {
         // ORDERING: Acquire as in `calls`.
         let mut word = self.0.load(Ordering::Acquire);
@@ -89,6 +91,7 @@ impl State {
     }
 
     /// As [`try_take`](Self::try_take), or sets `WAITING`. Under the lock.
+    #[inline]
     pub(super) fn transition_to_waiting(&self, calls: Calls) -> ToWaiting {
         // ORDERING: Acquire as in `calls`.
         let mut word = self.0.load(Ordering::Acquire);
@@ -111,6 +114,7 @@ impl State {
     }
 
     /// Stores a permit, unless somebody waits.
+    #[inline]
     pub(super) fn transition_to_permit(&self) -> ToPermit {
         // ORDERING: nothing is done on its strength; an exchange or the lock
         // follows.
@@ -160,6 +164,7 @@ impl State {
 
     /// Changes the word while `WAITING` is set: nobody else does, without the
     /// lock, so that a store is enough.
+    #[inline]
     fn change_while_waiting(&self, change: impl FnOnce(usize) -> usize) {
         // ORDERING: Relaxed: the last change was made under this lock.
         let word = self.0.load(Ordering::Relaxed);
@@ -170,6 +175,7 @@ impl State {
         self.0.store(change(word), Ordering::Release);
     }
 
+    #[inline]
     fn exchange(&self, from: usize, to: usize) -> Result<(), usize> {
         // ORDERING: Release by whoever notifies pairs with Acquire by the
         // `Notified` that takes the permit or finds the call counted.

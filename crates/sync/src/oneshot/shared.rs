@@ -46,6 +46,7 @@ impl<T> Handle<T> {
         (Self(shared), Self(shared))
     }
 
+    #[inline]
     fn shared(&self) -> &Shared<T> {
         // SAFETY: the memory is there as long as the handle, which has not left.
         unsafe { self.0.as_ref() }
@@ -159,15 +160,21 @@ impl<T> Handle<T> {
     }
 
     /// Registers the waker of `cx` in the caller's own `cell`. Ready if the wait is over.
+    #[inline(never)]
     fn poll_wait(&self, wait: Wait, cell: &WakerCell, cx: &mut Context<'_>) -> Poll<()> {
         let state = &self.shared().state;
+        let mut now = state.load();
         // SAFETY: the caller waits, and its waker is registered.
-        if state.load().waits(wait) && unsafe { cell.will_wake(cx.waker()) } {
+        if now.waits(wait) && unsafe { cell.will_wake(cx.waker()) } {
             return Poll::Pending;
         }
         let waker = cx.waker().clone();
-        let _former = self.withdraw(wait, cell);
-        if state.load().is_over(wait) {
+        let mut _former = None;
+        if now.waits(wait) {
+            _former = self.withdraw(wait, cell);
+            now = state.load();
+        }
+        if now.is_over(wait) {
             return Poll::Ready(());
         }
         // SAFETY: the caller waits, and no waker is registered.

@@ -54,28 +54,34 @@ pub(super) const SENDER: Wait = Wait {
 pub(super) struct Snapshot(usize);
 
 impl Snapshot {
+    #[inline]
     pub(super) fn is_sent(self) -> bool {
         self.0 & SENT != 0
     }
 
+    #[inline]
     pub(super) fn is_done(self) -> bool {
         self.0 & DONE != 0
     }
 
+    #[inline]
     pub(super) fn is_closed(self) -> bool {
         self.0 & CLOSED != 0
     }
 
+    #[inline]
     pub(super) fn has_sender_left(self) -> bool {
         self.0 & SENDER_LEFT != 0
     }
 
     /// Whether the waiter has a waker registered and nobody has taken it over.
+    #[inline]
     pub(super) fn waits(self, wait: Wait) -> bool {
         self.0 & (wait.registered | wait.over) == wait.registered
     }
 
     /// Whether what is waited for has come.
+    #[inline]
     pub(super) fn is_over(self, wait: Wait) -> bool {
         self.0 & wait.over != 0
     }
@@ -115,6 +121,7 @@ impl State {
         Self(AtomicUsize::new(0))
     }
 
+    #[inline]
     pub(super) fn load(&self) -> Snapshot {
         // ORDERING: Acquire pairs with `transition_to_sent`, so that the value is seen, and
         // with the other party's leave, so that its accesses are over.
@@ -189,6 +196,7 @@ impl State {
     }
 
     /// The sender leaves, after it woke the receiver. Whether the memory is its to free.
+    #[inline]
     pub(super) fn sender_leaves(&self) -> bool {
         self.leaves(SENDER_LEFT).has_receiver_left()
     }
@@ -198,6 +206,7 @@ impl State {
         self.leaves(RECEIVER_LEFT).has_sender_left()
     }
 
+    #[inline]
     fn leaves(&self, party: usize) -> Snapshot {
         // ORDERING: Release and Acquire pair with each other: whoever is second sees the
         // accesses of the first before it frees.
@@ -205,6 +214,7 @@ impl State {
     }
 
     /// Says that a waker is in the cell. `false` if the wait is over: the waker is still the waiter's.
+    #[inline]
     #[must_use]
     pub(super) fn register(&self, wait: Wait) -> bool {
         self.change(wait, |current| current | wait.registered)
@@ -216,6 +226,7 @@ impl State {
         self.change(wait, |current| current & !wait.registered)
     }
 
+    #[inline]
     fn change(&self, wait: Wait, change: impl Fn(usize) -> usize) -> bool {
         let mut current = self.load().0;
         while current & wait.over == 0 {

@@ -4,19 +4,20 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::core::{Closed, Core, Place};
+use super::returned::Returns;
 
 /// Waits for permits; see [`Core::acquire`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
-pub(crate) struct Acquire<'a> {
-    core: &'a Core,
+pub(crate) struct Acquire<'a, R: Returns = ()> {
+    core: &'a Core<R>,
     permits: usize,
     place: Place,
 }
 
-impl<'a> Acquire<'a> {
+impl<'a, R: Returns> Acquire<'a, R> {
     #[inline]
-    pub(super) fn new(core: &'a Core, permits: usize) -> Self {
+    pub(super) fn new(core: &'a Core<R>, permits: usize) -> Self {
         Self {
             core,
             permits,
@@ -25,7 +26,7 @@ impl<'a> Acquire<'a> {
     }
 }
 
-impl Future for Acquire<'_> {
+impl<R: Returns> Future for Acquire<'_, R> {
     type Output = Result<(), Closed>;
 
     #[inline]
@@ -35,7 +36,7 @@ impl Future for Acquire<'_> {
     }
 }
 
-impl Drop for Acquire<'_> {
+impl<R: Returns> Drop for Acquire<'_, R> {
     #[inline]
     fn drop(&mut self) {
         self.core.abandon(&mut self.place);

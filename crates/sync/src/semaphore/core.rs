@@ -7,17 +7,21 @@ use std::task::{Context, Poll, Waker, ready};
 use raddle_std::sync::{Mutex, MutexGuard};
 
 use super::acquire::Acquire;
+use super::returned::{Returned, Returns};
 use super::state::{Give, MAX_PERMITS, State, Take, too_many};
 use crate::wait_list::{Marks, Told, WaitList};
 use crate::wakers::Wakers;
 
 /// A fair counting semaphore without guards: whoever acquires permits releases
 /// them.
+///
+/// Permits are taken from the state. They come back there too, or apart from it, as `R` says.
 #[derive(Debug)]
-pub(crate) struct Core {
+pub(crate) struct Core<R = ()> {
     state: State,
     marks: Marks,
     waiters: Mutex<WaitList<Waiter>>,
+    returned: R,
 }
 
 type Waiters<'a> = MutexGuard<'a, WaitList<Waiter>>;
@@ -72,6 +76,7 @@ impl Core {
             state: State::new(permits),
             marks: Marks::new(),
             waiters: Mutex::new(WaitList::new()),
+            returned: (),
         }
     }
 
@@ -85,12 +90,37 @@ impl Core {
             state: State::new(permits),
             marks: Marks::new(),
             waiters: Mutex::new(WaitList::new()),
+            returned: (),
+        }
+    }
+}
+
+impl Core<Returned> {
+    /// A semaphore with `permits`, at most [`MAX_PERMITS`], that come back apart.
+    pub(crate) fn with_returned(permits: usize) -> Self {
+        debug_assert!(permits <= MAX_PERMITS, "the caller checks it");
+        Self {
+            state: State::new(permits),
+            marks: Marks::new(),
+            waiters: Mutex::new(WaitList::new()),
+            returned: Returned::new(),
         }
     }
 
-    /// The permits that nobody has and nobody waits for.
+    /// Gives permits back.
+    #[inline]
+    pub(crate) fn give_back(&self, permits: usize) {
+        if !self.returned.give(permits) {
+            self.release_slow(permits);
+        }
+    }
+}
+
+impl<R: Returns> Core<R> {
+    /// The permits that nobody has and nobody waits for. Those that come and go meanwhile may
+    /// count twice or not at all, unless the semaphore is closed: then none is apart.
     pub(crate) fn available(&self) -> usize {
-        self.state.load().available()
+        self.state.load().available() + self.returned.permits()
     }
 
     /// Whether [`close`](Self::close) was called.
@@ -101,17 +131,41 @@ impl Core {
     /// Takes permits, if there are as many and nobody waits.
     #[inline]
     pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), Refused> {
-        match self.state.take(permits) {
+        match self.take(permits) {
             Take::Taken => Ok(()),
             Take::Short => Err(Refused::NoPermits),
             Take::Closed => Err(Refused::Closed),
         }
     }
 
+    /// Takes permits from the state, where those that have come back are put if they are needed.
+    #[inline]
+    fn take(&self, permits: usize) -> Take {
+        loop {
+            let taken = self.state.take(permits);
+            if taken != Take::Short {
+                return taken;
+            }
+            // They came back while nobody waited, so none who waits is overtaken.
+            let returned = self.returned.collect();
+            if returned == 0 {
+                return taken;
+            }
+            let Some(rest) = returned.checked_sub(permits) else {
+                self.release(returned);
+                continue;
+            };
+            if rest != 0 {
+                self.release(rest);
+            }
+            return Take::Taken;
+        }
+    }
+
     /// Waits for permits, in order of the first polls. Dropped before it is
     /// ready, it has taken none.
     #[inline]
-    pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_> {
+    pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_, R> {
         Acquire::new(self, permits)
     }
 
@@ -130,16 +184,16 @@ impl Core {
     ) -> Poll<Result<(), Closed>> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
         let result = match place.0 {
-            None => match self.state.take(permits) {
+            None => match self.take(permits) {
                 Take::Taken => Poll::Ready(Ok(())),
                 Take::Short => self.queue(cx, permits, place),
                 Take::Closed => Poll::Ready(Err(Closed)),
             },
             Some(key) if self.marks.take(key) => {
                 place.0 = None;
-                Poll::Ready(Ok(()))
+                Poll::Ready(self.accept(permits))
             }
-            Some(key) => self.poll_queued(cx, key, place),
+            Some(key) => self.poll_queued(cx, key, permits, place),
         };
         if result.is_ready() {
             coop.made_progress();
@@ -162,9 +216,14 @@ impl Core {
             Take::Taken => Poll::Ready(Ok(())),
             Take::Closed => Poll::Ready(Err(Closed)),
             Take::Short => {
+                let returned = self.returned.transition_to_awaited();
                 if let Some(waker) = waker.take() {
                     let turn = Turn::Waiting(waker);
                     place.0 = Some(self.marks.push_back(&mut waiters, Waiter { permits, turn }));
+                }
+                if returned != 0 {
+                    // They came since the caller looked, and may be all it needs.
+                    self.serve(waiters, returned);
                 }
                 Poll::Pending
             }
@@ -176,13 +235,14 @@ impl Core {
         &self,
         cx: &mut Context<'_>,
         key: usize,
+        permits: usize,
         place: &mut Place,
     ) -> Poll<Result<(), Closed>> {
         // A waker that is replaced is dropped after the lock.
         let mut waker = None;
         loop {
             let mut waiters = self.waiters.lock();
-            let result = match &mut waiters.get_mut(key).turn {
+            let served = match &mut waiters.get_mut(key).turn {
                 Turn::Waiting(old) if old.will_wake(cx.waker()) => return Poll::Pending,
                 Turn::Waiting(old) => match &mut waker {
                     Some(new) => {
@@ -195,13 +255,28 @@ impl Core {
                         continue;
                     }
                 },
-                Turn::Served => Ok(()),
-                Turn::Closed => Err(Closed),
+                Turn::Served => true,
+                Turn::Closed => false,
             };
             waiters.remove(key);
             place.0 = None;
-            return Poll::Ready(result);
+            drop(waiters);
+            return Poll::Ready(if served {
+                self.accept(permits)
+            } else {
+                Err(Closed)
+            });
         }
+    }
+
+    /// Takes what a wait was served; or gives it back, if the semaphore was closed since.
+    #[inline]
+    fn accept(&self, permits: usize) -> Result<(), Closed> {
+        if self.is_closed() {
+            self.release(permits);
+            return Err(Closed);
+        }
+        Ok(())
     }
 
     /// Ends a wait that is not ready: gives back what it was served, or lets
@@ -248,9 +323,11 @@ impl Core {
     #[track_caller]
     fn release_slow(&self, permits: usize) {
         let waiters = self.waiters.lock();
-        // The last of those who waited may be gone.
-        if self.state.give(permits) == Give::Serve {
-            self.serve(waiters, permits);
+        match self.state.give(permits) {
+            Give::Serve => self.serve(waiters, permits),
+            // The last of those who waited may be gone.
+            Give::Given if self.is_closed() => {}
+            Give::Given => self.returned.transition_to_quiet(),
         }
     }
 
@@ -259,7 +336,12 @@ impl Core {
     pub(crate) fn close(&self) {
         let waiters = self.waiters.lock();
         self.state.transition_to_closed();
-        self.serve(waiters, 0);
+        // So that one word tells whether all have come back.
+        let returned = self.returned.transition_to_awaited();
+        match self.state.give(returned) {
+            Give::Serve => self.serve(waiters, returned),
+            Give::Given => {}
+        }
     }
 
     /// Takes up to `permits` out of circulation, and returns how many.

@@ -55,6 +55,11 @@ impl<'a> SemaphorePermit<'a> {
         })
     }
 
+    /// The semaphore whose permits these are.
+    pub fn semaphore(&self) -> &Semaphore {
+        self.semaphore
+    }
+
     /// How many permits these are.
     pub fn num_permits(&self) -> usize {
         self.permits

@@ -2,8 +2,8 @@
 
 use raddle_std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bit `i` of these: somebody waits in crowd `i`. Set and cleared under the
-/// lock of that crowd; set while it is not empty.
+/// Bit `i` of these: somebody waits in crowd `i`. Set under the lock of that crowd; cleared under it
+/// while the crowd is empty, or by an advance, which goes through the crowd then.
 const WAITING: u64 = (1 << 8) - 1;
 
 /// The count grows no more. Never cleared.
@@ -63,16 +63,29 @@ impl Word {
         Now::of(self.0.load(Ordering::Acquire))
     }
 
+    /// Adds one to the count. The crowds whose bits it finds, and clears then, are the caller's to wake.
+    #[inline]
     pub(super) fn advance(&self) -> Waiting {
         // ORDERING: Release pairs with `load` and `start_waiting`: whoever sees
         // the count sees what was done before. Those who wait are looked for
         // under the lock of their crowd.
-        Waiting(self.0.fetch_add(ONE, Ordering::Release) & WAITING)
+        self.clear(self.0.fetch_add(ONE, Ordering::Release) & WAITING)
     }
 
+    /// Says that the count grows no more, and is else as an advance.
     pub(super) fn close(&self) -> Waiting {
         // ORDERING: Release as in `advance`.
-        Waiting(self.0.fetch_or(CLOSED, Ordering::Release) & WAITING)
+        self.clear(self.0.fetch_or(CLOSED, Ordering::Release) & WAITING)
+    }
+
+    #[inline]
+    fn clear(&self, waiting: u64) -> Waiting {
+        if waiting != 0 {
+            // ORDERING: Relaxed: see `stop_waiting`. Who sets a bit before this, and waits for the next
+            // count, is in a crowd that the caller goes through after it.
+            self.0.fetch_and(!waiting, Ordering::Relaxed);
+        }
+        Waiting(waiting)
     }
 
     /// Says that somebody waits in crowd `index`, and what the count was then:
@@ -85,7 +98,7 @@ impl Word {
     }
 
     /// Whether somebody may wait in crowd `index`: to one who went into it, no
-    /// says that it has been taken out.
+    /// says that it has been taken out, or is about to be.
     pub(super) fn is_waiting(&self, index: usize) -> bool {
         // ORDERING: Relaxed: one's own `start_waiting` comes before, so a
         // cleared bit was cleared after it; nothing else follows from it.
@@ -119,9 +132,10 @@ mod tests {
         assert_eq!(waiting.crowds().collect::<Vec<_>>(), [3]);
         now = word.start_waiting(0);
         assert_eq!((now.count, now.closed), (1, false));
-        assert_eq!(word.close().crowds().collect::<Vec<_>>(), [0, 3]);
-        word.stop_waiting(0);
-        word.stop_waiting(3);
+        assert_eq!(word.close().crowds().collect::<Vec<_>>(), [0]);
+        now = word.start_waiting(1);
+        assert_eq!((now.count, now.closed), (1, true));
+        word.stop_waiting(1);
         assert!(word.advance().is_empty());
         now = word.load();
         assert_eq!((now.count, now.closed), (2, true));

@@ -109,7 +109,7 @@ impl<T> Receiver<T> {
 
     /// How many permits are free: that many messages can be sent without waiting.
     pub fn capacity(&self) -> usize {
-        self.rx.chan().limit.permits.available()
+        self.rx.chan().limit.free()
     }
 
     /// How many messages the channel takes, as it was made.

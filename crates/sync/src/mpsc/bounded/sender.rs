@@ -196,7 +196,7 @@ impl<T> Sender<T> {
 
     /// How many permits are free: that many messages can be sent without waiting.
     pub fn capacity(&self) -> usize {
-        self.tx.chan().limit.permits.available()
+        self.tx.chan().limit.free()
     }
 
     /// How many messages the channel takes, as it was made.
@@ -256,8 +256,8 @@ impl<T> Clone for WeakSender<T> {
     }
 }
 
-/// A wait for permits. One that was served before the close and is dropped before it has seen that may be
-/// the last that the receiver waits for.
+/// A wait for permits, until it has them. One that was served before the close, and is dropped or refused after
+/// it, may give back the last that the receiver waits for.
 struct Acquiring<'a, T>(&'a Chan<T, Limited>);
 
 impl<T> Drop for Acquiring<'_, T> {
@@ -271,9 +271,11 @@ async fn acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), SendError<(
         return Err(SendError(()));
     }
     let acquiring = Acquiring(chan);
-    let acquired = chan.limit.permits.acquire(n).await;
+    if chan.limit.permits.acquire(n).await.is_err() {
+        return Err(SendError(()));
+    }
     mem::forget(acquiring);
-    acquired.map_err(|_| SendError(()))
+    Ok(())
 }
 
 #[inline]
@@ -286,6 +288,10 @@ fn try_acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), TrySendError<
         .try_acquire(n)
         .map_err(|refused| match refused {
             Refused::NoPermits => TrySendError::Full(()),
-            Refused::Closed => TrySendError::Closed(()),
+            Refused::Closed => {
+                // It may have collected permits, and put them back after the close.
+                chan.end_if_idle();
+                TrySendError::Closed(())
+            }
         })
 }

@@ -1,0 +1,127 @@
+//! Permits that come back in another place than they are taken from.
+
+use std::fmt;
+
+use raddle_std::CachePadded;
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Set while somebody waits for permits, and once the semaphore is closed; set and cleared under the
+/// lock of those who wait, cleared by the first who gives something back and finds nobody. Never with
+/// permits, which go to the semaphore itself then.
+const AWAITED: usize = 1;
+
+/// The permits lie above the flag.
+const PERMIT: usize = AWAITED << 1;
+
+/// Where the permits of a semaphore come back while nobody waits for them.
+pub(crate) trait Returns {
+    /// Takes what has come back.
+    fn collect(&self) -> usize;
+
+    /// Takes what has come back; nothing does so here from now on. Under the lock.
+    fn transition_to_awaited(&self) -> usize;
+
+    /// Says that permits may come back here again. Under the lock.
+    fn transition_to_quiet(&self);
+
+    /// What has come back.
+    fn permits(&self) -> usize;
+}
+
+/// Nothing does: the semaphore has one word.
+impl Returns for () {
+    #[inline]
+    fn collect(&self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn transition_to_awaited(&self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn transition_to_quiet(&self) {}
+
+    #[inline]
+    fn permits(&self) -> usize {
+        0
+    }
+}
+
+/// A word for it, for a semaphore whose permits are taken by one side and given back by another. It has a cache
+/// line of its own, so that neither waits for the other's.
+pub(crate) struct Returned(CachePadded<AtomicUsize>);
+
+impl Returned {
+    pub(crate) fn new() -> Self {
+        Self(CachePadded::new(AtomicUsize::new(0)))
+    }
+
+    /// Gives `permits` back. `false` if somebody waits: they are still the caller's.
+    #[inline]
+    #[must_use]
+    pub(super) fn give(&self, permits: usize) -> bool {
+        // ORDERING: a guess, which the exchange checks; failing, the caller goes on under the lock.
+        let mut now = self.0.load(Ordering::Relaxed);
+        while now & AWAITED == 0 {
+            // ORDERING: Release pairs with `collect` and `transition_to_awaited`: what was done under the permits
+            // is seen by who has them next.
+            match self.0.compare_exchange_weak(
+                now,
+                now + permits * PERMIT,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(other) => now = other,
+            }
+        }
+        false
+    }
+}
+
+impl Returns for Returned {
+    #[inline]
+    fn collect(&self) -> usize {
+        // ORDERING: a guess. One that is out of date is mended under the lock, where the caller queues.
+        let mut now = self.0.load(Ordering::Relaxed);
+        while now & AWAITED == 0 && now != 0 {
+            // ORDERING: Acquire pairs with `give`.
+            match self
+                .0
+                .compare_exchange_weak(now, 0, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => return now / PERMIT,
+                Err(other) => now = other,
+            }
+        }
+        0
+    }
+
+    fn transition_to_awaited(&self) -> usize {
+        // ORDERING: the flag is changed under the lock, which the caller has.
+        if self.0.load(Ordering::Relaxed) & AWAITED != 0 {
+            return 0;
+        }
+        // ORDERING: Acquire pairs with `give`. That either this finds the permits or `give` the flag comes
+        // from their being read-modify-writes of one word.
+        self.0.swap(AWAITED, Ordering::Acquire) / PERMIT
+    }
+
+    fn transition_to_quiet(&self) {
+        // ORDERING: what has come back already is passed on by who gave it.
+        self.0.fetch_and(!AWAITED, Ordering::Relaxed);
+    }
+
+    fn permits(&self) -> usize {
+        // ORDERING: a number that may be another the next moment.
+        self.0.load(Ordering::Relaxed) / PERMIT
+    }
+}
+
+impl fmt::Debug for Returned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Returned").field(&self.permits()).finish()
+    }
+}
