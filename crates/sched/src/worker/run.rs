@@ -31,7 +31,7 @@ impl Core {
             Outcome::Complete => counters.completed.add(1),
             Outcome::Again(task) => {
                 counters.local_schedules.add(1);
-                self.push_back(Task(task));
+                self.requeue(Task(task));
             }
             Outcome::CompleteElsewhere(completed) => self.give_back(completed),
         }

@@ -54,6 +54,20 @@ impl Core {
         self.mind_slot();
     }
 
+    /// Queues a task that was woken while it ran behind all others. If there are
+    /// none it is run next, so that nobody is told of it, but of what is pushed
+    /// after it: a thread woken for a task that yields finds it gone.
+    #[inline]
+    pub(super) fn requeue(&self, task: Task) {
+        let is_alone = self.queue.is_empty() && self.remote().slot.is_empty();
+        if self.order != Order::Slot || !is_alone {
+            return self.push_back(task);
+        }
+        let _untold = self.enqueue(task);
+        self.queue.withhold();
+        self.mind_slot();
+    }
+
     /// Whether a task is woken over and over, and nobody else, while others
     /// wait: they are likely to wake it too, as what it joins or receives from.
     /// Behind them it is polled once for them all, instead of once for each.

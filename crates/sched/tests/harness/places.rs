@@ -25,6 +25,8 @@ struct WorkerPlaces {
     /// The tasks in the queue, and how often in a row each has seen the slot go
     /// first.
     queue: Vec<(TaskId, usize)>,
+    /// The task in the queue that nobody else may have been told of.
+    untold: Option<TaskId>,
     steps: usize,
 }
 
@@ -80,7 +82,7 @@ impl StealingPlaces {
         let batch = 0..share.min(self.injected.len());
         let batch: Vec<_> = self.injected.drain(batch).skip(1).collect();
         for injected in batch {
-            self.again(injected.task, worker);
+            self.to_queue(injected.task, worker);
         }
         self.unseen_turn = false;
         true
@@ -104,6 +106,13 @@ impl StealingPlaces {
         for (task, _) in self.workers[worker].queue.drain(..) {
             self.tasks[task] = Place::Somewhere;
         }
+        self.workers[worker].untold = None;
+    }
+
+    /// A task goes to the end of a worker's queue.
+    fn to_queue(&mut self, task: TaskId, worker: usize) {
+        self.tasks[task] = Place::Queue(worker);
+        self.workers[worker].queue.push((task, 0));
     }
 
     fn turns(&self) -> Vec<usize> {
@@ -140,7 +149,7 @@ impl Places for StealingPlaces {
         let places = &mut self.workers[worker];
         let repeated = !is_new && places.is_woken_again(task);
         if repeated && !places.queue.is_empty() {
-            self.again(task, worker);
+            self.to_queue(task, worker);
         } else if repeated && uncertain {
             // In the slot if nothing is in the queue.
             places.slot_uncertain = true;
@@ -151,20 +160,24 @@ impl Places for StealingPlaces {
         } else if is_new && places.slot_uncertain {
             self.tasks[task] = Place::Somewhere;
         } else if is_new && places.slot.is_some() {
-            self.again(task, worker);
+            self.to_queue(task, worker);
         } else {
             places.slot_uncertain = false;
             if let Some(displaced) = places.slot.replace(task) {
-                self.again(displaced, worker);
+                self.to_queue(displaced, worker);
             }
             self.tasks[task] = Place::Slot(worker);
         }
     }
 
-    /// A task goes to the end of a worker's queue.
+    /// A task that yields goes to the end of a worker's queue. The worker tells
+    /// nobody if it knows of no other.
     fn again(&mut self, task: TaskId, worker: usize) {
-        self.tasks[task] = Place::Queue(worker);
-        self.workers[worker].queue.push((task, 0));
+        let places = &mut self.workers[worker];
+        if places.slot.is_none() && places.queue.is_empty() {
+            places.untold = Some(task);
+        }
+        self.to_queue(task, worker);
     }
 
     /// A worker runs a task.
@@ -176,7 +189,11 @@ impl Places for StealingPlaces {
         self.injected.retain(|injected| injected.task != task);
         match place {
             Place::Slot(owner) => self.workers[owner].slot = None,
-            Place::Queue(owner) => self.workers[owner].queue.retain(|queued| queued.0 != task),
+            Place::Queue(owner) => {
+                let places = &mut self.workers[owner];
+                places.queue.retain(|queued| queued.0 != task);
+                places.untold.take_if(|untold| *untold == task);
+            }
             _ => {}
         }
         if place == Place::Slot(worker) {
@@ -209,9 +226,14 @@ impl Places for StealingPlaces {
         steps
     }
 
-    /// Whether there is certainly a task that any idle worker could take.
+    /// Whether there is certainly a task that any idle worker could take, and has
+    /// been told of.
     fn has_stealable(&self) -> bool {
-        !self.injected.is_empty() || self.workers.iter().any(|worker| !worker.queue.is_empty())
+        let told = |worker: &WorkerPlaces| {
+            let mut queued = worker.queue.iter().map(|queued| queued.0);
+            queued.any(|task| Some(task) != worker.untold)
+        };
+        !self.injected.is_empty() || self.workers.iter().any(told)
     }
 
     /// After a step: what is in the injection queue has not waited too long.
