@@ -1,6 +1,7 @@
 //! Benchmarks of Raddle beside other runtimes.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+pub mod async_cost;
 pub mod both;
 pub mod client;
 pub mod executors;

@@ -14,17 +14,18 @@ const TIME: &str = "time";
 const SYNC: &str = "sync";
 const IO: &str = "io";
 const HTTP: &str = "http";
+const ASYNC_COST: &str = "async-cost";
 
 /// What is not a workload of the scheduler.
-const OTHERS: [&str; 6] = [QUEUE, POLICIES, TIME, SYNC, IO, HTTP];
+const OTHERS: [&str; 7] = [QUEUE, POLICIES, TIME, SYNC, IO, HTTP, ASYNC_COST];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only this one: a workload of the scheduler, or the run queue, the policies, timers, channels
-    /// and locks, sockets or hyper
+    /// and locks, sockets, hyper, or what async costs
     #[arg(value_parser = [
         "chained_spawn", "ping_pong", "spawn_many_remote", "spawn_many_local", "spawn_join",
-        "yield_many", QUEUE, POLICIES, TIME, SYNC, IO, HTTP,
+        "yield_many", QUEUE, POLICIES, TIME, SYNC, IO, HTTP, ASYNC_COST,
     ])]
     name: Option<String>,
 
@@ -144,6 +145,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         if wanted(POLICIES) {
             let mut criterion = criterion(&root, POLICIES, args);
             under_criterion(steps, "policies", args, &mut criterion)?;
+        }
+        if wanted(ASYNC_COST) {
+            let mut criterion = criterion(&root, "async_cost", args);
+            under_criterion(steps, "what async costs", args, &mut criterion)?;
+            let mut table = table(&root, "async_cost");
+            if args.quick {
+                table.arg("--quick");
+            }
+            steps.run("what async costs, side by side", &mut table)?;
         }
         for table in TABLES.iter().filter(|table| wanted(table.bench)) {
             table.run(steps, &root, args)?;

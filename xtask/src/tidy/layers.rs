@@ -19,6 +19,10 @@ const LAYERS: &[Layer] = &[
         may_use: &[],
     },
     Layer {
+        package: "raddle-bare",
+        may_use: &[],
+    },
+    Layer {
         package: "raddle-coop",
         may_use: &["raddle-std"],
     },

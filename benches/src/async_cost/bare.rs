@@ -1,0 +1,122 @@
+//! raddle-bare.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
+use raddle_bare::{BoxExecutor, BoxFuture, Executor, Slab, Spawner, Storage};
+
+use super::fake_io::Calls;
+use super::reactor::Reactor;
+use super::tasks::{Job, Spawn, serve};
+use super::{BUFFER, LARGE_BUFFER, timed};
+
+const ROOM: &str = "there is room for every request";
+
+struct ByValue<'s, 'c>(&'s Spawner<Job<'c>>);
+
+impl<'c> Spawn<'c> for ByValue<'_, 'c> {
+    fn spawn(&self, job: Job<'c>) {
+        self.0.spawn(job).expect(ROOM);
+    }
+}
+
+/// Futures of one type, by value.
+pub fn run_async(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
+    let reactor = &Reactor::new(calls, requests + 1);
+    let spawner = &Spawner::new();
+    let storage = Slab::with_capacity(requests + 1);
+    let make = |job| serve::<BUFFER>(reactor, ByValue(spawner), job);
+    let executor = pin!(Executor::new(spawner, storage, make));
+    timed_on(executor.as_ref(), reactor, calls, runs, || {
+        Job::Listen(requests)
+    })
+}
+
+/// Likewise, with wakers that do not look on which thread they are.
+#[allow(unsafe_code, reason = "not to check is a promise")]
+pub fn unchecked(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
+    let reactor = &Reactor::new(calls, requests + 1);
+    let spawner = &Spawner::new();
+    let storage = Slab::with_capacity(requests + 1);
+    let make = |job| serve::<BUFFER>(reactor, ByValue(spawner), job);
+    // SAFETY: only the reactor has wakers, and it is on this thread.
+    let executor = pin!(unsafe { Executor::new_unchecked(spawner, storage, make) });
+    timed_on(executor.as_ref(), reactor, calls, runs, || {
+        Job::Listen(requests)
+    })
+}
+
+/// Futures of one type, by value, that are large.
+pub fn large_future(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
+    let reactor = &Reactor::new(calls, requests + 1);
+    let spawner = &Spawner::new();
+    let storage = Slab::with_capacity(requests + 1);
+    let make = |job| serve::<LARGE_BUFFER>(reactor, ByValue(spawner), job);
+    let executor = pin!(Executor::new(spawner, storage, make));
+    timed_on(executor.as_ref(), reactor, calls, runs, || {
+        Job::Listen(requests)
+    })
+}
+
+/// Futures of one type, boxed by the function that makes them.
+pub fn caller_boxed(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
+    let reactor = &Reactor::new(calls, requests + 1);
+    let spawner = &Spawner::new();
+    let storage = Slab::with_capacity(requests + 1);
+    let make = |job| Box::pin(serve::<BUFFER>(reactor, ByValue(spawner), job));
+    let executor = pin!(Executor::new(spawner, storage, make));
+    timed_on(executor.as_ref(), reactor, calls, runs, || {
+        Job::Listen(requests)
+    })
+}
+
+#[derive(Clone, Copy)]
+struct Boxed<'a, 'c> {
+    spawner: &'a Spawner<BoxFuture<'a>>,
+    reactor: &'a Reactor<'c>,
+}
+
+impl<'c> Spawn<'c> for Boxed<'_, 'c> {
+    fn spawn(&self, job: Job<'c>) {
+        let future = serve::<BUFFER>(self.reactor, *self, job);
+        self.spawner.spawn_boxed(future).expect(ROOM);
+    }
+}
+
+/// Futures of any type, boxed.
+pub fn boxed(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
+    let reactor = &Reactor::new(calls, requests + 1);
+    let spawner = &Spawner::new();
+    let spawn = Boxed { spawner, reactor };
+    let executor = pin!(BoxExecutor::boxed(spawner, requests + 1));
+    timed_on(
+        executor.as_ref(),
+        reactor,
+        calls,
+        runs,
+        || -> BoxFuture<'_> { Box::pin(serve::<BUFFER>(reactor, spawn, Job::Listen(requests))) },
+    )
+}
+
+fn timed_on<A, F, M, S>(
+    executor: Pin<&Executor<'_, A, F, M, S>>,
+    reactor: &Reactor<'_>,
+    calls: &Calls,
+    runs: u32,
+    first: impl Fn() -> A,
+) -> Duration
+where
+    F: Future<Output = ()>,
+    M: Fn(A) -> F,
+    S: Storage<A, F>,
+{
+    timed(calls, runs, || {
+        executor.spawn(first()).expect(ROOM);
+        let Ok(()) = executor.run(|_| {
+            reactor.poll();
+            Ok::<(), Infallible>(())
+        });
+    })
+}

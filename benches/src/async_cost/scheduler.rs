@@ -1,0 +1,107 @@
+//! The scheduler of Raddle's current-thread runtime, with the reactor for its
+//! driver.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use raddle_sched::{Config, CurrentThread, Driver, Unpark};
+use send_wrapper::SendWrapper;
+
+use super::fake_io::Calls;
+use super::reactor::Reactor;
+use super::tasks::{Job, Spawn, serve};
+use super::{BUFFER, leaked, timed};
+
+/// The reactor, as the scheduler's driver.
+///
+/// It looks at events only when the scheduler has nothing to run, as the poll
+/// loop does, so that the calls can be counted.
+struct Parking(SendWrapper<&'static Reactor<'static>>);
+
+impl Driver for Parking {
+    fn park(&mut self, timeout: Option<Duration>, _: usize) {
+        if timeout != Some(Duration::ZERO) {
+            self.0.poll();
+        }
+    }
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::new(Nothing)
+    }
+
+    fn shutdown(&mut self) {}
+}
+
+/// The reactor never waits, so nothing has to end that.
+struct Nothing;
+
+impl Unpark for Nothing {
+    fn unpark(&self) {}
+}
+
+/// How many tasks there are, and who waits for their end.
+#[derive(Default)]
+struct Open {
+    count: Cell<usize>,
+    waiter: RefCell<Option<Waker>>,
+}
+
+impl Open {
+    fn close(&self) {
+        self.count.set(self.count.get() - 1);
+        if self.count.get() == 0
+            && let Some(waiter) = self.waiter.take()
+        {
+            waiter.wake();
+        }
+    }
+
+    async fn wait(&self) {
+        poll_fn(|cx| {
+            if self.count.get() == 0 {
+                return Poll::Ready(());
+            }
+            *self.waiter.borrow_mut() = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Spawner {
+    reactor: &'static Reactor<'static>,
+    open: &'static Open,
+}
+
+/// The scheduler's tasks may be run by whichever thread blocks on it, so those of
+/// the server, which are not Send, look at each poll on which thread they are.
+impl Spawn<'static> for Spawner {
+    fn spawn(&self, job: Job<'static>) {
+        let Self { reactor, open } = *self;
+        open.count.set(open.count.get() + 1);
+        let future = serve::<BUFFER>(reactor, *self, job);
+        raddle_sched::spawn(SendWrapper::new(async move {
+            future.await;
+            open.close();
+        }));
+    }
+}
+
+/// The server on it. The reactor is never freed: a driver must not borrow.
+pub fn current_thread(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
+    let reactor = leaked(calls, requests);
+    let open = Box::leak(Box::default());
+    let spawner = Spawner { reactor, open };
+    let driver = Box::new(Parking(SendWrapper::new(reactor)));
+    let scheduler = CurrentThread::new(Config::default(), Some(driver));
+    timed(calls, runs, || {
+        scheduler.block_on(async {
+            spawner.spawn(Job::Listen(requests));
+            spawner.open.wait().await;
+        });
+    })
+}

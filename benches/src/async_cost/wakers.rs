@@ -1,0 +1,198 @@
+//! Wakers that are counted pointers: Rc's, which must stay on their thread, and
+//! Arc's.
+#![allow(unsafe_code, reason = "a waker of an Rc has to be made by hand")]
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
+
+use raddle_std::sync::Mutex;
+
+use super::boxes::Wakers;
+
+/// Wakers that are an `Rc`, and do not look on which thread they are.
+#[derive(Debug)]
+pub struct Unchecked(Rc<LocalQueue>);
+
+/// Wakers that are an `Rc`, and panic on another thread than their own.
+#[derive(Debug)]
+pub struct Checked(Rc<LocalQueue>);
+
+/// Wakers that are an `Arc`, which may be anywhere.
+#[derive(Debug)]
+pub struct Atomic(Arc<SharedQueue>);
+
+type LocalQueue = RefCell<VecDeque<Rc<LocalTask>>>;
+type SharedQueue = Mutex<VecDeque<Arc<SharedTask>>>;
+
+#[derive(Debug)]
+struct LocalTask {
+    task: usize,
+    thread: usize,
+    queued: Cell<bool>,
+    queue: Rc<LocalQueue>,
+}
+
+#[derive(Debug)]
+struct SharedTask {
+    task: usize,
+    queued: AtomicBool,
+    queue: Arc<SharedQueue>,
+}
+
+impl Wakers for Unchecked {
+    fn new(capacity: usize) -> Self {
+        Self(local_queue(capacity))
+    }
+
+    fn spawn(&self, task: usize) -> Waker {
+        spawn_local::<false>(&self.0, task)
+    }
+
+    fn pop(&self) -> Option<usize> {
+        pop_local(&self.0)
+    }
+}
+
+impl Wakers for Checked {
+    fn new(capacity: usize) -> Self {
+        Self(local_queue(capacity))
+    }
+
+    fn spawn(&self, task: usize) -> Waker {
+        spawn_local::<true>(&self.0, task)
+    }
+
+    fn pop(&self) -> Option<usize> {
+        pop_local(&self.0)
+    }
+}
+
+fn local_queue(capacity: usize) -> Rc<LocalQueue> {
+    Rc::new(RefCell::new(VecDeque::with_capacity(capacity)))
+}
+
+fn spawn_local<const CHECK: bool>(queue: &Rc<LocalQueue>, task: usize) -> Waker {
+    let task = Rc::new(LocalTask {
+        task,
+        thread: thread(),
+        queued: Cell::new(true),
+        queue: queue.clone(),
+    });
+    queue.borrow_mut().push_back(task.clone());
+    // SAFETY: the functions of the table do with the count what their names say.
+    // Checked wakers let no other thread in; of unchecked ones, which only the
+    // reactor has, none is sent to another.
+    unsafe { Waker::from_raw(raw::<CHECK>(Rc::into_raw(task))) }
+}
+
+fn pop_local(queue: &LocalQueue) -> Option<usize> {
+    let task = queue.borrow_mut().pop_front()?;
+    task.queued.set(false);
+    Some(task.task)
+}
+
+thread_local! {
+    static HERE: u8 = const { 0 };
+}
+
+/// A number that no other living thread has.
+fn thread() -> usize {
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+fn raw<const CHECK: bool>(task: *const LocalTask) -> RawWaker {
+    RawWaker::new(
+        task.cast(),
+        const {
+            &RawWakerVTable::new(
+                clone::<CHECK>,
+                wake::<CHECK>,
+                wake_by_ref::<CHECK>,
+                drop_waker::<CHECK>,
+            )
+        },
+    )
+}
+
+/// The task of a waker's data, without its count.
+///
+/// # Safety
+///
+/// The data is that of a waker that is there as long as the result.
+unsafe fn task<const CHECK: bool>(data: *const ()) -> ManuallyDrop<Rc<LocalTask>> {
+    let task = data.cast::<LocalTask>();
+    // SAFETY: a waker keeps its task, whose thread is never written.
+    let owner = unsafe { (*task).thread };
+    assert!(!CHECK || owner == thread(), "a waker is on another thread");
+    // SAFETY: it came from `Rc::into_raw`, and the waker keeps its count.
+    ManuallyDrop::new(unsafe { Rc::from_raw(task) })
+}
+
+unsafe fn clone<const CHECK: bool>(data: *const ()) -> RawWaker {
+    // SAFETY: the waker that is cloned is there for this call.
+    let task = unsafe { task::<CHECK>(data) };
+    raw::<CHECK>(Rc::into_raw(Rc::clone(&task)))
+}
+
+unsafe fn wake<const CHECK: bool>(data: *const ()) {
+    // SAFETY: the waker is used up by the second call.
+    unsafe { wake_by_ref::<CHECK>(data) };
+    // SAFETY: as above.
+    unsafe { drop_waker::<CHECK>(data) };
+}
+
+unsafe fn wake_by_ref<const CHECK: bool>(data: *const ()) {
+    // SAFETY: the waker is there for this call.
+    let task = unsafe { task::<CHECK>(data) };
+    if !task.queued.replace(true) {
+        task.queue.borrow_mut().push_back(Rc::clone(&task));
+    }
+}
+
+unsafe fn drop_waker<const CHECK: bool>(data: *const ()) {
+    // SAFETY: the waker's count goes with it.
+    drop(ManuallyDrop::into_inner(unsafe { task::<CHECK>(data) }));
+}
+
+impl Wakers for Atomic {
+    fn new(capacity: usize) -> Self {
+        Self(Arc::new(Mutex::new(VecDeque::with_capacity(capacity))))
+    }
+
+    fn spawn(&self, task: usize) -> Waker {
+        let task = Arc::new(SharedTask {
+            task,
+            queued: AtomicBool::new(true),
+            queue: self.0.clone(),
+        });
+        push_shared(&task);
+        task.into()
+    }
+
+    fn pop(&self) -> Option<usize> {
+        let task = self.0.lock().pop_front()?;
+        task.queued.store(false, Ordering::Release);
+        Some(task.task)
+    }
+}
+
+fn push_shared(task: &Arc<SharedTask>) {
+    task.queue.lock().push_back(task.clone());
+}
+
+impl Wake for SharedTask {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.queued.swap(true, Ordering::AcqRel) {
+            push_shared(self);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! The executor.
+
+use core::cell::Cell;
+use core::fmt;
+use core::future::Future;
+use core::marker::{PhantomData, PhantomPinned};
+use core::mem;
+use core::pin::Pin;
+use core::ptr::NonNull;
+use core::task::{Context, Poll, RawWakerVTable};
+
+use crate::header::Header;
+use crate::lists::Lists;
+use crate::slot::Slot;
+use crate::spawner::{SpawnError, Spawner};
+use crate::state::{Turn, Vacated};
+use crate::storage::Storage;
+use crate::waker;
+
+/// How many polls [`Executor::run`] makes without a look at events.
+const POLLS: u32 = 128;
+
+/// Runs tasks of one type of future on one thread.
+///
+/// It is pinned before it is used, and cannot leave its thread. Dropping it
+/// drops its tasks.
+///
+/// `A` is the argument of a task, `M` the function that makes a future of it,
+/// `F` the future, and `S` the [`Storage`].
+///
+/// A waker of a task may be cloned, kept and woken anywhere on this thread while
+/// the task is there; when the task ends, none may be left.
+pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
+    spawner: &'s Spawner<A>,
+    make: M,
+    table: &'static RawWakerVTable,
+    /// What the wakers compare, and what keeps the executor on its thread.
+    thread: usize,
+    attached: Cell<bool>,
+    storage: S,
+    _future: PhantomData<(*const (), F)>,
+    _pinned: PhantomPinned,
+}
+
+/// What [`Executor::run`] asks for when it parks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Park {
+    /// No task is ready: wait until something wakes one.
+    Wait,
+    /// Tasks are ready, but it is time to see what has happened meanwhile; do not
+    /// wait.
+    Look,
+}
+
+impl<'s, A, F, M, S> Executor<'s, A, F, M, S>
+where
+    F: Future<Output = ()>,
+    M: Fn(A) -> F,
+    S: Storage<A, F>,
+{
+    /// Makes an executor without tasks. `make` is called when a task first runs.
+    ///
+    /// A waker of one of its tasks panics when it is cloned, woken or dropped on
+    /// another thread.
+    #[cfg(feature = "std")]
+    pub fn new(spawner: &'s Spawner<A>, storage: S, make: M) -> Self {
+        let thread = crate::thread::current();
+        Self::with(spawner, storage, make, &waker::CHECKED, thread)
+    }
+
+    /// As `new`, without a check of the thread, for programs that have
+    /// nothing to tell threads by.
+    ///
+    /// # Safety
+    ///
+    /// The wakers of its tasks are cloned, woken and dropped on this thread only,
+    /// and not in interrupts or signal handlers either.
+    pub unsafe fn new_unchecked(spawner: &'s Spawner<A>, storage: S, make: M) -> Self {
+        Self::with(spawner, storage, make, &waker::UNCHECKED, 0)
+    }
+
+    fn with(
+        spawner: &'s Spawner<A>,
+        storage: S,
+        make: M,
+        table: &'static RawWakerVTable,
+        thread: usize,
+    ) -> Self {
+        Self {
+            spawner,
+            make,
+            table,
+            thread,
+            attached: Cell::new(false),
+            storage,
+            _future: PhantomData,
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// Adds a task, as [`Spawner::spawn`] does, and lets the spawner know this
+    /// executor if it does not yet.
+    ///
+    /// # Errors
+    ///
+    /// With the argument if the storage is full.
+    ///
+    /// # Panics
+    ///
+    /// If the spawner has another executor.
+    pub fn spawn(self: Pin<&Self>, argument: A) -> Result<(), SpawnError<A>> {
+        if !self.attached.get() {
+            self.attach();
+        }
+        self.spawner.spawn(argument)
+    }
+
+    #[cold]
+    fn attach(self: Pin<&Self>) {
+        let lists = self.storage.lists();
+        // SAFETY: the executor is pinned, so its storage does not move; its drop
+        // detaches. If it is leaked, so is its memory.
+        unsafe { self.spawner.attach(lists) };
+        lists.attach(Slot::<A, F>::OFFSET);
+        for slot in self.storage.slots().iter().rev() {
+            slot.header().attach(NonNull::from(lists), self.thread);
+            lists.push_free(slot.erased());
+        }
+        self.attached.set(true);
+    }
+
+    /// Polls the task that has been ready for longest. False if none is.
+    ///
+    /// # Panics
+    ///
+    /// If the task panics, with its panic; the task has ended then. If the task
+    /// ends and one of its wakers is left; the storage has one task's room less
+    /// until that waker is dropped. In a task of this executor.
+    pub fn step(self: Pin<&Self>) -> bool {
+        let lists = self.storage.lists();
+        let _running = lists.enter();
+        self.next(lists)
+    }
+
+    /// Polls tasks, and calls `park` when none is ready, until there are no tasks.
+    ///
+    /// `park` is where the program waits for events and wakes the tasks that they
+    /// are for. If tasks are always ready it is called now and then with
+    /// [`Park::Look`].
+    ///
+    /// # Errors
+    ///
+    /// The first of `park`. The tasks are still there, and may be run again.
+    ///
+    /// # Panics
+    ///
+    /// As [`step`](Self::step).
+    #[inline]
+    pub fn run<E>(self: Pin<&Self>, mut park: impl FnMut(Park) -> Result<(), E>) -> Result<(), E> {
+        let lists = self.storage.lists();
+        loop {
+            let running = lists.enter();
+            let mut polls = POLLS;
+            while polls > 0 && self.next(lists) {
+                polls -= 1;
+            }
+            drop(running);
+            if polls == 0 {
+                park(Park::Look)?;
+            } else if lists.tasks() == 0 {
+                return Ok(());
+            } else {
+                park(Park::Wait)?;
+            }
+        }
+    }
+
+    /// Polls one task inside `Lists::enter`.
+    #[inline]
+    fn next(self: Pin<&Self>, lists: &Lists) -> bool {
+        while let Some(erased) = lists.pop_ready() {
+            // SAFETY: what is on the lists is a slot of the storage.
+            let header = unsafe { erased.as_ref() };
+            let turn = header.state.transition_to_taken();
+            match turn {
+                Turn::Start | Turn::Poll => {
+                    self.poll(lists, erased, turn == Turn::Start);
+                    return true;
+                }
+                Turn::Release => lists.push_free(erased),
+                Turn::Nothing => {}
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn poll(self: Pin<&Self>, lists: &Lists, erased: NonNull<Header>, starts: bool) {
+        // SAFETY: a slot of this storage, which is pinned; nobody makes a unique
+        // reference to a slot before the executor is dropped.
+        let slot = unsafe { Slot::<A, F>::of(erased) };
+        let vacate = Vacate {
+            lists,
+            slot: erased,
+        };
+        if starts {
+            // SAFETY: a task that has not started has an argument. It is this
+            // slot's turn: a second would be in another call, which `Running`
+            // refuses.
+            unsafe { slot.start(&self.make) };
+            slot.header().state.transition_to_started();
+        }
+        // SAFETY: a task that has started has a future until it ends; as for the
+        // turn, see above.
+        let future = unsafe { slot.future() };
+        let end = End(slot);
+        // SAFETY: the slot stays longer than the poll, as the executor does, and
+        // the table is the one that the executor was made with.
+        let waker = unsafe { waker::borrowed(erased, self.table) };
+        match future.poll(&mut Context::from_waker(&waker)) {
+            Poll::Pending => {
+                mem::forget(end);
+                mem::forget(vacate);
+            }
+            Poll::Ready(()) => {
+                drop(end);
+                drop(vacate);
+                let wakers = slot.header().state.wakers();
+                if wakers > 0 {
+                    outlived(wakers);
+                }
+            }
+        }
+    }
+}
+
+/// Drops the future of a slot, in whichever way its last poll has ended.
+struct End<'a, A, F>(&'a Slot<A, F>);
+
+impl<A, F> Drop for End<'_, A, F> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: made where there is a future, and forgotten where that stays;
+        // it is still this slot's turn.
+        unsafe { self.0.drop_content(true) };
+    }
+}
+
+/// Gives a slot back whose content is gone, or about to be dropped by an `End`
+/// inside.
+struct Vacate<'a> {
+    lists: &'a Lists,
+    slot: NonNull<Header>,
+}
+
+impl Drop for Vacate<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: what is on the lists is a slot of the storage.
+        let header = unsafe { self.slot.as_ref() };
+        self.lists.count_end();
+        if header.state.transition_to_vacated() == Vacated::Release {
+            self.lists.push_free(self.slot);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn outlived(wakers: usize) -> ! {
+    panic!("{wakers} wakers outlive their task; drop a waker before its task ends")
+}
+
+impl<A, F, M, S: Storage<A, F>> Executor<'_, A, F, M, S> {
+    /// How many tasks there are.
+    pub fn len(&self) -> usize {
+        self.storage.lists().tasks()
+    }
+
+    /// Whether there is no task.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many tasks there can be at a time.
+    pub fn capacity(&self) -> usize {
+        self.storage.slots().len()
+    }
+}
+
+impl<A, F, M, S: Storage<A, F>> Drop for Executor<'_, A, F, M, S> {
+    fn drop(&mut self) {
+        if self.attached.get() {
+            // What the tasks spawn as they are dropped they get back.
+            self.spawner.detach();
+            let slots = self.storage.slots();
+            let next = Cell::new(0);
+            let rest = Rest { slots, next: &next };
+            rest.drop_contents();
+        }
+    }
+}
+
+/// The slots whose tasks have not been dropped yet. A panic in one of the drops
+/// does not spare the others: their futures are pinned.
+struct Rest<'a, A, F> {
+    slots: &'a [Slot<A, F>],
+    next: &'a Cell<usize>,
+}
+
+impl<A, F> Rest<'_, A, F> {
+    fn drop_contents(&self) {
+        while let Some(slot) = self.slots.get(self.next.get()) {
+            self.next.set(self.next.get() + 1);
+            let state = &slot.header().state;
+            if state.is_live() {
+                // SAFETY: a live slot has a future or, if it has not started, an
+                // argument; the executor is being dropped, so nobody polls, and
+                // the slot has been passed over.
+                unsafe { slot.drop_content(state.is_started()) };
+            }
+        }
+    }
+}
+
+impl<A, F> Drop for Rest<'_, A, F> {
+    fn drop(&mut self) {
+        self.drop_contents();
+    }
+}
+
+impl<A, F, M, S: Storage<A, F>> fmt::Debug for Executor<'_, A, F, M, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor")
+            .field("tasks", &self.len())
+            .field("capacity", &self.capacity())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! What a waker points at.
+
+use core::cell::Cell;
+use core::fmt;
+use core::ptr::{self, NonNull};
+
+use crate::lists::{Link, Lists};
+use crate::state::State;
+
+/// The beginning of a slot, the same for every kind of content.
+///
+/// It does not move, and its memory stays, from the time when its executor is
+/// attached until the executor has been dropped and there are no wakers.
+pub(crate) struct Header {
+    pub(crate) state: State,
+    /// The slot behind this one on the list that it is on, if it is on one.
+    pub(crate) next: Link,
+    /// Those of its executor. Written once, before there are wakers.
+    lists: Cell<*const Lists>,
+    /// The executor's thread, if its wakers check for it. Written once, before
+    /// there are wakers.
+    thread: Cell<usize>,
+}
+
+impl Header {
+    pub(crate) const fn vacant() -> Self {
+        Self {
+            state: State::vacant(),
+            next: Cell::new(None),
+            lists: Cell::new(ptr::null()),
+            thread: Cell::new(0),
+        }
+    }
+
+    pub(crate) fn attach(&self, lists: NonNull<Lists>, thread: usize) {
+        self.lists.set(lists.as_ptr());
+        self.thread.set(thread);
+    }
+
+    /// The thread that the slot belongs to, as [`attach`](Self::attach) was told.
+    #[inline]
+    #[cfg(feature = "std")]
+    pub(crate) fn thread(&self) -> usize {
+        self.thread.get()
+    }
+
+    /// The lists of the executor.
+    #[inline]
+    pub(crate) fn lists(&self) -> &Lists {
+        // SAFETY: who has the header of a slot that was attached: a waker, or
+        // the executor. Both are rule 2 of docs/bare.md: the lists are there as
+        // long as the slots, and nobody has a unique reference to either.
+        unsafe { &*self.lists.get() }
+    }
+}
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Header").field(&self.state).finish()
+    }
+}

@@ -1,0 +1,30 @@
+#![no_std]
+#![doc = include_str!("../README.md")]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(feature = "alloc")]
+mod boxed;
+mod executor;
+mod header;
+mod lists;
+#[cfg(feature = "alloc")]
+mod slab;
+mod slot;
+mod spawner;
+mod state;
+mod storage;
+#[cfg(feature = "std")]
+mod thread;
+mod waker;
+
+#[cfg(feature = "alloc")]
+pub use crate::boxed::{BoxExecutor, BoxFuture};
+pub use crate::executor::{Executor, Park};
+#[cfg(feature = "alloc")]
+pub use crate::slab::Slab;
+pub use crate::spawner::{SpawnError, Spawner};
+pub use crate::storage::{Array, Storage};

@@ -1,0 +1,148 @@
+//! The ready list and the free list of an executor, both through its slots.
+
+use core::cell::Cell;
+use core::fmt;
+use core::ptr::NonNull;
+
+use crate::header::Header;
+
+/// Where a list goes on.
+pub(crate) type Link = Cell<Option<NonNull<Header>>>;
+
+/// Which slots are ready, which are free, and what else every part of an
+/// executor looks at.
+pub struct Lists {
+    /// First in, first out.
+    first: Link,
+    /// The link that the next slot goes into: `first`, or that of the last slot.
+    end: Cell<NonNull<Link>>,
+    /// Last in, first out, so that what is used next is still in the cache.
+    free: Link,
+    /// How many tasks there are.
+    tasks: Cell<usize>,
+    /// How far behind its header the content of a slot is.
+    offset: Cell<usize>,
+    /// Whether a call of the executor is polling.
+    running: Cell<bool>,
+}
+
+impl Lists {
+    pub(crate) const fn new() -> Self {
+        Self {
+            first: Cell::new(None),
+            end: Cell::new(NonNull::dangling()),
+            free: Cell::new(None),
+            tasks: Cell::new(0),
+            offset: Cell::new(0),
+            running: Cell::new(false),
+        }
+    }
+
+    /// Says that the lists are in their place, and where contents begin. Nothing
+    /// is put on the ready list before.
+    pub(crate) fn attach(&self, offset: usize) {
+        self.end.set(NonNull::from(&self.first));
+        self.offset.set(offset);
+    }
+
+    /// Puts a slot that is on no list behind the ready ones.
+    #[inline]
+    pub(crate) fn push_ready(&self, slot: NonNull<Header>) {
+        // SAFETY: rule 2 of docs/bare.md: the slot of a waker, or one that the
+        // executor was asked to make ready.
+        let header = unsafe { slot.as_ref() };
+        header.next.set(None);
+        let end = self.end.replace(NonNull::from(&header.next));
+        // SAFETY: a link of these lists or of a slot on the ready one, which are
+        // all there; see `attach`.
+        unsafe { end.as_ref() }.set(Some(slot));
+    }
+
+    /// Takes the slot that has been ready for longest.
+    #[inline]
+    pub(crate) fn pop_ready(&self) -> Option<NonNull<Header>> {
+        let slot = pop(&self.first)?;
+        if self.first.get().is_none() {
+            self.end.set(NonNull::from(&self.first));
+        }
+        Some(slot)
+    }
+
+    pub(crate) fn has_ready(&self) -> bool {
+        self.first.get().is_some()
+    }
+
+    /// Puts a vacant slot that is on no list on the free one.
+    #[inline]
+    pub(crate) fn push_free(&self, slot: NonNull<Header>) {
+        // SAFETY: as in `push_ready`.
+        unsafe { slot.as_ref() }.next.set(self.free.get());
+        self.free.set(Some(slot));
+    }
+
+    #[inline]
+    pub(crate) fn pop_free(&self) -> Option<NonNull<Header>> {
+        pop(&self.free)
+    }
+
+    pub(crate) fn tasks(&self) -> usize {
+        self.tasks.get()
+    }
+
+    #[inline]
+    pub(crate) fn count_spawn(&self) {
+        self.tasks.set(self.tasks.get() + 1);
+    }
+
+    #[inline]
+    pub(crate) fn count_end(&self) {
+        self.tasks.set(self.tasks.get() - 1);
+    }
+
+    #[inline]
+    pub(crate) fn offset(&self) -> usize {
+        self.offset.get()
+    }
+
+    /// Says that this call polls from now on.
+    ///
+    /// # Panics
+    ///
+    /// If another one does, further up the stack.
+    #[inline]
+    pub(crate) fn enter(&self) -> Running<'_> {
+        assert!(
+            !self.running.replace(true),
+            "a task may not run the executor that runs it; await instead"
+        );
+        Running(self)
+    }
+}
+
+#[inline]
+fn pop(list: &Link) -> Option<NonNull<Header>> {
+    let slot = list.get()?;
+    // SAFETY: what is on a list is a slot of the executor, and they are there as
+    // long as its lists.
+    list.set(unsafe { slot.as_ref() }.next.get());
+    Some(slot)
+}
+
+/// A call of the executor that polls.
+pub(crate) struct Running<'a>(&'a Lists);
+
+impl Drop for Running<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.running.set(false);
+    }
+}
+
+impl fmt::Debug for Lists {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lists")
+            .field("tasks", &self.tasks.get())
+            .field("ready", &self.has_ready())
+            .finish_non_exhaustive()
+    }
+}

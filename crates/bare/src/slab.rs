@@ -1,0 +1,79 @@
+//! Storage in the heap.
+
+use alloc::boxed::Box;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use crate::lists::Lists;
+use crate::slot::Slot;
+use crate::storage::{has_wakers, sealed};
+
+/// Room for a number of tasks in the heap, allocated once.
+///
+/// If wakers point into it when it is dropped, with its executor, its memory is
+/// leaked, so that such a waker does nothing when it is used.
+pub struct Slab<A, F> {
+    /// A box that outlives the slab if there are wakers.
+    place: NonNull<Place<A, F>>,
+    _owns: PhantomData<Place<A, F>>,
+}
+
+struct Place<A, F> {
+    lists: Lists,
+    slots: Box<[Slot<A, F>]>,
+}
+
+impl<A, F> Slab<A, F> {
+    /// Makes an empty one for `capacity` tasks.
+    pub fn with_capacity(capacity: usize) -> Self {
+        let place = Box::new(Place {
+            lists: Lists::new(),
+            slots: (0..capacity).map(|_| Slot::vacant()).collect(),
+        });
+        Self {
+            place: NonNull::from(Box::leak(place)),
+            _owns: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn place(&self) -> &Place<A, F> {
+        // SAFETY: the box is there until the slab is dropped, and only the drop
+        // has a unique reference to it.
+        unsafe { self.place.as_ref() }
+    }
+}
+
+// SAFETY: both are in a box, which the drop below leaves alone while there are
+// wakers.
+unsafe impl<A, F> sealed::Parts<A, F> for Slab<A, F> {
+    #[inline]
+    fn lists(&self) -> &Lists {
+        &self.place().lists
+    }
+
+    #[inline]
+    fn slots(&self) -> &[Slot<A, F>] {
+        &self.place().slots
+    }
+}
+
+impl<A, F> Drop for Slab<A, F> {
+    fn drop(&mut self) {
+        if !has_wakers(&self.place().slots) {
+            // SAFETY: it is the box of `with_capacity`, and nothing points into
+            // it: the executor is gone, and there are no wakers.
+            drop(unsafe { Box::from_raw(self.place.as_ptr()) });
+        }
+    }
+}
+
+impl<A, F> fmt::Debug for Slab<A, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slab")
+            .field("capacity", &self.place().slots.len())
+            .field("lists", &self.place().lists)
+            .finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! The way to new tasks, for tasks and for whoever runs them.
+
+use core::cell::Cell;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use crate::header::Header;
+use crate::lists::Lists;
+
+/// Adds tasks to the [`Executor`](crate::Executor) that was made with it, once
+/// that has been pinned and given its first task.
+///
+/// It is made before the executor so that tasks can borrow it. `A` is the
+/// argument of which a task's future is made when it first runs.
+///
+/// The executor is not named by it and may be leaked; what is spawned is then
+/// leaked as well.
+pub struct Spawner<A> {
+    /// Those of an attached executor. It detaches itself when it is dropped.
+    lists: Cell<Option<NonNull<Lists>>>,
+    /// It writes arguments into slots, so it may not pass for a spawner of
+    /// anything shorter-lived or longer-lived.
+    _argument: PhantomData<Cell<A>>,
+}
+
+impl<A> Spawner<A> {
+    /// Makes one without an executor.
+    pub const fn new() -> Self {
+        Self {
+            lists: Cell::new(None),
+            _argument: PhantomData,
+        }
+    }
+
+    /// Adds a task, which is due after those that are ready already.
+    ///
+    /// Nothing of the task runs before this returns.
+    ///
+    /// # Errors
+    ///
+    /// With the argument if the storage is full, or if there is no executor.
+    #[inline]
+    pub fn spawn(&self, argument: A) -> Result<(), SpawnError<A>> {
+        let Some(lists) = self.lists.get() else {
+            return Err(SpawnError::new(argument, Reason::Detached));
+        };
+        // SAFETY: rule 3 of docs/bare.md: they are there while the executor is
+        // attached, and this is its thread, as nothing of this is Send.
+        let lists = unsafe { lists.as_ref() };
+        let Some(slot) = lists.pop_free() else {
+            return Err(SpawnError::new(argument, Reason::Full));
+        };
+        // SAFETY: rule 3 of docs/bare.md: the slot's argument is an `A`, and it
+        // begins at the offset.
+        let content = unsafe { slot.byte_add(lists.offset()).cast::<A>() };
+        // SAFETY: a slot that was free has no content; rule 1 of docs/bare.md.
+        unsafe { content.write(argument) };
+        // SAFETY: rule 2 of docs/bare.md.
+        let header: &Header = unsafe { slot.as_ref() };
+        header.state.transition_to_spawned();
+        lists.count_spawn();
+        lists.push_ready(slot);
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// The lists are those of an executor with this spawner, so with arguments of
+    /// this type, that is on this thread; all of it stays where it is until
+    /// [`detach`](Self::detach), or for ever.
+    ///
+    /// # Panics
+    ///
+    /// If there is an executor already.
+    pub(crate) unsafe fn attach(&self, lists: &Lists) {
+        assert!(
+            self.lists.get().is_none(),
+            "the spawner has an executor already; make one for each"
+        );
+        self.lists.set(Some(NonNull::from(lists)));
+    }
+
+    pub(crate) fn detach(&self) {
+        self.lists.set(None);
+    }
+}
+
+impl<A> Default for Spawner<A> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<A> fmt::Debug for Spawner<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spawner")
+            .field("attached", &self.lists.get().is_some())
+            .finish()
+    }
+}
+
+/// A task that was not spawned.
+pub struct SpawnError<A> {
+    argument: A,
+    reason: Reason,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    Full,
+    Detached,
+}
+
+impl<A> SpawnError<A> {
+    fn new(argument: A, reason: Reason) -> Self {
+        Self { argument, reason }
+    }
+
+    /// Whether the storage has as many tasks as it can hold. Later, when one has
+    /// ended, there is room.
+    pub fn is_full(&self) -> bool {
+        self.reason == Reason::Full
+    }
+
+    /// The argument.
+    pub fn into_argument(self) -> A {
+        self.argument
+    }
+}
+
+impl<A> fmt::Debug for SpawnError<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpawnError")
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A> fmt::Display for SpawnError<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.reason {
+            Reason::Full => "the executor's storage is full; wait until a task has ended",
+            Reason::Detached => "the spawner has no executor; give the executor its first task",
+        })
+    }
+}
+
+impl<A> core::error::Error for SpawnError<A> {}

@@ -1,0 +1,159 @@
+//! The word of a slot: what is in it, and how many wakers point at it.
+
+use core::cell::Cell;
+use core::fmt;
+
+/// Set while the slot holds an argument or a future, also while that is dropped;
+/// never while the slot is on the free list; cleared once the content is gone.
+const LIVE: usize = 1 << 0;
+/// Set while the slot is on the ready list; cleared when it is taken from it.
+const READY: usize = 1 << 1;
+/// Set while the content is a future, so never without `LIVE`; cleared with it.
+const STARTED: usize = 1 << 2;
+/// One of the wakers that were cloned and not dropped: all bits from here up.
+const WAKER: usize = 1 << 3;
+
+/// The word of one slot. Only the executor's thread touches it.
+pub(crate) struct State(Cell<usize>);
+
+/// What whoever wakes owes.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// Put the slot on the ready list.
+    Enqueue,
+    /// The task is ready already, or it is no more.
+    Nothing,
+}
+
+/// What is to be done with a slot that was taken from the ready list.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Make the future of the argument, and poll it.
+    Start,
+    /// Poll the future.
+    Poll,
+    /// The task has ended meanwhile: put the slot on the free list.
+    Release,
+    /// The task has ended, but there are wakers: the last one's drop releases.
+    Nothing,
+}
+
+/// What whoever has dropped the content, or a waker, owes.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vacated {
+    /// Put the slot on the free list.
+    Release,
+    /// The slot is still in use, or on the ready list, which releases it.
+    Nothing,
+}
+
+impl State {
+    pub(crate) const fn vacant() -> Self {
+        Self(Cell::new(0))
+    }
+
+    /// An argument was put into a vacant slot, which is now on the ready list.
+    #[inline]
+    pub(crate) fn transition_to_spawned(&self) {
+        debug_assert_eq!(self.0.get(), 0, "only a vacant slot is on the free list");
+        self.0.set(LIVE | READY);
+    }
+
+    #[inline]
+    pub(crate) fn transition_to_woken(&self) -> Wake {
+        let word = self.0.get();
+        if word & (LIVE | READY) != LIVE {
+            return Wake::Nothing;
+        }
+        self.0.set(word | READY);
+        Wake::Enqueue
+    }
+
+    /// The slot was taken from the ready list.
+    #[inline]
+    pub(crate) fn transition_to_taken(&self) -> Turn {
+        let word = self.0.get() & !READY;
+        self.0.set(word);
+        match word & (LIVE | STARTED) {
+            0 if word == 0 => Turn::Release,
+            0 => Turn::Nothing,
+            LIVE => Turn::Start,
+            _ => Turn::Poll,
+        }
+    }
+
+    /// The content is a future from now on.
+    #[inline]
+    pub(crate) fn transition_to_started(&self) {
+        self.0.set(self.0.get() | STARTED);
+    }
+
+    /// The content is gone.
+    #[inline]
+    pub(crate) fn transition_to_vacated(&self) -> Vacated {
+        let word = self.0.get() & !(LIVE | STARTED);
+        self.0.set(word);
+        released(word)
+    }
+
+    /// # Panics
+    ///
+    /// If there are so many wakers that they cannot be counted, which takes
+    /// forgetting most of them.
+    #[inline]
+    pub(crate) fn add_waker(&self) {
+        let word = self.0.get().checked_add(WAKER);
+        self.0.set(word.expect("a task has too many wakers"));
+    }
+
+    /// A waker is gone.
+    #[inline]
+    pub(crate) fn drop_waker(&self) -> Vacated {
+        let word = self.0.get() - WAKER;
+        self.0.set(word);
+        released(word)
+    }
+
+    #[inline]
+    pub(crate) fn is_live(&self) -> bool {
+        self.0.get() & LIVE != 0
+    }
+
+    #[inline]
+    pub(crate) fn is_started(&self) -> bool {
+        self.0.get() & STARTED != 0
+    }
+
+    /// How many wakers were cloned and not dropped.
+    #[inline]
+    pub(crate) fn wakers(&self) -> usize {
+        self.0.get() / WAKER
+    }
+}
+
+#[inline]
+fn released(word: usize) -> Vacated {
+    if word == 0 {
+        Vacated::Release
+    } else {
+        Vacated::Nothing
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = self.0.get();
+        f.debug_struct("State")
+            .field("live", &(word & LIVE != 0))
+            .field("started", &(word & STARTED != 0))
+            .field("ready", &(word & READY != 0))
+            .field("wakers", &self.wakers())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Where the tasks of an executor are: in an array, or in the heap.
+
+use core::fmt;
+
+use crate::lists::Lists;
+use crate::slot::Slot;
+
+/// Storage for the tasks of an [`Executor`](crate::Executor): an [`Array`] or a
+/// [`Slab`](crate::Slab).
+///
+/// `A` is the argument that a task is spawned with, `F` its future.
+pub trait Storage<A, F>: sealed::Parts<A, F> {}
+
+impl<A, F, T: sealed::Parts<A, F>> Storage<A, F> for T {}
+
+pub(crate) mod sealed {
+    use crate::lists::Lists;
+    use crate::slot::Slot;
+
+    /// What the executor sees of a storage.
+    ///
+    /// # Safety
+    ///
+    /// Once the storage is pinned, lists and slots do not move; they are the same
+    /// in each call, and stay as long as the storage does, and longer while a
+    /// slot has wakers.
+    pub unsafe trait Parts<A, F> {
+        fn lists(&self) -> &Lists;
+        fn slots(&self) -> &[Slot<A, F>];
+    }
+}
+
+/// Room for `N` tasks, wherever the executor that it is given to is put: on the
+/// stack, in another struct.
+///
+/// # Aborts
+///
+/// It ends the program when it is dropped, with its executor, while there are
+/// wakers that point into it: its memory cannot be held back. A
+/// [`Slab`](crate::Slab)'s can.
+pub struct Array<A, F, const N: usize> {
+    lists: Lists,
+    slots: [Slot<A, F>; N],
+}
+
+impl<A, F, const N: usize> Array<A, F, N> {
+    /// Makes an empty one.
+    pub const fn new() -> Self {
+        Self {
+            lists: Lists::new(),
+            slots: [const { Slot::vacant() }; N],
+        }
+    }
+}
+
+impl<A, F, const N: usize> Default for Array<A, F, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+// SAFETY: both are fields, and the drop below does not return while there are
+// wakers.
+unsafe impl<A, F, const N: usize> sealed::Parts<A, F> for Array<A, F, N> {
+    #[inline]
+    fn lists(&self) -> &Lists {
+        &self.lists
+    }
+
+    #[inline]
+    fn slots(&self) -> &[Slot<A, F>] {
+        &self.slots
+    }
+}
+
+impl<A, F, const N: usize> Drop for Array<A, F, N> {
+    fn drop(&mut self) {
+        if has_wakers(&self.slots) {
+            abort();
+        }
+    }
+}
+
+impl<A, F, const N: usize> fmt::Debug for Array<A, F, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Array")
+            .field("capacity", &N)
+            .field("lists", &self.lists)
+            .finish()
+    }
+}
+
+/// Whether a waker points at one of the slots.
+pub(crate) fn has_wakers<A, F>(slots: &[Slot<A, F>]) -> bool {
+    slots.iter().any(|slot| slot.header().state.wakers() > 0)
+}
+
+/// Says why, and ends the program.
+#[cold]
+extern "C" fn abort() -> ! {
+    // A panic does not leave a function of this kind: it is the one abort that
+    // there is without std.
+    panic!(
+        "a waker outlives the executor that it points into; \
+         drop wakers before the executor, or use a Slab"
+    )
+}
