@@ -8,9 +8,9 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use raddle_sched::{Config, CurrentThread, Driver, Unpark};
-use send_wrapper::SendWrapper;
 
 use super::fake_io::Calls;
+use super::one_thread::OneThread;
 use super::reactor::Reactor;
 use super::tasks::{Job, Spawn, serve};
 use super::{BUFFER, leaked, timed};
@@ -19,7 +19,7 @@ use super::{BUFFER, leaked, timed};
 ///
 /// It looks at events only when the scheduler has nothing to run, as the poll
 /// loop does, so that the calls can be counted.
-struct Parking(SendWrapper<&'static Reactor<'static>>);
+struct Parking(OneThread<&'static Reactor<'static>>);
 
 impl Driver for Parking {
     fn park(&mut self, timeout: Option<Duration>, _: usize) {
@@ -84,7 +84,7 @@ impl Spawn<'static> for Spawner {
         let Self { reactor, open } = *self;
         open.count.set(open.count.get() + 1);
         let future = serve::<BUFFER>(reactor, *self, job);
-        raddle_sched::spawn(SendWrapper::new(async move {
+        raddle_sched::spawn(OneThread::new(async move {
             future.await;
             open.close();
         }));
@@ -96,7 +96,7 @@ pub fn current_thread(calls: &'static Calls, requests: usize, runs: u32) -> Dura
     let reactor = leaked(calls, requests);
     let open = Box::leak(Box::default());
     let spawner = Spawner { reactor, open };
-    let driver = Box::new(Parking(SendWrapper::new(reactor)));
+    let driver = Box::new(Parking(OneThread::new(reactor)));
     let scheduler = CurrentThread::new(Config::default(), Some(driver));
     timed(calls, runs, || {
         scheduler.block_on(async {

@@ -13,6 +13,7 @@ use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
 use raddle_std::sync::Mutex;
 
 use super::boxes::Wakers;
+use super::one_thread;
 
 /// Wakers that are an `Rc`, and do not look on which thread they are.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ fn local_queue(capacity: usize) -> Rc<LocalQueue> {
 fn spawn_local<const CHECK: bool>(queue: &Rc<LocalQueue>, task: usize) -> Waker {
     let task = Rc::new(LocalTask {
         task,
-        thread: thread(),
+        thread: one_thread::current(),
         queued: Cell::new(true),
         queue: queue.clone(),
     });
@@ -94,15 +95,6 @@ fn pop_local(queue: &LocalQueue) -> Option<usize> {
     let task = queue.borrow_mut().pop_front()?;
     task.queued.set(false);
     Some(task.task)
-}
-
-thread_local! {
-    static HERE: u8 = const { 0 };
-}
-
-/// A number that no other living thread has.
-fn thread() -> usize {
-    HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
 fn raw<const CHECK: bool>(task: *const LocalTask) -> RawWaker {
@@ -128,7 +120,10 @@ unsafe fn task<const CHECK: bool>(data: *const ()) -> ManuallyDrop<Rc<LocalTask>
     let task = data.cast::<LocalTask>();
     // SAFETY: a waker keeps its task, whose thread is never written.
     let owner = unsafe { (*task).thread };
-    assert!(!CHECK || owner == thread(), "a waker is on another thread");
+    assert!(
+        !CHECK || owner == one_thread::current(),
+        "a waker is on another thread"
+    );
     // SAFETY: it came from `Rc::into_raw`, and the waker keeps its count.
     ManuallyDrop::new(unsafe { Rc::from_raw(task) })
 }

@@ -96,13 +96,19 @@ impl<'r, 'c, T: Source> Evented<'r, 'c, T> {
         }
     }
 
-    /// Waits until `operation`, for which the source must be ready, does not
+    /// Waits until `operation`, for which the source must be readable, does not
     /// block.
-    fn io<F>(&mut self, readiness: Readiness, operation: F) -> Io<'_, T, F> {
+    fn read_io<F>(&mut self, operation: F) -> Io<'_, 'r, 'c, T, F, false> {
         Io {
-            source: &mut self.source,
-            registration: self.registration,
-            readiness,
+            evented: self,
+            operation,
+        }
+    }
+
+    /// Likewise, writable.
+    fn write_io<F>(&mut self, operation: F) -> Io<'_, 'r, 'c, T, F, true> {
+        Io {
+            evented: self,
             operation,
         }
     }
@@ -116,17 +122,16 @@ impl<T: Source> Drop for Evented<'_, '_, T> {
 
 /// An operation on a source that may have to wait.
 #[derive(Debug)]
-struct Io<'a, T, F> {
-    source: &'a mut T,
-    registration: &'a Registration,
-    readiness: Readiness,
+struct Io<'a, 'r, 'c, T: Source, F, const WRITES: bool> {
+    evented: &'a mut Evented<'r, 'c, T>,
     operation: F,
 }
 
-impl<T, F> Unpin for Io<'_, T, F> {}
+impl<T: Source, F, const WRITES: bool> Unpin for Io<'_, '_, '_, T, F, WRITES> {}
 
-impl<T, F, R> Future for Io<'_, T, F>
+impl<T, F, R, const WRITES: bool> Future for Io<'_, '_, '_, T, F, WRITES>
 where
+    T: Source,
     F: FnMut(&mut T) -> io::Result<R>,
 {
     type Output = io::Result<R>;
@@ -135,17 +140,25 @@ where
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        let ready = &this.registration.ready;
+        let needed = const {
+            if WRITES {
+                Readiness::WRITABLE
+            } else {
+                Readiness::READABLE
+            }
+        };
+        let registration = this.evented.registration;
+        let ready = &registration.ready;
         // A call that is known to block is not made.
-        if ready.get().contains(this.readiness) {
-            match (this.operation)(this.source) {
+        if ready.get().contains(needed) {
+            match (this.operation)(&mut this.evented.source) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    ready.set(ready.get().without(this.readiness));
+                    ready.set(ready.get().without(needed));
                 }
                 done => return Poll::Ready(done),
             }
         }
-        this.registration.waker.borrow_mut().clone_from(cx.waker());
+        registration.waker.borrow_mut().clone_from(cx.waker());
         Poll::Pending
     }
 }
@@ -164,7 +177,7 @@ impl<'r, 'c> Listener<'r, 'c> {
     /// Waits for the next connection.
     pub fn accept(&mut self) -> impl Future<Output = io::Result<FakeStream<'c>>> {
         let accept = |listener: &mut FakeListener<'c>| listener.accept();
-        self.0.io(Readiness::READABLE, accept)
+        self.0.read_io(accept)
     }
 }
 
@@ -182,12 +195,12 @@ impl<'r, 'c> Stream<'r, 'c> {
     /// Waits for bytes.
     pub fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
         let read = |stream: &mut FakeStream<'c>| stream.read(buffer);
-        self.0.io(Readiness::READABLE, read)
+        self.0.read_io(read)
     }
 
     /// Waits for room for some of the bytes.
     pub fn write(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<usize>> {
         let write = |stream: &mut FakeStream<'c>| stream.write(bytes);
-        self.0.io(Readiness::WRITABLE, write)
+        self.0.write_io(write)
     }
 }

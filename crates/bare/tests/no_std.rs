@@ -1,0 +1,27 @@
+//! The crate builds on core alone, and with alloc: a path of std's is an error
+//! then, since std is not there.
+#![cfg(not(raddle_loom))]
+
+use std::path::Path;
+use std::process::Command;
+
+fn check(features: &[&str]) {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let output = Command::new(env!("CARGO"))
+        .args(["check", "--offline", "--lib", "--no-default-features"])
+        .args(features)
+        .arg("--manifest-path")
+        .arg(manifest)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+}
+
+#[test]
+fn it_needs_no_std() {
+    assert!(include_str!("../src/lib.rs").starts_with("#![no_std]"));
+    check(&[]);
+    check(&["--features", "alloc"]);
+}

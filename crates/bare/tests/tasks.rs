@@ -1,0 +1,423 @@
+//! Tasks from their spawn to their end.
+#![cfg(not(raddle_loom))]
+
+use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
+use std::future::{pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::Poll;
+
+use raddle_bare::{Array, BoxExecutor, BoxFuture, Executor, Park, Slab, Spawner, Storage};
+use static_assertions::assert_not_impl_any;
+
+// What is on one thread stays there.
+assert_not_impl_any!(Spawner<u32>: Send, Sync);
+assert_not_impl_any!(BoxExecutor<'static, 'static>: Send, Sync, Unpin);
+
+fn run<A, F, M, S>(executor: Pin<&Executor<'_, A, F, M, S>>)
+where
+    F: Future<Output = ()>,
+    M: Fn(A) -> F,
+    S: Storage<A, F>,
+{
+    let Ok(()) = executor.run(|_| -> Result<(), Infallible> { panic!("nothing wakes anybody") });
+}
+
+/// Pending once, and woken at once.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Says when it is dropped.
+struct Noted<'a>(&'a RefCell<Vec<u32>>, u32);
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        self.0.borrow_mut().push(self.1);
+    }
+}
+
+#[test]
+fn tasks_run_in_the_order_in_which_they_became_ready() {
+    let order = RefCell::new(Vec::new());
+    let spawner = Spawner::new();
+    let executor = pin!(Executor::new(&spawner, Slab::with_capacity(3), async |n| {
+        for round in 0..2 {
+            order.borrow_mut().push(10 * round + n);
+            yield_now().await;
+        }
+    }));
+    for n in 1..=3 {
+        executor.as_ref().spawn(n).unwrap();
+    }
+    assert_eq!((executor.len(), executor.capacity()), (3, 3));
+    assert!(order.borrow().is_empty(), "a spawn runs nothing");
+    run(executor.as_ref());
+    assert_eq!(*order.borrow(), [1, 2, 3, 11, 12, 13]);
+    assert!(executor.is_empty());
+}
+
+#[test]
+fn a_task_spawns_others_and_one_function_is_several_kinds() {
+    enum Job {
+        Tree(u32),
+        Leaf,
+    }
+    async fn grow(job: Job, spawner: &Spawner<Job>, leaves: &Cell<u32>) {
+        match job {
+            Job::Tree(0) => spawner.spawn(Job::Leaf).unwrap(),
+            Job::Tree(height) => {
+                spawner.spawn(Job::Tree(height - 1)).unwrap();
+                spawner.spawn(Job::Tree(height - 1)).unwrap();
+                yield_now().await;
+            }
+            Job::Leaf => leaves.set(leaves.get() + 1),
+        }
+    }
+    let leaves = Cell::new(0);
+    let spawner = Spawner::new();
+    let executor = pin!(Executor::new(&spawner, Array::<_, _, 64>::new(), |job| {
+        grow(job, &spawner, &leaves)
+    }));
+    executor.as_ref().spawn(Job::Tree(4)).unwrap();
+    run(executor.as_ref());
+    assert_eq!(leaves.get(), 16);
+}
+
+#[test]
+fn a_full_store_gives_the_argument_back_and_has_room_again() {
+    let spawner = Spawner::new();
+    let executor = pin!(Executor::new(
+        &spawner,
+        Array::<_, _, 2>::new(),
+        async |text: String| drop(text)
+    ));
+    let executor = executor.as_ref();
+    for _ in 0..3 {
+        executor.spawn("one".to_owned()).unwrap();
+        spawner.spawn("two".to_owned()).unwrap();
+        let error = spawner.spawn("three".to_owned()).unwrap_err();
+        assert!(error.is_full());
+        assert_eq!(
+            error.to_string(),
+            "the executor's storage is full; wait until a task has ended"
+        );
+        assert_eq!(error.into_argument(), "three");
+        run(executor);
+    }
+}
+
+#[test]
+fn a_spawner_without_an_executor_gives_the_argument_back() {
+    let spawner = Spawner::new();
+    let error = spawner.spawn(7).unwrap_err();
+    assert!(!error.is_full());
+    assert_eq!(error.into_argument(), 7);
+    {
+        let executor = pin!(Executor::new(
+            &spawner,
+            Slab::with_capacity(1),
+            async |_| ()
+        ));
+        executor.as_ref().spawn(1).unwrap();
+    }
+    assert!(!spawner.spawn(8).unwrap_err().is_full());
+}
+
+#[test]
+#[should_panic(expected = "has an executor already")]
+fn a_spawner_has_one_executor() {
+    let spawner = Spawner::new();
+    let first = pin!(Executor::new(
+        &spawner,
+        Slab::with_capacity(1),
+        async |()| ()
+    ));
+    let second = pin!(Executor::new(
+        &spawner,
+        Slab::with_capacity(1),
+        async |()| ()
+    ));
+    first.as_ref().spawn(()).unwrap();
+    second.as_ref().spawn(()).unwrap();
+}
+
+#[test]
+fn a_leaked_executor_is_out_of_reach_but_for_its_memory() {
+    let spawner = Spawner::new();
+    let ran = Cell::new(0);
+    {
+        let short_lived = Cell::new(0);
+        let executor = Box::pin(Executor::new(&spawner, Slab::with_capacity(2), |()| {
+            short_lived.set(short_lived.get() + 1);
+            ran.set(ran.get() + 1);
+            async {}
+        }));
+        executor.as_ref().spawn(()).unwrap();
+        std::mem::forget(executor);
+    }
+    spawner.spawn(()).unwrap();
+    assert!(spawner.spawn(()).unwrap_err().is_full());
+    assert_eq!(ran.get(), 0, "nothing that it borrowed is used any more");
+}
+
+#[test]
+fn a_step_is_one_poll() {
+    let spawner = Spawner::new();
+    let executor = pin!(Executor::new(
+        &spawner,
+        Slab::with_capacity(1),
+        async |()| {
+            yield_now().await;
+        }
+    ));
+    let executor = executor.as_ref();
+    assert!(!executor.step());
+    executor.spawn(()).unwrap();
+    assert!(executor.step());
+    assert_eq!(executor.len(), 1);
+    assert!(executor.step());
+    assert!(executor.is_empty() && !executor.step());
+}
+
+#[test]
+fn events_are_looked_at_although_tasks_are_always_ready() {
+    let stop = Cell::new(false);
+    let spawner = Spawner::new();
+    let executor = pin!(Executor::new(
+        &spawner,
+        Slab::with_capacity(1),
+        async |()| {
+            while !stop.get() {
+                yield_now().await;
+            }
+        }
+    ));
+    executor.as_ref().spawn(()).unwrap();
+    let Ok(()) = executor.as_ref().run(|park| {
+        assert_eq!(park, Park::Look);
+        stop.set(true);
+        Ok::<(), Infallible>(())
+    });
+}
+
+#[test]
+fn an_error_of_park_leaves_the_tasks() {
+    let done = Cell::new(false);
+    let waker = Cell::new(None);
+    let spawner = Spawner::new();
+    let executor = pin!(Executor::new(
+        &spawner,
+        Slab::with_capacity(1),
+        async |()| {
+            poll_fn(|cx| {
+                waker.set(Some(cx.waker().clone()));
+                if done.get() {
+                    waker.take();
+                    return Poll::Ready(());
+                }
+                Poll::Pending
+            })
+            .await;
+        }
+    ));
+    let executor = executor.as_ref();
+    executor.spawn(()).unwrap();
+    assert_eq!(
+        executor.run(|park| {
+            assert_eq!(park, Park::Wait);
+            Err("no")
+        }),
+        Err("no")
+    );
+    assert_eq!(executor.len(), 1);
+    done.set(true);
+    waker.take().unwrap().wake();
+    run(executor);
+}
+
+#[test]
+fn a_panic_ends_its_task_alone() {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Where {
+        Nowhere,
+        Making,
+        Poll,
+        Drop,
+    }
+    struct Bomb(bool);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            assert!(!self.0, "in the drop");
+        }
+    }
+    for place in [Where::Making, Where::Poll, Where::Drop] {
+        let dropped = Rc::new(());
+        let spawner = Spawner::new();
+        let executor = pin!(Executor::new(&spawner, Array::<_, _, 2>::new(), |place| {
+            assert!(place != Where::Making, "in the making");
+            let dropped = dropped.clone();
+            async move {
+                let _dropped = dropped;
+                let _bomb = Bomb(place == Where::Drop);
+                yield_now().await;
+                assert!(place != Where::Poll, "in a poll");
+            }
+        }));
+        let executor = executor.as_ref();
+        executor.spawn(place).unwrap();
+        executor.spawn(Where::Nowhere).unwrap();
+        let panic = catch_unwind(AssertUnwindSafe(|| run(executor)));
+        assert!(panic.is_err());
+        assert_eq!(executor.len(), 1, "the other is still there");
+        run(executor);
+        assert_eq!(Rc::strong_count(&dropped), 1);
+        executor.spawn(Where::Nowhere).unwrap();
+        executor.spawn(Where::Nowhere).unwrap();
+        run(executor);
+    }
+}
+
+#[test]
+#[should_panic(expected = "may not run the executor that runs it")]
+fn a_task_does_not_run_its_executor() {
+    type Inner = BoxExecutor<'static, 'static>;
+    thread_local! {
+        static INNER: Cell<Option<Pin<&'static Inner>>> = const { Cell::new(None) };
+    }
+    let spawner = Box::leak(Box::new(Spawner::new()));
+    let executor: Pin<&'static Inner> =
+        Pin::static_ref(Box::leak(Box::new(Inner::boxed(spawner, 1))));
+    INNER.set(Some(executor));
+    let nested = async { run(INNER.get().unwrap()) };
+    executor.spawn(Box::pin(nested)).unwrap();
+    run(executor);
+}
+
+#[test]
+fn dropping_the_executor_drops_every_task_and_refuses_more() {
+    let order = RefCell::new(Vec::new());
+    let refused = Cell::new(0);
+    let spawner = Spawner::new();
+    struct SpawnOnDrop<'a>(&'a Spawner<u32>, &'a Cell<u32>);
+    impl Drop for SpawnOnDrop<'_> {
+        fn drop(&mut self) {
+            self.1.set(self.0.spawn(9).unwrap_err().into_argument());
+        }
+    }
+    {
+        let executor = pin!(Executor::new(&spawner, Slab::with_capacity(4), async |n| {
+            let _noted = Noted(&order, n);
+            let _spawn = SpawnOnDrop(&spawner, &refused);
+            pending::<()>().await;
+        }));
+        executor.as_ref().spawn(1).unwrap();
+        executor.as_ref().spawn(2).unwrap();
+        while executor.as_ref().step() {}
+    }
+    order.borrow_mut().sort_unstable();
+    assert_eq!(*order.borrow(), [1, 2]);
+    assert_eq!(refused.get(), 9);
+}
+
+#[test]
+fn an_argument_that_never_ran_is_dropped() {
+    let argument = Rc::new(());
+    let spawner = Spawner::new();
+    {
+        let executor = pin!(Executor::new(
+            &spawner,
+            Array::<_, _, 2>::new(),
+            async |_: Rc<()>| ()
+        ));
+        executor.as_ref().spawn(argument.clone()).unwrap();
+        assert_eq!(Rc::strong_count(&argument), 2);
+    }
+    assert_eq!(Rc::strong_count(&argument), 1);
+}
+
+#[test]
+fn a_panic_in_a_drop_does_not_spare_the_other_tasks() {
+    struct Bomb<'a>(Noted<'a>);
+    impl Drop for Bomb<'_> {
+        fn drop(&mut self) {
+            assert!(self.0.1 != 2, "the second's drop");
+        }
+    }
+    let order = RefCell::new(Vec::new());
+    let spawner = Spawner::new();
+    let panic = catch_unwind(AssertUnwindSafe(|| {
+        let executor = pin!(Executor::new(
+            &spawner,
+            Array::<_, _, 3>::new(),
+            async |n| {
+                let _bomb = Bomb(Noted(&order, n));
+                pending::<()>().await;
+            }
+        ));
+        for n in 1..=3 {
+            executor.as_ref().spawn(n).unwrap();
+        }
+        while executor.as_ref().step() {}
+    }));
+    assert!(panic.is_err());
+    order.borrow_mut().sort_unstable();
+    assert_eq!(*order.borrow(), [1, 2, 3]);
+}
+
+#[test]
+fn boxed_futures_are_of_any_type_and_spawn_others() {
+    async fn outer<'a>(spawner: &'a Spawner<BoxFuture<'a>>, sum: &'a Cell<u64>) {
+        spawner
+            .spawn_boxed(async { sum.set(sum.get() + 1) })
+            .unwrap();
+        let large = [1_u64; 100];
+        yield_now().await;
+        sum.set(sum.get() + large.iter().sum::<u64>());
+    }
+    let sum = Cell::new(0);
+    let spawner = Spawner::new();
+    let executor = pin!(BoxExecutor::boxed(&spawner, 4));
+    executor
+        .as_ref()
+        .spawn(Box::pin(outer(&spawner, &sum)))
+        .unwrap();
+    run(executor.as_ref());
+    assert_eq!(sum.get(), 101);
+}
+
+#[test]
+fn a_future_does_not_move_and_is_aligned() {
+    #[repr(align(64))]
+    struct Aligned(u8);
+    let spawner = Spawner::new();
+    let executor = pin!(Executor::new(
+        &spawner,
+        Slab::with_capacity(3),
+        async |n: u8| {
+            let here = Aligned(n);
+            let before = &raw const here;
+            for _ in 0..3 {
+                yield_now().await;
+                assert_eq!(before, &raw const here);
+                assert_eq!(before.addr() % 64, 0);
+                assert_eq!(here.0, n);
+            }
+        }
+    ));
+    for n in 0..3 {
+        executor.as_ref().spawn(n).unwrap();
+    }
+    run(executor.as_ref());
+}
