@@ -40,6 +40,7 @@ pub fn draw(path: &Path, series: &[(&str, Vec<f64>)]) -> Result<(), Box<dyn Erro
     chart
         .configure_mesh()
         .disable_x_mesh()
+        .max_light_lines(0)
         .x_labels(2 * VARIANTS.len() + 1)
         .x_label_formatter(&name)
         .label_style(("sans-serif", 11))
