@@ -1,5 +1,5 @@
 //! Tasks from their spawn to their end.
-#![cfg(not(raddle_loom))]
+#![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
