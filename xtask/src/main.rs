@@ -13,6 +13,7 @@ mod nightly;
 mod sanitize;
 mod steps;
 mod stress;
+mod targets;
 mod test;
 mod tidy;
 mod workspace;

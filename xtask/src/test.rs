@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use crate::loom;
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::stress;
+use crate::targets;
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
 
@@ -36,6 +37,7 @@ pub(crate) fn run() -> Result<()> {
         )?;
         steps.run("test", &mut cargo(&root, &["test", "--workspace"]))?;
         steps.run("stress", &mut stress::command(&root, 1, false))?;
+        targets::check(steps, &root)?;
         for package in &packages {
             alone(steps, &root, package)?;
             if package.has_features {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::Arc as StdArc;
 
-use raddle_std::sync::{Condvar, Mutex};
+use raddle_std::sync::{Condvar, Mutex, Rank};
 use raddle_std::thread::{Builder, JoinHandle};
 
 use crate::config::Config;
@@ -56,15 +56,18 @@ pub(crate) struct Recipe {
 impl<J> Shared<J> {
     pub(crate) fn new(config: Config, spawn: Box<Spawn>) -> Self {
         Self {
-            state: Mutex::new(State {
-                queue: VecDeque::new(),
-                alive: 0,
-                serving: 0,
-                free: 0,
-                recipe: Some(StdArc::new(Recipe { config, spawn })),
-                handles: BTreeMap::new(),
-                next_number: 0,
-            }),
+            state: Mutex::ranked(
+                Rank::leaf("blocking pool"),
+                State {
+                    queue: VecDeque::new(),
+                    alive: 0,
+                    serving: 0,
+                    free: 0,
+                    recipe: Some(StdArc::new(Recipe { config, spawn })),
+                    handles: BTreeMap::new(),
+                    next_number: 0,
+                },
+            ),
             work: Condvar::new(),
             gone: Condvar::new(),
         }

@@ -43,6 +43,7 @@ impl AsyncRead for Swindler {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "must fill the buffer it is given")]
 fn a_read_that_exchanges_the_buffer_is_found_out() {
     let mut space = [MaybeUninit::uninit(); 8];
@@ -69,6 +70,7 @@ impl AsyncRead for Neighbour {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "must fill the buffer it is given")]
 fn a_read_that_exchanges_an_empty_buffer_is_found_out() {
     let (empty, neighbour) = Box::leak(Box::new([7; 8])).split_at_mut(0);

@@ -333,12 +333,14 @@ impl AsyncRead for Swindler {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "exchanged its ReadBuf")]
 fn an_exchanged_buffer_is_noticed_by_read_buf() {
     let _ = block_on(Swindler.read_buf(&mut Vec::with_capacity(64)));
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "exchanged its ReadBuf")]
 fn an_exchanged_buffer_is_noticed_by_take() {
     let _ = block_on(AsyncReadExt::take(Swindler, 64).read_buf(&mut Vec::with_capacity(64)));

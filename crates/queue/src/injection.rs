@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::vec;
 
-use raddle_std::sync::Mutex;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_std::sync::{Mutex, Rank};
 
 use crate::{Overflow, Owner, Pointer, Stolen};
 
@@ -47,10 +47,13 @@ impl<T> Injection<T> {
     pub fn new() -> Self {
         Self {
             len: AtomicUsize::new(0),
-            list: Mutex::new(List {
-                items: VecDeque::new(),
-                closed: false,
-            }),
+            list: Mutex::ranked(
+                Rank::leaf("injection queue"),
+                List {
+                    items: VecDeque::new(),
+                    closed: false,
+                },
+            ),
         }
     }
 

@@ -95,5 +95,8 @@ pub use raddle_macros::main;
 pub use raddle_macros::test;
 
 #[cfg(doctest)]
+mod refused;
+
+#[cfg(doctest)]
 #[doc = include_str!("../../macros/README.md")]
 struct MacrosReadme;

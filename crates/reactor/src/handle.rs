@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use mio::event::Source;
-use raddle_std::sync::{Arc, Mutex};
+use raddle_std::sync::{Arc, Mutex, Rank};
 
 use crate::table::{Table, UNPARK};
 use crate::{Interest, IoState, Registration, error};
@@ -30,7 +30,7 @@ impl Handle {
             shared: Arc::new(Shared {
                 registry: registry.try_clone()?,
                 unpark: mio::Waker::new(registry, UNPARK)?,
-                table: Mutex::new(Table::new()),
+                table: Mutex::ranked(Rank::outer(2, "registrations"), Table::new()),
                 process: std::process::id(),
             }),
         })

@@ -6,7 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use raddle_std::sync::Mutex;
+use raddle_std::sync::{Mutex, Rank};
 use slab::Slab;
 
 use crate::readiness::{Clearing, Readiness, ReadyEvent};
@@ -55,7 +55,7 @@ impl IoState {
     pub fn new() -> Self {
         Self {
             readiness: Readiness::new(),
-            waiters: Mutex::new(Waiters::default()),
+            waiters: Mutex::ranked(Rank::leaf("waiters of a source"), Waiters::default()),
         }
     }
 

@@ -6,8 +6,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use raddle_std::sync::Mutex;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::sync::{Mutex, Rank};
 use raddle_std::thread::{self, Thread};
 
 use crate::config::Config;
@@ -111,10 +111,13 @@ impl CurrentThread {
         let (shared, mut workers) = Shared::new(Id::next(), 0, config, driver, Order::Queue);
         Self {
             handle: Handle::new(shared),
-            seat: Mutex::new(Seat {
-                worker: workers.pop(),
-                waiting: Vec::new(),
-            }),
+            seat: Mutex::ranked(
+                Rank::leaf("seat"),
+                Seat {
+                    worker: workers.pop(),
+                    waiting: Vec::new(),
+                },
+            ),
         }
     }
 

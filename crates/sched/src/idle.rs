@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use raddle_std::sync::Mutex;
 use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use raddle_std::sync::{Mutex, Rank};
 
 /// The number of workers that the counts have room for.
 pub(crate) const MAX_WORKERS: usize = (1 << PARKED_SHIFT) - 1;
@@ -109,11 +109,14 @@ impl Idle {
     pub(crate) fn new(workers: usize, has_watch: bool) -> Self {
         Self {
             counts: AtomicUsize::new(0),
-            sleepers: Mutex::new(Sleepers {
-                listed: Vec::with_capacity(workers),
-                watcher: None,
-                gone: 0,
-            }),
+            sleepers: Mutex::ranked(
+                Rank::leaf("sleepers"),
+                Sleepers {
+                    listed: Vec::with_capacity(workers),
+                    watcher: None,
+                    gone: 0,
+                },
+            ),
             watched: AtomicBool::new(false),
             workers,
             has_watch,

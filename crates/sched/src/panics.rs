@@ -3,8 +3,8 @@
 use std::fmt;
 use std::task::Waker;
 
-use raddle_std::sync::Mutex;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::sync::{Mutex, Rank};
 
 use crate::context;
 use crate::shared::Shared;
@@ -29,11 +29,19 @@ pub enum UnhandledPanic {
 
 /// Whether a task has panicked whose scheduler ends by that, and who is to be
 /// told.
-#[derive(Default)]
 pub(crate) struct Panics {
     fatal: AtomicBool,
     /// Those that block on futures.
     blocked: Mutex<Vec<Waker>>,
+}
+
+impl Default for Panics {
+    fn default() -> Self {
+        Self {
+            fatal: AtomicBool::new(false),
+            blocked: Mutex::ranked(Rank::leaf("threads that block"), Vec::new()),
+        }
+    }
 }
 
 impl Shared {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use raddle_std::sync::Mutex;
 use raddle_std::sync::atomic::{AtomicU32, Ordering};
+use raddle_std::sync::{Mutex, Rank};
 use raddle_std::thread::{self, Thread};
 
 use crate::driver::{Driver, Unpark};
@@ -29,7 +29,7 @@ impl Parker {
     pub(crate) fn new() -> Self {
         Self {
             state: AtomicU32::new(AWAKE),
-            thread: Mutex::new(None),
+            thread: Mutex::ranked(Rank::leaf("thread of a parker"), None),
         }
     }
 

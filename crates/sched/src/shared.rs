@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use raddle_queue::{Injection, Slot, Stealer};
 use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_std::sync::{Arc, Condvar, Mutex, Rank};
 use raddle_std::{CachePadded, Count};
 use raddle_task::CompletedStack;
 
@@ -109,13 +109,18 @@ impl Shared {
             idle: Idle::new(config.workers, config.keeps_watch && config.workers > 1),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
+            // UNRANKED: a worker waits for events under it, and wakes tasks; the others
+            // only try it.
             driver: Mutex::new(driver),
             host: AtomicUsize::new(NOBODY),
             closed: AtomicBool::new(false),
             panics: Panics::default(),
-            ended: Mutex::new(Ended::new(config.workers)),
+            ended: Mutex::ranked(
+                Rank::leaf("workers that have ended"),
+                Ended::new(config.workers),
+            ),
             completed_displaced: Count::default(),
-            finished: Mutex::new(false),
+            finished: Mutex::ranked(Rank::leaf("end of a scheduler"), false),
             on_finish: Condvar::new(),
             config,
         });

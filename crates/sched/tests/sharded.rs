@@ -463,6 +463,7 @@ fn a_worker_with_tasks_stays_on_its_thread() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
     for parked in [false, true] {
         let (handle, mut workers) = stepped(2);
@@ -490,6 +491,7 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
 
 /// A panic unwinds past the drop: a second one would abort.
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_worker_dropped_elsewhere_by_a_panic_is_leaked_quietly() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();

@@ -33,6 +33,7 @@ use crate::std as imp;
 #[cfg(raddle_loom)]
 pub mod model;
 
+mod rank;
 mod waker_batch;
 
 pub use crate::count::Count;
@@ -44,6 +45,7 @@ pub mod sync {
     pub use crate::imp::sync::{
         Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     };
+    pub use crate::rank::Rank;
 
     /// Atomic words and fences.
     pub mod atomic {

@@ -2,10 +2,13 @@
 
 pub(crate) mod sync {
     use std::fmt;
+    use std::ops::{Deref, DerefMut};
     use std::sync::PoisonError;
     use std::time::Duration;
 
-    pub use std::sync::{Arc, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+    use crate::rank::{Held, Place, Rank};
+
+    pub use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
     pub(crate) mod atomic {
         pub use std::sync::atomic::{
@@ -18,46 +21,100 @@ pub(crate) mod sync {
     /// Raddle runs no user code under a lock, so a guard that is dropped by a
     /// panic has not left its value half changed.
     #[derive(Default)]
-    pub struct Mutex<T: ?Sized>(std::sync::Mutex<T>);
+    pub struct Mutex<T: ?Sized> {
+        place: Place,
+        inner: std::sync::Mutex<T>,
+    }
+
+    /// What is locked, until it is dropped.
+    pub struct MutexGuard<'a, T: ?Sized> {
+        inner: std::sync::MutexGuard<'a, T>,
+        held: Held,
+    }
 
     impl<T> Mutex<T> {
-        /// Makes an unlocked mutex.
+        /// Makes an unlocked mutex that has no place in the order of locks.
         pub const fn new(value: T) -> Self {
-            Self(std::sync::Mutex::new(value))
+            Self {
+                place: Place::none(),
+                inner: std::sync::Mutex::new(value),
+            }
+        }
+
+        /// Makes an unlocked mutex that is taken in the order of ranks: see
+        /// [`Rank`].
+        pub const fn ranked(rank: Rank, value: T) -> Self {
+            Self {
+                place: Place::new(rank),
+                inner: std::sync::Mutex::new(value),
+            }
         }
 
         /// Takes the value out of a mutex that nobody shares any more.
         pub fn into_inner(self) -> T {
-            self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+            let inner = self.inner.into_inner();
+            inner.unwrap_or_else(PoisonError::into_inner)
         }
     }
 
     impl<T: ?Sized> Mutex<T> {
         /// Blocks until the lock is held.
         #[inline]
+        #[track_caller]
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            let held = self.place.enter();
+            MutexGuard {
+                inner: self.inner.lock().unwrap_or_else(PoisonError::into_inner),
+                held,
+            }
         }
 
         /// Takes the lock if nobody holds it.
         #[inline]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            match self.0.try_lock() {
-                Ok(guard) => Some(guard),
-                Err(std::sync::TryLockError::Poisoned(error)) => Some(error.into_inner()),
-                Err(std::sync::TryLockError::WouldBlock) => None,
-            }
+            let inner = match self.inner.try_lock() {
+                Ok(guard) => guard,
+                Err(std::sync::TryLockError::Poisoned(error)) => error.into_inner(),
+                Err(std::sync::TryLockError::WouldBlock) => return None,
+            };
+            Some(MutexGuard {
+                inner,
+                held: self.place.enter_anyhow(),
+            })
         }
 
         /// The value, without locking: the borrow proves that nobody else can.
         pub fn get_mut(&mut self) -> &mut T {
-            self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+            let inner = self.inner.get_mut();
+            inner.unwrap_or_else(PoisonError::into_inner)
         }
     }
 
     impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.fmt(f)
+            self.inner.fmt(f)
+        }
+    }
+
+    impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+        type Target = T;
+
+        #[inline]
+        fn deref(&self) -> &T {
+            &self.inner
+        }
+    }
+
+    impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+        #[inline]
+        fn deref_mut(&mut self) -> &mut T {
+            &mut self.inner
+        }
+    }
+
+    impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.inner.fmt(f)
         }
     }
 
@@ -106,7 +163,10 @@ pub(crate) mod sync {
         /// Releases the lock, waits for a notification (or a spurious wake-up)
         /// and takes the lock again.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+            let MutexGuard { inner, held } = guard;
+            // Who waits takes no other lock.
+            let inner = self.0.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            MutexGuard { inner, held }
         }
 
         /// As [`wait`](Self::wait), but for no longer than `timeout`; the
@@ -116,11 +176,12 @@ pub(crate) mod sync {
             guard: MutexGuard<'a, T>,
             timeout: Duration,
         ) -> (MutexGuard<'a, T>, bool) {
-            let (guard, result) = self
+            let MutexGuard { inner, held } = guard;
+            let (inner, result) = self
                 .0
-                .wait_timeout(guard, timeout)
+                .wait_timeout(inner, timeout)
                 .unwrap_or_else(PoisonError::into_inner);
-            (guard, result.timed_out())
+            (MutexGuard { inner, held }, result.timed_out())
         }
 
         /// Wakes one waiting thread.

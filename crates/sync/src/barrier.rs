@@ -5,7 +5,7 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_std::sync::Mutex;
+use raddle_std::sync::{Mutex, Rank};
 
 use crate::wait_list::WaitList;
 use crate::wakers::Wakers;
@@ -64,11 +64,14 @@ impl Barrier {
     pub fn new(n: usize) -> Self {
         Self {
             size: n.max(1),
-            state: Mutex::new(State {
-                arrived: 0,
-                opened: 0,
-                waiters: WaitList::new(),
-            }),
+            state: Mutex::ranked(
+                Rank::leaf("barrier"),
+                State {
+                    arrived: 0,
+                    opened: 0,
+                    waiters: WaitList::new(),
+                },
+            ),
         }
     }
 

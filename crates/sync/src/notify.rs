@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
-use raddle_std::sync::Mutex;
+use raddle_std::sync::{Mutex, Rank};
 
 use self::notified::{By, Waiter};
 use self::state::{State, ToCalled, ToPermit};
@@ -90,7 +90,7 @@ impl Notify {
         Self {
             state: State::new(),
             marks: Marks::new(),
-            waiters: Mutex::new(WaitList::new()),
+            waiters: Mutex::ranked(Rank::leaf("waiters of a notify"), WaitList::new()),
         }
     }
 
@@ -100,7 +100,7 @@ impl Notify {
         Self {
             state: State::new(),
             marks: Marks::new(),
-            waiters: Mutex::new(WaitList::new()),
+            waiters: Mutex::ranked(Rank::leaf("waiters of a notify"), WaitList::new()),
         }
     }
 

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use raddle_std::CachePadded;
-use raddle_std::sync::{Mutex, MutexGuard};
+use raddle_std::sync::{Mutex, MutexGuard, Rank};
 use slab::Slab;
 
 use self::word::Word;
@@ -60,10 +60,13 @@ impl Sequence {
         Self {
             word: CachePadded::new(Word::new()),
             crowds: std::array::from_fn(|_| {
-                CachePadded::new(Mutex::new(Crowd {
-                    round: 0,
-                    wakers: Slab::new(),
-                }))
+                CachePadded::new(Mutex::ranked(
+                    Rank::leaf("crowd of a sequence"),
+                    Crowd {
+                        round: 0,
+                        wakers: Slab::new(),
+                    },
+                ))
             }),
         }
     }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use raddle_std::sync::Mutex;
+use raddle_std::sync::{Mutex, Rank};
 
 use crate::Notify;
 use crate::once_slot::OnceSlot;
@@ -51,7 +51,7 @@ impl<T> SetOnce<T> {
     pub const fn const_new() -> Self {
         Self {
             slot: OnceSlot::new(),
-            setting: Mutex::new(()),
+            setting: Mutex::ranked(Rank::leaf("setting once"), ()),
             was_set: Notify::const_new(),
         }
     }
@@ -61,7 +61,7 @@ impl<T> SetOnce<T> {
     pub const fn const_new_with(value: T) -> Self {
         Self {
             slot: OnceSlot::with_value(value),
-            setting: Mutex::new(()),
+            setting: Mutex::ranked(Rank::leaf("setting once"), ()),
             was_set: Notify::const_new(),
         }
     }
@@ -69,7 +69,7 @@ impl<T> SetOnce<T> {
     fn with_slot(slot: OnceSlot<T>) -> Self {
         Self {
             slot,
-            setting: Mutex::new(()),
+            setting: Mutex::ranked(Rank::leaf("setting once"), ()),
             was_set: Notify::new(),
         }
     }

@@ -272,6 +272,7 @@ impl Touchy {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_clone_that_panics_leaves_the_channel_usable() {
     let (sender, mut one) = broadcast::channel(2);
     let mut two = sender.subscribe();
@@ -288,6 +289,7 @@ fn a_clone_that_panics_leaves_the_channel_usable() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_drop_that_panics_leaves_the_channel_usable() {
     let (sender, mut one) = broadcast::channel(2);
     sender.send(touchy(false, 1)).ok().unwrap();

@@ -14,7 +14,7 @@ use std::alloc::{self, Layout};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use raddle_std::sync::Mutex;
+use raddle_std::sync::{Mutex, Rank};
 
 /// How many blocks change hands at a time.
 const BATCH: usize = 64;
@@ -25,7 +25,8 @@ const DEPOT_BYTES: usize = 1 << 20;
 /// The alignment of blocks, which is malloc's own.
 const ALIGN: usize = 16;
 
-static DEPOT: Depot = Depot([const { Mutex::new(Vec::new()) }; SIZES]);
+static DEPOT: Depot =
+    Depot([const { Mutex::ranked(Rank::leaf("depot of cells"), Vec::new()) }; SIZES]);
 
 raddle_std::thread_local! {
     static CACHE: Cache = Cache([const { Shelf::new() }; SIZES]);

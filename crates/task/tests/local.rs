@@ -168,6 +168,7 @@ fn abort_all_ends_tasks_whose_wakers_live_on() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn another_list_does_not_run_it() {
     let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
     let other = LocalList::new();
@@ -182,6 +183,7 @@ fn another_list_does_not_run_it() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn what_is_dropped_unfinished_is_leaked() {
     let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
     let dropped = Rc::default();

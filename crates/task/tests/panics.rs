@@ -185,6 +185,7 @@ fn run(case: Case) {
 
 /// tokio 3967, 4430, compio 901.
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn the_matrix() {
     for poll in [PollPanic::None, PollPanic::Text, PollPanic::Payload] {
         for future_drop in [false, true] {

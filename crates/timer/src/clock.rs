@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use raddle_std::sync::Mutex;
 use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_std::sync::{Mutex, Rank};
 
 use crate::instant::Instant;
 
@@ -48,10 +48,13 @@ impl Clock {
             start: now,
             diverted: AtomicBool::new(false),
             holds: AtomicUsize::new(0),
-            course: Mutex::new(Course {
-                base: now,
-                running_since: Some(now),
-            }),
+            course: Mutex::ranked(
+                Rank::leaf("clock"),
+                Course {
+                    base: now,
+                    running_since: Some(now),
+                },
+            ),
         }
     }
 

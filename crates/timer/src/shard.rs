@@ -3,7 +3,7 @@
 use std::fmt;
 
 use raddle_std::WakerBatch;
-use raddle_std::sync::{Arc, Mutex, MutexGuard};
+use raddle_std::sync::{Arc, Mutex, MutexGuard, Rank};
 
 use crate::deadline::{Earliest, NEVER};
 use crate::shared::Shared;
@@ -29,10 +29,13 @@ impl Shard {
         Self {
             shared,
             earliest: Earliest::new(),
-            core: Mutex::new(Core {
-                wheel: Wheel::new(),
-                shut_down: false,
-            }),
+            core: Mutex::ranked(
+                Rank::leaf("shard of timers"),
+                Core {
+                    wheel: Wheel::new(),
+                    shut_down: false,
+                },
+            ),
         }
     }
 

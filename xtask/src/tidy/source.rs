@@ -24,6 +24,7 @@ pub(super) fn check(file: &File) -> Vec<String> {
     findings.extend(no_unsafe(file));
     findings.extend(ordering(file));
     findings.extend(cancel_safety(file));
+    findings.extend(rank(file));
     findings
 }
 
@@ -190,6 +191,19 @@ fn is_atomic_call(file: &File, open: usize) -> bool {
             .any(|token| ORDERINGS.contains(&token.text.as_str()))
     };
     called && ordered()
+}
+
+/// A lock has its place in the order of locks, or says why it has none.
+fn rank(file: &File) -> Vec<String> {
+    // The locks of raddle-sync, of the same name, are for tasks.
+    if file.is_apart() || file.package == "raddle-std" || !file.path.starts_with("crates") {
+        return Vec::new();
+    }
+    file.find(&["Mutex", ":", ":", "new", "("])
+        .map(|index| file.tokens[index].line)
+        .filter(|&line| !has_above(file, line, "// UNRANKED:"))
+        .map(|line| at(file, line, "give the lock a Rank, or say why it has none"))
+        .collect()
 }
 
 /// Each public async function of the crates says what dropping its future does.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, IoSlice};
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_std::sync::Mutex;
+use raddle_std::sync::{Mutex, Rank};
 
 use crate::ReadBuf;
 
@@ -34,12 +34,15 @@ impl Pipe {
         // A write would wait for ever.
         assert!(capacity > 0, "`max_buf_size` must be greater than 0");
         Self {
-            state: Mutex::new(State {
-                bytes: VecDeque::new(),
-                closed: false,
-                reader: None,
-                writer: None,
-            }),
+            state: Mutex::ranked(
+                Rank::leaf("pipe"),
+                State {
+                    bytes: VecDeque::new(),
+                    closed: false,
+                    reader: None,
+                    writer: None,
+                },
+            ),
             capacity,
         }
     }

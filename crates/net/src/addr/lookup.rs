@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::vec;
 
-use raddle_std::sync::{Arc, Mutex};
+use raddle_std::sync::{Arc, Mutex, Rank};
 
 use super::offload;
 
@@ -51,7 +51,10 @@ impl Lookup {
     /// Asks the operating system, which blocks and has no other interface, on
     /// a thread for that.
     pub(super) fn name(host: &str, port: u16) -> Self {
-        let question = Arc::new(Question(Mutex::new(Answer::default())));
+        let question = Arc::new(Question(Mutex::ranked(
+            Rank::leaf("name look-up"),
+            Answer::default(),
+        )));
         let mut duty = Duty(Some(question.clone()));
         let host = host.to_owned();
         let job = move || duty.answer((host.as_str(), port).to_socket_addrs());

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
 
-use raddle_std::sync::{Mutex, MutexGuard};
+use raddle_std::sync::{Mutex, MutexGuard, Rank};
 
 use crate::io::Buffer;
 use crate::task::JoinHandle;
@@ -88,8 +88,11 @@ pub(super) struct Lane {
 impl Lane {
     pub(super) fn new() -> Self {
         Self {
-            in_flight: Mutex::new(InFlight::new()),
-            waiters: Arc::default(),
+            in_flight: Mutex::ranked(Rank::outer(1, "call in flight"), InFlight::new()),
+            waiters: Arc::new(Waiters(Mutex::ranked(
+                Rank::leaf("waiters of a call"),
+                Vec::new(),
+            ))),
         }
     }
 
@@ -126,7 +129,7 @@ impl Lane {
 
 /// Everybody who waits for the same call: a file is shared by the methods that
 /// take it by reference, and a call wakes one only.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Waiters(Mutex<Vec<Waker>>);
 
 impl Waiters {

@@ -3,9 +3,10 @@
 use std::process::Child;
 use std::sync::LazyLock;
 
-use raddle_std::sync::Mutex;
+use raddle_std::sync::{Mutex, Rank};
 
-static ORPHANS: LazyLock<Mutex<Vec<Child>>> = LazyLock::new(Mutex::default);
+static ORPHANS: LazyLock<Mutex<Vec<Child>>> =
+    LazyLock::new(|| Mutex::ranked(Rank::leaf("orphans"), Vec::new()));
 
 /// Keeps a process until it has ended.
 pub(super) fn add(child: Child) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use raddle_reactor::Reactor;
 use raddle_sched::Unpark;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::sync::{Condvar, Mutex};
+use raddle_std::sync::{Condvar, Mutex, Rank};
 use raddle_timer::Timers;
 
 /// What a runtime waits with.
@@ -58,10 +58,18 @@ enum UnparkPlace {
 }
 
 /// A flag that can be waited for, and stays set until it has been.
-#[derive(Default)]
 struct Token {
     set: Mutex<bool>,
     condvar: Condvar,
+}
+
+impl Default for Token {
+    fn default() -> Self {
+        Self {
+            set: Mutex::ranked(Rank::leaf("token of the driver"), false),
+            condvar: Condvar::new(),
+        }
+    }
 }
 
 impl Driver {

@@ -182,6 +182,7 @@ impl Parts {
     /// nobody waits.
     fn hand_over(self, handle: Handle, wait: Option<Duration>) {
         // Shared, for a thread that cannot be had drops what it was given.
+        // UNRANKED: emptied by one of two threads, and never waited for.
         let parts = Arc::new(Mutex::new(Some(self)));
         let theirs = (Arc::clone(&parts), handle.clone());
         let spawned = thread::Builder::new()

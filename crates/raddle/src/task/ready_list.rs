@@ -4,13 +4,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-use raddle_std::sync::Mutex;
+use raddle_std::sync::{Mutex, Rank};
 
 /// Keys in the order of their wakes. A key may be listed more than once, or
 /// be that of a member which is gone: to look at it then does no harm.
-#[derive(Default)]
 pub(crate) struct ReadyList {
     state: Mutex<State>,
+}
+
+impl Default for ReadyList {
+    fn default() -> Self {
+        Self {
+            state: Mutex::ranked(Rank::leaf("ready members"), State::default()),
+        }
+    }
 }
 
 #[derive(Default)]

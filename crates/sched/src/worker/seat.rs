@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use raddle_std::sync::{Arc, Mutex};
+use raddle_std::sync::{Arc, Mutex, Rank};
 
 use super::{Core, Worker};
 use crate::handle::Handle;
@@ -43,8 +43,15 @@ impl Deref for Seat {
 
 /// Where a thread leaves the seat of its worker, for whoever comes first:
 /// another thread, or the same.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Vacancy(Arc<Mutex<Place>>);
+
+impl Default for Vacancy {
+    fn default() -> Self {
+        let place = Mutex::ranked(Rank::outer(1, "vacant seat"), Place::default());
+        Self(Arc::new(place))
+    }
+}
 
 #[derive(Default)]
 struct Place {

@@ -40,6 +40,7 @@ impl<T> Ring<T> {
             "a broadcast channel of more than usize::MAX / 2; give it less capacity"
         );
         let slot = || {
+            // UNRANKED: the value is cloned under it, which is the user's code.
             Mutex::new(Slot {
                 position: NOTHING,
                 remaining: 0,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use raddle_std::CachePadded;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Mutex};
+use raddle_std::sync::{Arc, Mutex, Rank};
 
 use super::error::SendError;
 use super::ring::Ring;
@@ -36,7 +36,10 @@ impl<T> Sender<T> {
             shared: Arc::new(Shared {
                 ring: Ring::new(capacity),
                 sent: Sequence::new(),
-                receivers: CachePadded::new(Mutex::new(0)),
+                receivers: CachePadded::new(Mutex::ranked(
+                    Rank::leaf("receivers of a broadcast"),
+                    0,
+                )),
                 senders: AtomicUsize::new(1),
                 weak_senders: AtomicUsize::new(0),
                 deserted: Notify::new(),

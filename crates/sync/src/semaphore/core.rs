@@ -4,7 +4,7 @@
 use std::mem;
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_std::sync::{Mutex, MutexGuard};
+use raddle_std::sync::{Mutex, MutexGuard, Rank};
 
 use super::acquire::Acquire;
 use super::returned::{Returned, Returns};
@@ -75,7 +75,7 @@ impl Core {
         Self {
             state: State::new(permits),
             marks: Marks::new(),
-            waiters: Mutex::new(WaitList::new()),
+            waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
             returned: (),
         }
     }
@@ -89,7 +89,7 @@ impl Core {
         Self {
             state: State::new(permits),
             marks: Marks::new(),
-            waiters: Mutex::new(WaitList::new()),
+            waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
             returned: (),
         }
     }
@@ -102,7 +102,7 @@ impl Core<Returned> {
         Self {
             state: State::new(permits),
             marks: Marks::new(),
-            waiters: Mutex::new(WaitList::new()),
+            waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
             returned: Returned::new(),
         }
     }

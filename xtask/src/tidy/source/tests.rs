@@ -155,3 +155,17 @@ fn an_async_function_that_says_nothing_of_being_dropped_is_found() {
     assert!(cancel_safety(&tests).is_empty());
     assert!(cancel_safety(&file("xtask", "xtask/src/main.rs", silent)).is_empty());
 }
+
+#[test]
+fn a_lock_without_a_rank_is_found() {
+    let text = "fn f() -> Lock {\n    Lock(Mutex::new(0))\n}";
+    assert_eq!(
+        rank(&queue(text)),
+        ["crates/queue/src/ring.rs:2: give the lock a Rank, or say why it has none"]
+    );
+    let told = "fn f() -> Lock {\n    // UNRANKED: for once.\n    Lock(Mutex::new(0))\n}";
+    assert!(rank(&queue(told)).is_empty());
+    let ranked = "fn f() -> Lock { Lock(Mutex::ranked(Rank::leaf(\"a\"), 0)) }";
+    assert!(rank(&queue(ranked)).is_empty());
+    assert!(rank(&file("raddle-queue", "crates/queue/tests/a.rs", text)).is_empty());
+}

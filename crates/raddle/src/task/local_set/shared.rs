@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::task::Waker;
 
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::sync::{Condvar, Mutex};
+use raddle_std::sync::{Condvar, Mutex, Rank};
 use raddle_task::{LocalRunnable, ScheduleLocal};
 use slab::Slab;
 
@@ -12,7 +12,6 @@ use super::local::{self, Pushed};
 
 /// Where a task goes that is woken while its set is not at hand, and whom to
 /// call for it.
-#[derive(Default)]
 pub(super) struct Shared {
     state: Mutex<State>,
     /// Set when a task has panicked; cleared by the thread of the set, which
@@ -20,6 +19,16 @@ pub(super) struct Shared {
     panicked: AtomicBool,
     /// A task has arrived for the thread that waits in `wait`.
     arrived: Condvar,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            state: Mutex::ranked(Rank::leaf("local set"), State::default()),
+            panicked: AtomicBool::new(false),
+            arrived: Condvar::new(),
+        }
+    }
 }
 
 #[derive(Default)]

@@ -1,0 +1,23 @@
+//! Which threads may hold and share what.
+#![cfg(not(raddle_loom))]
+
+use std::rc::Rc;
+
+use raddle_blocking::{Config, Handle, Job, Pool, Refused};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+type Closure = Box<dyn FnOnce() + Send>;
+
+assert_impl_all!(Pool<Closure>: Send, Sync, Unpin);
+assert_impl_all!(Handle<Closure>: Send, Sync, Unpin, Clone);
+assert_impl_all!(Config: Send, Sync);
+assert_impl_all!(Refused<Closure>: Send);
+
+// A job goes to a thread of the pool.
+assert_impl_all!(Closure: Job);
+assert_not_impl_any!(Box<dyn FnOnce()>: Job);
+assert_not_impl_any!(Refused<Rc<u8>>: Send);
+
+/// The assertions above are made by the compiler.
+#[test]
+fn compiled() {}

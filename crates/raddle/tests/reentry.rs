@@ -1,0 +1,496 @@
+//! Wakers and drops that come back into everything there is, from every place that
+//! calls them: none is called under a lock.
+#![cfg(all(unix, not(raddle_loom)))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::cell::Cell;
+use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::task::{Context, Wake, Waker};
+use std::time::{Duration, Instant};
+
+use common::each_flavor;
+use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex};
+use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
+use raddle::runtime::{Handle, Runtime};
+use raddle::sync::{Barrier, Mutex, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
+use raddle::task::{AbortHandle, JoinSet, LocalSet, spawn_blocking, spawn_local, yield_now};
+use raddle::time::{interval, sleep, timeout};
+
+const MOMENT: Duration = Duration::from_millis(1);
+const LIMIT: Duration = Duration::from_secs(60);
+
+std::thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Comes back when it is woken, and when it is dropped.
+struct Meddler {
+    handle: Handle,
+    aborts: AbortHandle,
+    messages: mpsc::Sender<()>,
+    notify: Arc<Notify>,
+    calls: Arc<AtomicUsize>,
+}
+
+impl Meddler {
+    fn meddle(&self) {
+        self.calls.fetch_add(1, SeqCst);
+        // What it drops itself may be another.
+        if INSIDE.replace(true) {
+            return;
+        }
+        let mut cx = Context::from_waker(Waker::noop());
+        let _guard = self.handle.enter();
+        drop(self.handle.spawn(yield_now()));
+        drop(self.handle.spawn_blocking(|| ()));
+        self.aborts.abort();
+        let _ = self.messages.try_send(());
+        self.notify.notify_one();
+        self.notify.notify_waiters();
+        let (sender, mut receiver) = oneshot::channel();
+        let _ = Pin::new(&mut receiver).poll(&mut cx);
+        let _ = sender.send(());
+        // A runtime that has ended refuses these, each in its way.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let mut timer = pin!(sleep(Duration::from_secs(9)));
+            let _ = timer.as_mut().poll(&mut cx);
+            timer.as_mut().reset(raddle::time::Instant::now() + MOMENT);
+        }));
+        if let Ok((mut near, _far)) = UnixStream::pair() {
+            let mut byte = [0];
+            let _ = pin!(near.read(&mut byte)).poll(&mut cx);
+        }
+        INSIDE.set(false);
+    }
+}
+
+impl Wake for Meddler {
+    fn wake(self: Arc<Self>) {
+        self.meddle();
+    }
+}
+
+impl Drop for Meddler {
+    fn drop(&mut self) {
+        self.meddle();
+    }
+}
+
+/// Makes meddlers of a runtime.
+struct Workshop {
+    handle: Handle,
+    notify: Arc<Notify>,
+    messages: mpsc::Sender<()>,
+    calls: Arc<AtomicUsize>,
+}
+
+impl Workshop {
+    fn new(runtime: &Runtime) -> Self {
+        let (messages, mut inbox) = mpsc::channel(2);
+        runtime.spawn(async move { while inbox.recv().await.is_some() {} });
+        Self {
+            handle: runtime.handle().clone(),
+            notify: Arc::default(),
+            messages,
+            calls: Arc::default(),
+        }
+    }
+
+    fn meddler(&self) -> Arc<Meddler> {
+        let notify = self.notify.clone();
+        let victim = self.handle.spawn(async move { notify.notified().await });
+        Arc::new(Meddler {
+            handle: self.handle.clone(),
+            aborts: victim.abort_handle(),
+            messages: self.messages.clone(),
+            notify: self.notify.clone(),
+            calls: self.calls.clone(),
+        })
+    }
+
+    fn waker(&self) -> Waker {
+        Waker::from(self.meddler())
+    }
+
+    fn calls(&self) -> usize {
+        self.calls.load(SeqCst)
+    }
+}
+
+type Waiting = Pin<Box<dyn Future<Output = ()>>>;
+/// Makes what is waited for come.
+type Trigger = Box<dyn FnOnce()>;
+type Place = fn() -> (Waiting, Trigger);
+
+fn waiting(future: impl Future<Output = ()> + 'static) -> Waiting {
+    Box::pin(future)
+}
+
+/// Where a waker may be kept.
+const PLACES: &[Place] = &[
+    || (waiting(sleep(MOMENT)), Box::new(|| ())),
+    || {
+        let late = async { drop(timeout(MOMENT, pending::<()>()).await) };
+        (waiting(late), Box::new(|| ()))
+    },
+    || {
+        let mut ticks = interval(MOMENT);
+        let two = async move {
+            ticks.tick().await;
+            ticks.tick().await;
+        };
+        (waiting(two), Box::new(|| ()))
+    },
+    || {
+        let (open, gate) = oneshot::channel();
+        let task = raddle::spawn(async move { drop(gate.await) });
+        (
+            waiting(async { task.await.unwrap() }),
+            Box::new(|| open.send(()).unwrap()),
+        )
+    },
+    || {
+        let task = raddle::spawn(pending::<()>());
+        let abort = task.abort_handle();
+        (
+            waiting(async { drop(task.await) }),
+            Box::new(move || abort.abort()),
+        )
+    },
+    || {
+        let (open, gate) = oneshot::channel();
+        let mut set = JoinSet::new();
+        set.spawn(async move { drop(gate.await) });
+        (
+            waiting(async move { set.join_next().await.unwrap().unwrap() }),
+            Box::new(|| open.send(()).unwrap()),
+        )
+    },
+    || {
+        let (open, gate) = channel::<()>();
+        // The end of the runtime waits for it.
+        let task = spawn_blocking(move || gate.recv_timeout(10 * MOMENT).unwrap_or(()));
+        (
+            waiting(async { task.await.unwrap() }),
+            Box::new(move || drop(open)),
+        )
+    },
+    || {
+        let (mut near, far) = stream();
+        let read = async move { drop(near.read(&mut [0]).await) };
+        (waiting(read), Box::new(move || drop(far)))
+    },
+    || {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        let ready = async move { near.readable().await.unwrap() };
+        let write = move || drop(now(far.write(b"x")));
+        (waiting(ready), Box::new(write))
+    },
+    || {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
+        let accept = async move { drop(listener.accept().await) };
+        let connect = move || drop(std::net::TcpStream::connect(address));
+        (waiting(accept), Box::new(connect))
+    },
+    || {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let address = socket.local_addr().unwrap();
+        let socket = UdpSocket::from_std(socket).unwrap();
+        let receive = async move { drop(socket.recv(&mut [0]).await) };
+        let send = move || {
+            let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            other.send_to(b"x", address).unwrap();
+        };
+        (waiting(receive), Box::new(send))
+    },
+    || {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        (
+            waiting(async move { receiver.recv().await.unwrap() }),
+            Box::new(move || sender.send(()).unwrap()),
+        )
+    },
+    || {
+        let (sender, mut receiver) = mpsc::channel(1);
+        sender.try_send(()).unwrap();
+        (
+            waiting(async move { sender.send(()).await.unwrap() }),
+            Box::new(move || receiver.try_recv().unwrap()),
+        )
+    },
+    || {
+        let (sender, receiver) = oneshot::channel();
+        (
+            waiting(async { receiver.await.unwrap() }),
+            Box::new(|| sender.send(()).unwrap()),
+        )
+    },
+    || {
+        let (mut sender, receiver) = oneshot::channel::<()>();
+        (
+            waiting(async move { sender.closed().await }),
+            Box::new(move || drop(receiver)),
+        )
+    },
+    || {
+        let (sender, mut receiver) = broadcast::channel(1);
+        (
+            waiting(async move { receiver.recv().await.unwrap() }),
+            Box::new(move || drop(sender.send(()))),
+        )
+    },
+    || {
+        let (sender, mut receiver) = watch::channel(());
+        (
+            waiting(async move { receiver.changed().await.unwrap() }),
+            Box::new(move || sender.send(()).unwrap()),
+        )
+    },
+    || {
+        let notify = Arc::new(Notify::new());
+        let theirs = notify.clone();
+        (
+            waiting(async move { theirs.notified().await }),
+            Box::new(move || notify.notify_one()),
+        )
+    },
+    || {
+        let permits = Arc::new(Semaphore::new(0));
+        let theirs = permits.clone();
+        (
+            waiting(async move { drop(theirs.acquire().await) }),
+            Box::new(move || permits.add_permits(1)),
+        )
+    },
+    || {
+        let mutex = Arc::new(Mutex::new(()));
+        let guard = mutex.clone().try_lock_owned().unwrap();
+        (
+            waiting(async move { drop(mutex.lock().await) }),
+            Box::new(move || drop(guard)),
+        )
+    },
+    || {
+        let lock = Arc::new(RwLock::new(()));
+        let guard = lock.clone().try_read_owned().unwrap();
+        (
+            waiting(async move { drop(lock.write().await) }),
+            Box::new(move || drop(guard)),
+        )
+    },
+    || {
+        let barrier = Arc::new(Barrier::new(2));
+        let theirs = barrier.clone();
+        let other = move || assert!(now(barrier.wait()).is_some());
+        (
+            waiting(async move { assert!(!theirs.wait().await.is_leader()) }),
+            Box::new(other),
+        )
+    },
+    || {
+        let (mut near, far) = duplex(8);
+        (
+            waiting(async move { drop(near.read(&mut [0]).await) }),
+            Box::new(move || drop(far)),
+        )
+    },
+];
+
+/// A socket of the runtime, and one of std's.
+fn stream() -> (TcpStream, std::net::TcpStream) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    near.set_nonblocking(true).unwrap();
+    (
+        TcpStream::from_std(near).unwrap(),
+        listener.accept().unwrap().0,
+    )
+}
+
+/// Polls a future once.
+fn now<F: Future>(future: F) -> Option<F::Output> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        std::task::Poll::Ready(output) => Some(output),
+        std::task::Poll::Pending => None,
+    }
+}
+
+/// Lets the runtime work until `done`, or too long.
+fn until(runtime: &Runtime, what: &str, done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < LIMIT / 2, "never: {what}");
+        runtime.block_on(async { sleep(MOMENT).await });
+    }
+}
+
+/// Runs a test on a thread of its own, for it may wait for itself.
+fn ends(test: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = channel();
+    let thread = std::thread::spawn(move || {
+        test();
+        done.send(()).unwrap();
+    });
+    assert!(is_done.recv_timeout(LIMIT).is_ok(), "it hangs, or panicked");
+    thread.join().unwrap();
+}
+
+/// tokio 4129, 5471, 5578: a waker is replaced, woken, dropped with its future, and
+/// dropped with its runtime.
+#[test]
+fn wakers() {
+    each_flavor(|runtime| {
+        ends(move || {
+            let workshop = Workshop::new(&runtime);
+            let mut left = Vec::new();
+            for (number, place) in PLACES.iter().enumerate() {
+                let name = format!("place {number}");
+                let enter = || runtime.enter();
+                let (mut future, trigger) = {
+                    let _guard = enter();
+                    place()
+                };
+                let before = workshop.calls();
+                for _ in 0..2 {
+                    let _guard = enter();
+                    let waker = workshop.waker();
+                    let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+                    assert!(polled.is_pending(), "{name}");
+                }
+                assert!(workshop.calls() > before, "{name}: none was replaced");
+                let before = workshop.calls();
+                trigger();
+                until(&runtime, &name, || workshop.calls() > before);
+
+                for drops_first in [true, false] {
+                    let _guard = enter();
+                    let (mut future, trigger) = place();
+                    let waker = workshop.waker();
+                    let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+                    assert!(polled.is_pending(), "{name}");
+                    drop(waker);
+                    if drops_first {
+                        let before = workshop.calls();
+                        drop(future);
+                        // What two share keeps it for as long as one is there.
+                        drop(trigger);
+                        assert!(workshop.calls() > before, "{name}: none was dropped");
+                    } else {
+                        left.push((future, trigger));
+                    }
+                }
+            }
+            drop(runtime);
+            drop(left);
+        });
+    });
+}
+
+/// tokio 1972, 2074, 2082: what is dropped with tasks, messages and runtimes.
+#[test]
+fn drops() {
+    each_flavor(|runtime| {
+        ends(move || {
+            let workshop = Workshop::new(&runtime);
+            let value = || workshop.meddler();
+            // Each of them holds the only reference to a value.
+            let count = |what: &str, act: &dyn Fn()| {
+                let before = workshop.calls();
+                act();
+                until(&runtime, what, || workshop.calls() > before);
+            };
+            let guard = runtime.enter();
+            let idle = |value: Arc<Meddler>| async move {
+                let _value = value;
+                pending::<()>().await;
+            };
+            count("a future that is aborted", &|| {
+                let task = raddle::spawn(idle(value()));
+                runtime.block_on(yield_now());
+                task.abort();
+            });
+            count("an output that nobody wants", &|| {
+                let value = value();
+                drop(raddle::spawn(async { value }));
+            });
+            count("an output with its handle", &|| {
+                let value = value();
+                let task = raddle::spawn(async { value });
+                until(&runtime, "the output", || task.is_finished());
+                drop(task);
+            });
+            count("a payload", &|| {
+                let value = value();
+                drop(raddle::spawn(async {
+                    std::panic::resume_unwind(Box::new(value));
+                }));
+            });
+            count("a set of tasks", &|| {
+                let mut set = JoinSet::new();
+                set.spawn(idle(value()));
+                runtime.block_on(yield_now());
+                drop(set);
+            });
+            count("a local set", &|| {
+                let set = LocalSet::new();
+                let value = value();
+                set.block_on(&runtime, async {
+                    spawn_local(idle(value));
+                    yield_now().await;
+                });
+                drop(set);
+            });
+            count("a closure", &|| {
+                let value = value();
+                let work = spawn_blocking(move || drop(value));
+                work.abort();
+            });
+            count("a message", &|| {
+                let (sender, receiver) = mpsc::channel(1);
+                assert!(sender.try_send(value()).is_ok());
+                drop(receiver);
+            });
+            count("a message without limit", &|| {
+                let (sender, receiver) = mpsc::unbounded_channel();
+                assert!(sender.send(value()).is_ok());
+                drop(receiver);
+                drop(sender);
+            });
+            count("a single message", &|| {
+                let (sender, receiver) = oneshot::channel();
+                assert!(sender.send(value()).is_ok());
+                drop(receiver);
+            });
+            count("a message that is overtaken", &|| {
+                let (sender, _receiver) = broadcast::channel(1);
+                for _ in 0..2 {
+                    assert!(sender.send(value()).is_ok());
+                }
+            });
+            count("a value that is replaced", &|| {
+                let (sender, _receiver) = watch::channel(value());
+                drop(sender.send(value()));
+            });
+            for _ in 0..3 {
+                drop(raddle::spawn(idle(value())));
+                let value = value();
+                drop(spawn_blocking(move || drop(value)));
+            }
+            let before = workshop.calls();
+            drop(guard);
+            drop(runtime);
+            assert!(workshop.calls() >= before + 3, "those of the end");
+        });
+    });
+}

@@ -1,0 +1,55 @@
+//! The order in which a thread takes locks, checked where debug assertions are.
+
+#[cfg(all(debug_assertions, not(raddle_loom)))]
+mod held;
+#[cfg(not(any(debug_assertions, raddle_loom)))]
+#[path = "rank/unchecked.rs"]
+mod held;
+
+#[cfg(not(raddle_loom))]
+pub(crate) use held::{Held, Place};
+
+/// Where a lock stands among those that a thread may hold at the same time.
+///
+/// A thread takes a lock only if its level is greater than that of every lock that
+/// the thread holds already. In a build with debug assertions anything else
+/// panics, and names both locks: not only what deadlocks, but what could, and
+/// code of users that comes back while a lock is held.
+///
+/// ```
+/// use raddle_std::sync::{Mutex, Rank};
+///
+/// let outer = Mutex::ranked(Rank::outer(1, "table"), 0);
+/// let leaf = Mutex::ranked(Rank::leaf("row"), 0);
+/// let _outer = outer.lock();
+/// let _leaf = leaf.lock();
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(all(debug_assertions, not(raddle_loom))),
+    allow(dead_code, reason = "for those who check")
+)]
+pub struct Rank {
+    level: u8,
+    name: &'static str,
+}
+
+impl Rank {
+    /// That of a lock under which no other is taken.
+    pub const fn leaf(name: &'static str) -> Self {
+        Self {
+            level: u8::MAX,
+            name,
+        }
+    }
+
+    /// That of a lock under which those of greater levels may be taken, and leaves.
+    ///
+    /// # Panics
+    ///
+    /// If `level` is the greatest, which is that of leaves.
+    pub const fn outer(level: u8, name: &'static str) -> Self {
+        assert!(level < u8::MAX, "the greatest level is that of leaves");
+        Self { level, name }
+    }
+}

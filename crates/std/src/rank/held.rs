@@ -1,0 +1,71 @@
+//! What the thread holds.
+
+use std::cell::Cell;
+
+use super::Rank;
+
+/// More than any thread holds at once.
+const DEPTH: usize = 16;
+
+std::thread_local! {
+    // Without a destructor, so that it is there for those of others.
+    static HELD: [Cell<Option<Rank>>; DEPTH] = const { [const { Cell::new(None) }; DEPTH] };
+}
+
+/// The place of a lock in the order, if it has one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place(Option<Rank>);
+
+/// One lock that the thread holds, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Held(Option<usize>);
+
+impl Place {
+    pub(crate) const fn none() -> Self {
+        Self(None)
+    }
+
+    pub(crate) const fn new(rank: Rank) -> Self {
+        Self(Some(rank))
+    }
+
+    /// Checks the order, before the thread blocks.
+    #[track_caller]
+    pub(crate) fn enter(self) -> Held {
+        if let Some(rank) = self.0 {
+            let highest = HELD.with(|held| {
+                let ranks = held.iter().filter_map(Cell::get);
+                ranks.max_by_key(|rank| rank.level)
+            });
+            if let Some(highest) = highest
+                && highest.level >= rank.level
+            {
+                panic!(
+                    "the lock \"{}\" is taken under the lock \"{}\", which is not before it",
+                    rank.name, highest.name
+                );
+            }
+        }
+        self.enter_anyhow()
+    }
+
+    /// For who does not wait for the lock: that is no deadlock in any order.
+    pub(crate) fn enter_anyhow(self) -> Held {
+        Held(self.0.map(|rank| {
+            HELD.with(|held| {
+                let free = held.iter().position(|place| place.get().is_none());
+                let free = free.expect("a thread holds no more than 16 locks");
+                held[free].set(Some(rank));
+                free
+            })
+        }))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(place) = self.0 {
+            HELD.with(|held| held[place].set(None));
+        }
+    }
+}

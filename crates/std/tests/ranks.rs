@@ -1,0 +1,94 @@
+//! The order of locks.
+#![cfg(all(debug_assertions, not(raddle_loom)))]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use raddle_std::sync::{Condvar, Mutex, Rank};
+
+fn message(f: impl FnOnce()) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+    *payload.downcast::<String>().unwrap()
+}
+
+#[test]
+fn locks_are_taken_in_their_order() {
+    let first = Mutex::ranked(Rank::outer(1, "first"), ());
+    let second = Mutex::ranked(Rank::outer(2, "second"), ());
+    let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
+    for _ in 0..2 {
+        let one = first.lock();
+        let two = second.lock();
+        drop(leaf.lock());
+        // Released in any order.
+        drop(one);
+        drop(leaf.lock());
+        drop(two);
+    }
+}
+
+#[test]
+fn the_other_way_round_both_are_named() {
+    let first = Mutex::ranked(Rank::outer(1, "first"), ());
+    let second = Mutex::ranked(Rank::outer(2, "second"), ());
+    let _held = second.lock();
+    let said = message(|| drop(first.lock()));
+    assert!(
+        said.contains("\"first\" is taken under the lock \"second\""),
+        "{said}"
+    );
+    // The failed attempt leaves nothing behind.
+    drop(_held);
+    drop(first.lock());
+    drop(second.lock());
+}
+
+#[test]
+fn nothing_is_taken_under_a_leaf() {
+    let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
+    let other = Mutex::ranked(Rank::leaf("other"), ());
+    let _held = leaf.lock();
+    assert!(message(|| drop(other.lock())).contains("\"other\""));
+    // Nor the same lock, which would wait for itself.
+    assert!(message(|| drop(leaf.lock())).contains("\"leaf\""));
+}
+
+#[test]
+fn who_does_not_wait_may_try() {
+    let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
+    let other = Mutex::ranked(Rank::leaf("other"), ());
+    let held = leaf.lock();
+    let tried = other.try_lock().unwrap();
+    drop(held);
+    // It is held all the same.
+    assert!(message(|| drop(leaf.lock())).contains("\"other\""));
+    drop(tried);
+    drop(leaf.lock());
+}
+
+#[test]
+fn a_lock_without_a_rank_is_nobody_s_business() {
+    let free = Mutex::new(());
+    let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
+    let _held = leaf.lock();
+    drop(free.lock());
+}
+
+#[test]
+fn a_wait_keeps_the_rank() {
+    let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
+    let condvar = Condvar::new();
+    let (guard, _) = condvar.wait_timeout(leaf.lock(), std::time::Duration::from_millis(1));
+    assert!(message(|| drop(leaf.lock())).contains("\"leaf\""));
+    drop(guard);
+    drop(leaf.lock());
+}
+
+#[test]
+fn threads_hold_apart() {
+    let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
+    let other = Mutex::ranked(Rank::leaf("other"), ());
+    let _held = leaf.lock();
+    std::thread::scope(|scope| {
+        scope.spawn(|| drop(other.lock()));
+    });
+}
