@@ -304,6 +304,35 @@ fn shutdown_against_drop() {
     });
 }
 
+/// A driver that finds the last hold of a stopped clock gone, and would let time
+/// pass, sees what the holder did before. Complete.
+#[test]
+fn a_hold_that_ends_publishes() {
+    struct Work(UnsafeCell<u32>);
+    // SAFETY: the hold orders the accesses; the model checks that it does.
+    unsafe impl Sync for Work {}
+    // SAFETY: as above.
+    unsafe impl Send for Work {}
+    model::check(|| {
+        let (timers, handle) = paused();
+        let hold = handle.hold_clock();
+        let work = Arc::new(Work(UnsafeCell::new(0)));
+        let driver = thread::spawn({
+            let work = Arc::clone(&work);
+            move || {
+                if timers.may_auto_advance() {
+                    // SAFETY: the holder is done.
+                    assert_eq!(work.0.with(|work| unsafe { *work }), 1);
+                }
+            }
+        });
+        // SAFETY: the driver looks once the hold is gone.
+        work.0.with_mut(|work| unsafe { *work = 1 });
+        drop(hold);
+        driver.join().unwrap();
+    });
+}
+
 /// The suite's own test: a word published without release must be caught.
 #[test]
 #[should_panic]

@@ -83,8 +83,9 @@ fn build(root: &Path, target: &Path, suite: &Suite) -> Result<Option<PathBuf>> {
         .args(["-p", &suite.package, "--test", &suite.name])
         .env("RUSTFLAGS", flags.trim_start())
         .env("CARGO_TARGET_DIR", target)
-        // Nobody reads a backtrace of it.
+        // Nobody reads a backtrace of it, and it is built again and again.
         .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+        .env("CARGO_INCREMENTAL", "1")
         .stderr(Stdio::null())
         .output()
         .context("cannot start cargo")?;
@@ -125,20 +126,24 @@ fn words_of(stdout: impl std::io::Read + Send + 'static) -> Receiver<String> {
 /// Reads the verdicts of a suite: `test NAME ... ok`, one line each.
 fn follow(words: &Receiver<String>, deadline: Instant) -> Outcome {
     let mut name = String::from("no model");
-    let mut former = String::new();
+    // The words of the present line; what a model prints is none of a verdict.
+    let mut line: Vec<String> = Vec::new();
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         match words.recv_timeout(left) {
-            Ok(word) => match word.trim_end() {
-                "FAILED" => return Outcome::Failed(name),
-                "result:" => return Outcome::AllPassed,
-                text => {
-                    if former == "test" {
-                        text.clone_into(&mut name);
-                    }
-                    text.clone_into(&mut former);
+            Ok(word) => {
+                line.push(word.trim_end().to_owned());
+                let so_far: Vec<_> = line.iter().map(String::as_str).collect();
+                match so_far[..] {
+                    ["test", "result:"] => return Outcome::AllPassed,
+                    ["test", .., "FAILED"] => return Outcome::Failed(name),
+                    ["test", started] => started.clone_into(&mut name),
+                    _ => {}
                 }
-            },
+                if word.ends_with('\n') {
+                    line.clear();
+                }
+            }
             Err(RecvTimeoutError::Timeout) => return Outcome::TimedOut(name),
             // The process has ended without a verdict: a panic while another
             // unwound, or a fault.

@@ -41,3 +41,10 @@ fn one_that_does_not_return_is_named() {
     let limit = Duration::from_millis(500);
     assert_eq!(outcome(script, limit), Outcome::TimedOut("a".to_owned()));
 }
+
+#[test]
+fn what_a_model_prints_is_not_taken_for_a_verdict() {
+    let script = "echo 'running 2 tests'; echo 'test a ... ok'; echo 'a test (of words) FAILED'; \
+                  printf 'test b ... '; echo 'FAILED'";
+    assert_eq!(outcome(script, LONG), Outcome::Failed("b".to_owned()));
+}
