@@ -82,7 +82,7 @@ impl StealingPlaces {
         let batch = 0..share.min(self.injected.len());
         let batch: Vec<_> = self.injected.drain(batch).skip(1).collect();
         for injected in batch {
-            self.to_queue(injected.task, worker);
+            self.enqueue(injected.task, worker);
         }
         self.unseen_turn = false;
         true
@@ -110,7 +110,7 @@ impl StealingPlaces {
     }
 
     /// A task goes to the end of a worker's queue.
-    fn to_queue(&mut self, task: TaskId, worker: usize) {
+    fn enqueue(&mut self, task: TaskId, worker: usize) {
         self.tasks[task] = Place::Queue(worker);
         self.workers[worker].queue.push((task, 0));
     }
@@ -149,7 +149,7 @@ impl Places for StealingPlaces {
         let places = &mut self.workers[worker];
         let repeated = !is_new && places.is_woken_again(task);
         if repeated && !places.queue.is_empty() {
-            self.to_queue(task, worker);
+            self.enqueue(task, worker);
         } else if repeated && uncertain {
             // In the slot if nothing is in the queue.
             places.slot_uncertain = true;
@@ -160,11 +160,11 @@ impl Places for StealingPlaces {
         } else if is_new && places.slot_uncertain {
             self.tasks[task] = Place::Somewhere;
         } else if is_new && places.slot.is_some() {
-            self.to_queue(task, worker);
+            self.enqueue(task, worker);
         } else {
             places.slot_uncertain = false;
             if let Some(displaced) = places.slot.replace(task) {
-                self.to_queue(displaced, worker);
+                self.enqueue(displaced, worker);
             }
             self.tasks[task] = Place::Slot(worker);
         }
@@ -177,7 +177,7 @@ impl Places for StealingPlaces {
         if places.slot.is_none() && places.queue.is_empty() {
             places.untold = Some(task);
         }
-        self.to_queue(task, worker);
+        self.enqueue(task, worker);
     }
 
     /// A worker runs a task.
