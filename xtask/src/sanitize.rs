@@ -98,7 +98,8 @@ fn tests(
 }
 
 /// The layers whose unsafe code Miri can follow: those without system calls.
-const INTERPRETED: [&str; 5] = [
+const INTERPRETED: [&str; 6] = [
+    "raddle-bare",
     "raddle-std",
     "raddle-queue",
     "raddle-task",

@@ -1,6 +1,6 @@
 //! The echo server of the examples, whose thread allocates nothing once it waits
 //! for its first connection.
-#![cfg(all(feature = "std", not(raddle_loom)))]
+#![cfg(all(feature = "std", not(raddle_loom), not(miri)))]
 
 #[path = "../examples/echo/reactor.rs"]
 pub mod reactor;

@@ -178,6 +178,7 @@ fn on_another_thread_every_use_of_a_waker_panics() {
 const ENDS: &str = "RADDLE_BARE_WAKER_OUTLIVES_ARRAY";
 
 #[test]
+#[cfg_attr(miri, ignore = "it starts a process")]
 fn a_waker_that_outlives_an_array_ends_the_program() {
     if std::env::var_os(ENDS).is_some() {
         return keep_a_waker_of_an_array();
