@@ -10,6 +10,7 @@ use syn::{Error, Expr, ExprLit, Lit, MetaNameValue, Path, Result, Token};
 pub(crate) enum Flavor {
     MultiThread,
     CurrentThread,
+    Local,
 }
 
 /// What the user asked for, checked.
@@ -72,7 +73,7 @@ impl Arguments {
             }
             seen.push(name);
         }
-        if arguments.worker_threads.is_some() && arguments.flavor == Flavor::CurrentThread {
+        if arguments.worker_threads.is_some() && arguments.flavor != Flavor::MultiThread {
             let message = "a current-thread runtime has no workers; \
                            add `flavor = \"multi_thread\"` or leave `worker_threads` out";
             return Err(Error::new(workers_span, message));
@@ -96,8 +97,9 @@ fn flavor(value: &Expr) -> Result<Flavor> {
     match string(value).as_deref() {
         Some("multi_thread") => Ok(Flavor::MultiThread),
         Some("current_thread") => Ok(Flavor::CurrentThread),
+        Some("local") => Ok(Flavor::Local),
         _ => {
-            let message = "no such flavor; write \"multi_thread\" or \"current_thread\"";
+            let message = "no such flavor; write \"multi_thread\", \"current_thread\" or \"local\"";
             Err(Error::new(value.span(), message))
         }
     }

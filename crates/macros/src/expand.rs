@@ -85,7 +85,7 @@ fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
         .resolved_at(Span::call_site());
     let flavor = match arguments.flavor {
         Flavor::MultiThread => quote_spanned!(span=> new_multi_thread),
-        Flavor::CurrentThread => quote_spanned!(span=> new_current_thread),
+        Flavor::CurrentThread | Flavor::Local => quote_spanned!(span=> new_current_thread),
     };
     let workers = arguments
         .worker_threads
@@ -101,6 +101,12 @@ fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
         let policy = Ident::new(policy, span);
         quote_spanned!(span=> .unhandled_panic(#raddle::runtime::UnhandledPanic::#policy))
     });
+    let build = match arguments.flavor {
+        Flavor::Local => {
+            quote_spanned!(span=> build_local(#raddle::runtime::LocalOptions::default()))
+        }
+        _ => quote_spanned!(span=> build()),
+    };
     *function.block = parse_quote_spanned! {span=>
         {
             let body = async #body;
@@ -117,7 +123,7 @@ fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
                     #name
                     #unhandled_panic
                     .enable_all()
-                    .build()
+                    .#build
                     .expect("the runtime could not be built")
                     .block_on(body);
             }

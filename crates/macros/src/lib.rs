@@ -22,7 +22,8 @@ use proc_macro::TokenStream;
 ///
 /// # Arguments
 ///
-/// - `flavor = "multi_thread"` (the default) or `"current_thread"`;
+/// - `flavor = "multi_thread"` (the default), `"current_thread"`, or `"local"`, a
+///   current-thread runtime with `spawn_local`;
 /// - `worker_threads = N`: how many workers a multi-thread runtime has; left
 ///   out, one for each core;
 /// - `start_paused = true`: has the clock of a current-thread runtime stand still
@@ -48,7 +49,8 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Arguments
 ///
-/// - `flavor = "current_thread"` (the default) or `"multi_thread"`;
+/// - `flavor = "current_thread"` (the default), `"multi_thread"`, or `"local"`, a
+///   current-thread runtime with `spawn_local`;
 /// - `worker_threads = N`: how many workers a multi-thread runtime has; left
 ///   out, one for each core;
 /// - `start_paused = true`: has the clock of a current-thread runtime stand still

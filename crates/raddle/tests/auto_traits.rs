@@ -8,7 +8,9 @@ use std::rc::Rc;
 
 use raddle::fs::{File, OpenOptions, ReadDir};
 use raddle::io::{BufReader, BufWriter, DuplexStream, ReadBuf, ReadHalf, Stdin, Stdout, WriteHalf};
-use raddle::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeMetrics};
+use raddle::runtime::{
+    Builder, EnterGuard, Handle, LocalOptions, LocalRuntime, Runtime, RuntimeMetrics,
+};
 use raddle::task::futures::TaskLocalFuture;
 use raddle::task::{
     AbortHandle, AccessError, JoinError, JoinHandle, JoinSet, LocalEnterGuard, LocalKey, LocalSet,
@@ -20,6 +22,8 @@ assert_impl_all!(Runtime: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
 assert_impl_all!(Handle: Send, Sync, Unpin, Clone, UnwindSafe, RefUnwindSafe);
 assert_impl_all!(Builder: Send, Sync, Unpin);
 assert_not_impl_any!(EnterGuard<'static>: Send);
+assert_not_impl_any!(LocalRuntime: Send, Sync);
+assert_not_impl_any!(LocalOptions: Send, Sync);
 
 assert_impl_all!(AbortHandle: Send, Sync, Unpin, Clone);
 assert_impl_all!(JoinError: Send, Sync, Unpin);

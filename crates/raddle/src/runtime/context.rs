@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::runtime::{Handle, TryCurrentError};
+use crate::task::LocalEnterGuard;
 
 raddle_std::thread_local! {
     static CURRENT: RefCell<Option<Handle>> = RefCell::new(None);
@@ -36,6 +37,7 @@ pub fn worker_index() -> Option<usize> {
 pub struct EnterGuard<'a> {
     _scheduler: raddle_sched::EnterGuard<'a>,
     _layers: Layers<'a>,
+    _local: Option<LocalEnterGuard>,
 }
 
 impl<'a> EnterGuard<'a> {
@@ -43,7 +45,14 @@ impl<'a> EnterGuard<'a> {
         Self {
             _scheduler: handle.scheduler().enter(),
             _layers: Layers::enter(handle),
+            _local: None,
         }
+    }
+
+    /// The same with the local tasks of the runtime.
+    pub(crate) fn with_local(mut self, local: LocalEnterGuard) -> Self {
+        self._local = Some(local);
+        self
     }
 }
 

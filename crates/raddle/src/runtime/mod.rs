@@ -9,7 +9,8 @@
 //!   How they share them out is a [`Policy`]; the default is work stealing.
 //! - A *current-thread* runtime runs its tasks, sockets and timers inside
 //!   [`Runtime::block_on`], on the thread that calls it, and stands still
-//!   outside.
+//!   outside. A [`LocalRuntime`] is one that stays on its thread, and runs tasks
+//!   that are not `Send`, too.
 //!
 //! ```
 //! let runtime = raddle::runtime::Builder::new_multi_thread()
@@ -38,6 +39,7 @@ mod context;
 mod driver;
 mod error;
 mod handle;
+mod local_runtime;
 mod metrics;
 #[expect(
     clippy::module_inception,
@@ -51,6 +53,7 @@ pub use self::builder::Builder;
 pub use self::context::{EnterGuard, worker_index};
 pub use self::error::{TryCurrentError, is_rt_shutdown_err};
 pub use self::handle::{Handle, RuntimeFlavor};
+pub use self::local_runtime::{LocalOptions, LocalRuntime};
 pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
 pub use raddle_sched::{Id, Policy, TaskMeta, UnhandledPanic};

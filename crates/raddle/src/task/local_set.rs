@@ -201,7 +201,8 @@ impl fmt::Debug for LocalEnterGuard {
 
 /// Adds a task to the current [`LocalSet`]: the one whose task, or whose
 /// [`run_until`](LocalSet::run_until), this is called in, or that was
-/// [entered](LocalSet::enter) last. Neither the future nor its output need be
+/// [entered](LocalSet::enter) last, or to the
+/// [`LocalRuntime`](crate::runtime::LocalRuntime). Neither the future nor its output need be
 /// `Send`.
 ///
 /// A task of [`spawn`](crate::spawn) is outside the set that it was spawned in.
@@ -224,7 +225,8 @@ where
         None if raddle_sched::is_on_pinned_worker() => raddle_sched::spawn_local(future),
         None => panic!(
             "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a task \
-             of a set, while LocalSet::enter's guard lives, or in a task of a sharded runtime"
+             of a set, while LocalSet::enter's guard lives, in a LocalRuntime, or in a task of a \
+             sharded runtime"
         ),
     }
 }

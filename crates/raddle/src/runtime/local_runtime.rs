@@ -1,0 +1,160 @@
+//! A runtime that stays on its thread, and so runs tasks that are not `Send`.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use crate::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeMetrics};
+use crate::task::{JoinHandle, LocalSet};
+
+/// A current-thread runtime that belongs to its thread, so that
+/// [`spawn_local`](crate::task::spawn_local) works everywhere in it, without a
+/// [`LocalSet`].
+///
+/// It runs its tasks inside [`block_on`](Self::block_on). Dropping it shuts it
+/// down; the [module](crate::runtime#shutdown) says how.
+///
+/// ```
+/// use std::rc::Rc;
+/// use raddle::runtime::LocalRuntime;
+/// use raddle::task::spawn_local;
+///
+/// let runtime = LocalRuntime::new()?;
+/// let text = Rc::new("not Send");
+/// let length = runtime.block_on(async move {
+///     spawn_local(async move { text.len() }).await.unwrap()
+/// });
+/// assert_eq!(length, 8);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct LocalRuntime {
+    /// Before the runtime, which the drops of its tasks are to find.
+    local: Local,
+    runtime: Runtime,
+}
+
+/// The tasks that are not `Send`.
+struct Local {
+    /// There until the drop.
+    set: Option<LocalSet>,
+    runtime: Handle,
+}
+
+/// What a [`LocalRuntime`] is made with, for
+/// [`Builder::build_local`]: nothing so far.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct LocalOptions {
+    /// Options may come that are not `Send`.
+    _thread: PhantomData<*mut ()>,
+}
+
+impl LocalRuntime {
+    /// A runtime with sockets and timers.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no descriptors for it.
+    pub fn new() -> io::Result<Self> {
+        Builder::new_current_thread()
+            .enable_all()
+            .build_local(LocalOptions::default())
+    }
+
+    pub(crate) fn from_runtime(runtime: Runtime) -> Self {
+        let local = Local {
+            set: Some(LocalSet::new()),
+            runtime: runtime.handle().clone(),
+        };
+        Self { local, runtime }
+    }
+
+    /// A reference to the runtime, which other threads may have. What is
+    /// spawned through it must be `Send`.
+    pub fn handle(&self) -> &Handle {
+        self.runtime.handle()
+    }
+
+    /// Spawns a task that need not be `Send`. It runs while this thread is in
+    /// [`block_on`](Self::block_on).
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.local.set().spawn_local(future)
+    }
+
+    /// Runs a function that may block, on a thread of its own kind; see
+    /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.runtime.spawn_blocking(f)
+    }
+
+    /// Runs `future` to its end on this thread, and tasks, sockets and timers
+    /// beside it.
+    ///
+    /// # Panics
+    ///
+    /// As [`Runtime::block_on`].
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        // For the tasks that are outside the set.
+        let _local = self.local.set().enter();
+        self.local.set().block_on(&self.runtime, future)
+    }
+
+    /// Makes this the thread's current runtime until the guard is dropped, also
+    /// for [`spawn_local`](crate::task::spawn_local).
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.runtime.enter().with_local(self.local.set().enter())
+    }
+
+    /// What the runtime counts; of local tasks, nothing.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.runtime.metrics()
+    }
+
+    /// Shuts the runtime down and waits for blocking work that runs, at most
+    /// `duration`; see [`Runtime::shutdown_timeout`].
+    pub fn shutdown_timeout(self, duration: Duration) {
+        let Self { local, runtime } = self;
+        drop(local);
+        runtime.shutdown_timeout(duration);
+    }
+
+    /// Shuts the runtime down without waiting.
+    pub fn shutdown_background(self) {
+        self.shutdown_timeout(Duration::ZERO);
+    }
+}
+
+impl Local {
+    fn set(&self) -> &LocalSet {
+        let set = self.set.as_ref();
+        set.expect("only the drop takes it")
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let _entered = self.runtime.enter();
+        drop(self.set.take());
+    }
+}
+
+impl fmt::Debug for LocalRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalRuntime")
+            .field("handle", self.handle())
+            .finish_non_exhaustive()
+    }
+}
