@@ -1,8 +1,16 @@
 //! Running a model: every interleaving of a closure, within its bounds.
 
-use std::sync::Arc;
+use std::cell::Cell;
+use std::panic;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 use std::time::Instant;
+
+std::thread_local! {
+    /// Whether loom has found a race on this thread, on which it runs all threads of
+    /// a model.
+    static RACED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The bounds of one model.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,7 +61,8 @@ impl Model {
     ///
     /// # Panics
     ///
-    /// If `body` panics, races, deadlocks or leaks in any execution.
+    /// If `body` panics, races, deadlocks or leaks in any execution; if it
+    /// races, also if the code that does so is under a `catch_unwind`.
     #[track_caller]
     pub fn check(self, body: impl Fn() + Send + Sync + 'static) {
         let mut builder = loom::model::Builder::new();
@@ -67,11 +76,14 @@ impl Model {
         let executions = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&executions);
         let start = Instant::now();
+        watch_for_races();
         builder.check(move || {
             // ORDERING: a tally that is read after the last execution.
             counted.fetch_add(1, Ordering::Relaxed);
             body();
+            refuse_races();
         });
+        refuse_races();
         let name = std::thread::current().name().unwrap_or("model").to_owned();
         let extent = match bound {
             Some(bound) => format!("bounded at {bound} preemptions"),
@@ -90,4 +102,28 @@ impl Model {
 #[track_caller]
 pub fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().check(body);
+}
+
+/// Remembers each race that loom finds. It says so by a panic, and a task or a
+/// pool would take that for one of its user's.
+fn watch_for_races() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let former = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let message = info.payload_as_str().unwrap_or_default();
+            if message.starts_with("Causality violation") {
+                RACED.set(true);
+            }
+            former(info);
+        }));
+    });
+    RACED.set(false);
+}
+
+fn refuse_races() {
+    assert!(
+        !RACED.get(),
+        "Causality violation, caught by the modelled code as a panic of its user"
+    );
 }

@@ -50,6 +50,15 @@ fn canary_a_relaxed_store_is_caught() {
     model::check(|| publish(Ordering::Relaxed));
 }
 
+/// A layer that catches the panics of its users does not hide a race.
+#[test]
+#[should_panic(expected = "Causality violation, caught")]
+fn canary_a_race_that_is_caught_as_a_panic_is_no_secret() {
+    model::check(|| {
+        let _ = std::panic::catch_unwind(|| publish(Ordering::Relaxed));
+    });
+}
+
 #[test]
 fn parking_keeps_its_token() {
     model::check(|| {

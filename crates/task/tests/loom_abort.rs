@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use models::{Memory, Place, Scheduler, Tally, Task, Woken, join, poll, run};
+use models::{Memory, Place, Scheduler, Tally, Task, Value, Woken, join, poll, run};
 use raddle_std::model::{self, Model};
 use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
@@ -114,9 +114,9 @@ fn abort_against_cancel() {
 struct ReadAtDrop(Memory);
 
 impl Future for ReadAtDrop {
-    type Output = ();
+    type Output = Value;
 
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Value> {
         Poll::Pending
     }
 }
@@ -142,7 +142,8 @@ fn an_abort_publishes() {
             handle
         });
         run(first);
-        drop(aborting.join().unwrap());
+        let aborted = join(aborting.join().unwrap());
+        assert!(aborted.unwrap_err().is_cancelled());
         tally.check();
     });
 }
