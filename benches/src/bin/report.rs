@@ -38,7 +38,7 @@ struct Args {
 /// figure.
 const PICTURES: [(&str, &str, &str); 2] = [
     ("bench-tasks.svg", "tasks spawned", "time a task"),
-    ("bench-slow-poll.svg", "a slow poll", "latency"),
+    ("bench-sleepers.svg", "tasks that sleep", "CPU a sleeper"),
 ];
 
 fn main() -> ExitCode {

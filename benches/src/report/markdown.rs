@@ -107,5 +107,6 @@ fn table(part: &Part) -> String {
     if let Some(verdict) = words::verdict(part.comparisons()) {
         text += &format!("{verdict}\n\n");
     }
-    text + "| | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n" + &rows
+    text + "| | Raddle | Tokio, or who is named | times as good (95 %) | in |\n|---|---|---|---|---|\n"
+        + &rows
 }
