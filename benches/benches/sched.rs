@@ -3,9 +3,9 @@
 //! `RADDLE_BENCH_WORKERS` lists the numbers of workers, `1,2` by default.
 #![allow(missing_docs, reason = "criterion_group makes a public function")]
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
-use raddle_benches::workloads::Workload;
+use raddle_benches::workloads::{Workload, spawn_all};
 
 fn sched(criterion: &mut Criterion) {
     let list = std::env::var("RADDLE_BENCH_WORKERS").unwrap_or_else(|_| "1,2".to_owned());
@@ -31,5 +31,23 @@ fn runtime<E: Executor>(criterion: &mut Criterion, workers: usize) {
     }
 }
 
-criterion_group!(benches, sched);
+/// How the cost of a task grows with their number, with 2 workers.
+fn growth(criterion: &mut Criterion) {
+    tasks(criterion, &Raddle::new(2));
+    tasks(criterion, &Tokio::new(2));
+}
+
+fn tasks<E: Executor>(criterion: &mut Criterion, executor: &E) {
+    let mut group = criterion.benchmark_group("tasks");
+    group.sample_size(10);
+    for tasks in [10, 100, 1_000, 10_000, 100_000] {
+        group.throughput(Throughput::Elements(tasks as u64));
+        group.bench_function(BenchmarkId::new(E::NAME, tasks), |bencher| {
+            bencher.iter(|| spawn_all(executor, tasks));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, sched, growth);
 criterion_main!(benches);

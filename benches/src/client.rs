@@ -2,16 +2,20 @@
 //! its connections, the same whatever the server is made of.
 
 mod datagram;
+mod paced;
 mod stream;
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
 use mio::event::{Event, Source};
 use mio::{Events, Interest, Poll, Token};
 
+use crate::latency::histogram;
 use datagram::{Asking, flood};
+pub use paced::Paced;
 use stream::Talking;
 
 /// A server that says nothing for so long does not answer.
@@ -53,12 +57,15 @@ pub enum Until {
 }
 
 /// What a load has done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Done {
     /// How many messages were answered or, of a flood, received.
     pub messages: u64,
     /// How long it took.
     pub elapsed: Duration,
+    /// How long each answer took since its message was sent, in nanoseconds; none of
+    /// a flood.
+    pub latencies: Histogram<u64>,
 }
 
 impl Load {
@@ -128,7 +135,9 @@ fn exchange<P: Peer>(
     let mut buffer = vec![0; crate::servers::PIECE];
     let mut complete = vec![0_u64; count];
     let mut busy = count;
+    let mut latencies = histogram();
     let start = Instant::now();
+    let mut sent = vec![start; count];
     for peer in &mut peers {
         peer.begin()?;
     }
@@ -146,6 +155,9 @@ fn exchange<P: Peer>(
             if peers[index].proceed(event, &mut buffer)? {
                 complete[index] += 1;
                 messages += 1;
+                let now = Instant::now();
+                latencies.saturating_record((now - sent[index]).as_nanos() as u64);
+                sent[index] = now;
                 match until {
                     Until::Each(messages) if complete[index] == messages => busy -= 1,
                     _ => peers[index].begin()?,
@@ -156,6 +168,7 @@ fn exchange<P: Peer>(
     let done = Done {
         messages,
         elapsed: start.elapsed(),
+        latencies,
     };
     Ok((done, peers))
 }

@@ -1,7 +1,5 @@
 //! Contestants that take turns, so that what disturbs one disturbs all.
 
-use std::convert::Infallible;
-
 const QUICK: usize = 8;
 
 /// How many rounds, on the command line.
@@ -28,26 +26,14 @@ impl Rounds {
     }
 }
 
-/// What `measure` says of each contestant, round by round: a list for each of
-/// `contestants`, whose numbers count from 0. Who begins changes from round to
-/// round; a round that nobody counts comes first.
-pub fn in_turn<T>(
-    contestants: usize,
-    rounds: usize,
-    mut measure: impl FnMut(usize) -> T,
-) -> Vec<Vec<T>> {
-    let Ok(measured) = try_in_turn(contestants, rounds, |contestant| {
-        Ok::<_, Infallible>(measure(contestant))
-    });
-    measured
-}
-
-/// As [`in_turn`], until one cannot be measured.
+/// What `measure` says of each contestant, round by round, until one cannot be
+/// measured: a list for each of `contestants`, whose numbers count from 0. Who
+/// begins changes from round to round; a round that nobody counts comes first.
 ///
 /// # Errors
 ///
 /// The first that `measure` returns.
-pub fn try_in_turn<T, E>(
+pub fn in_turn<T, E>(
     contestants: usize,
     rounds: usize,
     mut measure: impl FnMut(usize) -> Result<T, E>,

@@ -2,6 +2,7 @@
 //! what is measured of the server is not its client's.
 
 mod floor;
+mod old;
 mod process;
 
 use std::convert::Infallible;
@@ -32,6 +33,9 @@ pub const PIECE: usize = 64 * 1024;
 /// A datagram of this length asks how many came, and is not counted.
 pub const QUESTION: usize = 1;
 
+/// How many connections may wait to be accepted.
+const BACKLOG: i32 = 4096;
+
 /// What a server is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Contestant {
@@ -39,16 +43,19 @@ pub enum Contestant {
     Raddle,
     /// Tokio's multi-thread runtime.
     Tokio,
+    /// Hyper 0.12 on Tokio 0.1, both of 2018.
+    Old,
     /// One thread and no runtime: the least that it can cost.
     Mio,
 }
 
 impl Contestant {
     /// The name in tables.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Raddle => Raddle::NAME,
             Self::Tokio => Tokio::NAME,
+            Self::Old => "tokio 0.1",
             Self::Mio => "mio loop",
         }
     }
@@ -103,6 +110,7 @@ impl Serve {
         match contestant {
             Contestant::Raddle => serve::<Raddle>(self.service, workers),
             Contestant::Tokio => serve::<Tokio>(self.service, workers),
+            Contestant::Old => old::serve(listen()?, workers),
             Contestant::Mio => floor::serve(listen()?),
         }
     }
@@ -137,9 +145,21 @@ fn on_worker<T: Sockets>(
 
 fn listen() -> Result<TcpListener> {
     let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    // Thousands may connect at once, and std lets only a few wait.
+    rustix::net::listen(&socket, BACKLOG)?;
     socket.set_nonblocking(true)?;
     announce(socket.local_addr()?)?;
     Ok(socket)
+}
+
+/// Starts the hand-written loop in a thread of this process.
+#[cfg(test)]
+pub(crate) fn greeting() -> Result<SocketAddr> {
+    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    socket.set_nonblocking(true)?;
+    let address = socket.local_addr()?;
+    thread::spawn(|| floor::serve(socket));
+    Ok(address)
 }
 
 fn bind() -> Result<UdpSocket> {

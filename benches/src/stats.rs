@@ -1,4 +1,15 @@
-//! Medians and spreads.
+//! Medians, and how sure they are.
+
+/// A median, and from where to where the true one lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The value in the middle.
+    pub median: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
 
 /// The value below which a `share` of the sorted `values` lies, 0.5 for the
 /// median, drawn straight between the two nearest.
@@ -7,8 +18,7 @@
 ///
 /// If there are no values, or one is not a number.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(|a, b| a.partial_cmp(b).expect("every value is a number"));
+    let sorted = sorted(values);
     let last = sorted.len().checked_sub(1).expect("there are values");
     let position = share * last as f64;
     let below = position.floor() as usize;
@@ -26,17 +36,44 @@ pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// From where to where the middle 80 % of the values lie, for a table.
+/// The median with an interval that has the median of what the values were drawn
+/// from in it 95 times in a hundred or more, however that is spread: each value
+/// is above it or below it like a coin that falls. Of fewer than 6 values even
+/// the outermost are not so sure; they are the ends then.
 ///
 /// # Panics
 ///
 /// As [`quantile`].
-pub fn spread(values: &[f64]) -> String {
-    format!(
-        "{:.2} - {:.2}",
-        quantile(values, 0.1),
-        quantile(values, 0.9)
-    )
+pub fn interval(values: &[f64]) -> Interval {
+    let sorted = sorted(values);
+    let outside = outside(sorted.len());
+    Interval {
+        median: median(values),
+        low: sorted[outside],
+        high: sorted[sorted.len() - 1 - outside],
+    }
+}
+
+/// How many of `count` values may be left out at each end: as many as leave a
+/// chance of 2.5 % that the median lies there.
+fn outside(count: usize) -> usize {
+    // The chance that no coin of all shows heads, then one, two, ...
+    let mut chance = 0.5_f64.powi(count as i32);
+    let mut below = 0.0;
+    for heads in 0..count / 2 {
+        below += chance;
+        if below > 0.025 {
+            return heads.saturating_sub(1);
+        }
+        chance *= (count - heads) as f64 / (heads + 1) as f64;
+    }
+    0
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|a, b| a.partial_cmp(b).expect("every value is a number"));
+    sorted
 }
 
 /// How often each of `values` holds its counterpart in `base`.

@@ -4,16 +4,17 @@ use std::io::{Error, Result};
 
 use crate::client::{Load, Until};
 use crate::servers::Launch;
+use crate::sheet::Figure;
 
 /// What the figures are, in their order.
-pub const FIGURES: [&str; 7] = [
-    "epoll_wait",
-    "read, recvfrom, ...",
-    "  of these in vain",
-    "write, sendto, writev, ...",
-    "futex",
-    "others",
-    "all",
+pub const FIGURES: [Figure; 7] = [
+    Figure::less("epoll_wait", "calls"),
+    Figure::less("read, recvfrom, ...", "calls"),
+    Figure::less("of these in vain", "calls"),
+    Figure::less("write, sendto, writev, ...", "calls"),
+    Figure::less("futex", "calls"),
+    Figure::less("others", "calls"),
+    Figure::less("all", "calls"),
 ];
 
 /// System calls, or a number of each for a message, in the order of

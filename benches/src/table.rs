@@ -1,58 +1,68 @@
-//! The table of a comparison: the medians of each contestant, and how the first
-//! stands to each of the others.
+//! The figures of comparisons for a terminal, in at most 100 columns.
 
-use crate::stats::{median, ratios, spread};
+use crate::record::{Comparison, percentile};
+use crate::stats::Interval;
 
-/// How wide the first column is.
-const WIDTH: usize = 34;
-
-/// A heading for columns of the contestants' `names`.
-pub fn header(names: &[&str]) -> String {
-    let mut text = format!("{:<WIDTH$}", "figure");
-    for name in names {
-        text += &format!(" {name:>10}");
-    }
-    for name in &names[1..] {
-        text += &format!(" {:>17} {:>13}", format!("{}/{name}", names[0]), "10-90 %");
-    }
-    text.trim_end().to_owned() + "\n"
+/// How the columns of [`rows`] are to be read.
+pub fn header(rounds: usize) -> String {
+    format!(
+        "Medians of {rounds} rounds in which all took turns. \"times\": how many times as good the first is as this\n\
+         one (above 1 it is ahead), the median of the rounds' ratios, with its 95 % interval.\n\n\
+         {:<34} {:<20} {:>11} {:>8}  {:<20}",
+        "figure", "", "median", "times", "95 %"
+    )
+    .trim_end()
+    .to_owned()
 }
 
-/// A row for each figure: `measured` has, for each contestant, its rounds, which
-/// have all the figures.
-pub fn rows<T: AsRef<[f64]>>(figures: &[impl AsRef<str>], measured: &[Vec<T>]) -> String {
+/// A row for each contestant of each comparison, under what ran.
+pub fn rows(comparisons: &[Comparison]) -> String {
     let mut text = String::new();
-    for (place, figure) in figures.iter().enumerate() {
-        let columns: Vec<Vec<f64>> = measured
-            .iter()
-            .map(|rounds| rounds.iter().map(|round| round.as_ref()[place]).collect())
-            .collect();
-        text += &row(figure.as_ref(), &columns);
+    let mut title = String::new();
+    for comparison in comparisons {
+        let mut figure = format!("  {}, {}", comparison.figure, comparison.unit);
+        let mut name = comparison.name();
+        if let Some(parameter) = comparison
+            .parameter
+            .as_ref()
+            .filter(|one| one.name == "percentile")
+        {
+            figure = format!("  {}, {}", percentile(parameter.value), comparison.unit);
+            name.clone_from(&comparison.title);
+        }
+        if name != title {
+            text += &format!("{name}\n");
+            title = name;
+        }
+        for (place, contestant) in comparison.contestants.iter().enumerate() {
+            let lead = match place {
+                0 => String::new(),
+                _ => format!(" {}", lead(comparison.lead(&contestant.name))),
+            };
+            let figure = if place == 0 { figure.as_str() } else { "" };
+            let row = format!(
+                "{figure:<34} {:<20} {:>11}{lead}",
+                contestant.name,
+                short(contestant.median())
+            );
+            text += row.trim_end();
+            text += "\n";
+        }
     }
     text
 }
 
-fn row(figure: &str, columns: &[Vec<f64>]) -> String {
-    let mut text = format!("{figure:<WIDTH$}");
-    for column in columns {
-        text += &format!(" {:>10}", short(median(column)));
+/// How many times, and the interval, as wide as the header's.
+pub fn lead(lead: Option<Interval>) -> String {
+    match lead {
+        None => format!("{:>8}", "-"),
+        Some(lead) => format!("{:>8}  {}", short(lead.median), bounds(lead)),
     }
-    for other in &columns[1..] {
-        let (middle, spread) = against(&columns[0], other);
-        text += &format!(" {middle:>17} {spread:>13}");
-    }
-    text + "\n"
 }
 
-/// The median of the rounds' ratios, and the spread. Nothing can be held against
-/// what is shown as zero.
-fn against(first: &[f64], other: &[f64]) -> (String, String) {
-    let mut ratios = ratios(first, other);
-    ratios.retain(|ratio| ratio.is_finite());
-    if median(other) < 0.005 || ratios.is_empty() {
-        return ("-".to_owned(), "-".to_owned());
-    }
-    (format!("{:.2}", median(&ratios)), spread(&ratios))
+/// From where to where.
+pub fn bounds(interval: Interval) -> String {
+    format!("{} to {}", short(interval.low), short(interval.high))
 }
 
 /// With as many decimals as say something.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::future::Future;
+use std::io::{Error, Result};
 use std::time::Duration;
 
 use crate::executors::{Executor, Raddle, Tokio};
@@ -76,12 +77,18 @@ pub fn processor_time() -> Duration {
 
 /// How many bytes of this process are in memory.
 ///
-/// # Panics
+/// # Errors
 ///
-/// As [`processor_time`].
-pub fn resident_bytes() -> usize {
-    let text = fs::read_to_string("/proc/self/statm").expect("the system counts pages");
-    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse().ok());
-    // The page size of x86-64.
-    4096 * pages.unwrap_or(0_usize)
+/// If the system does not say so: it is Linux that does.
+pub fn resident_bytes() -> Result<usize> {
+    resident_of("self")
+}
+
+/// How many bytes of the process of this number are in memory.
+pub(crate) fn resident_of(process: &str) -> Result<usize> {
+    let text = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
+    let kib = kib.ok_or_else(|| Error::other("the system does not tell what is in memory"))?;
+    Ok(1024 * kib)
 }

@@ -1,5 +1,7 @@
 //! What each runtime is given to do.
 
+mod shapes;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,6 +10,8 @@ use std::task::{Context, Poll};
 use tokio::sync::{Notify, oneshot};
 
 use crate::executors::{Executor, Spawn};
+
+pub use shapes::{MICROSECOND, Request, burn, chain, tree};
 
 const CHAINED: usize = 1_000;
 const PAIRS: usize = 1_000;
@@ -31,17 +35,29 @@ pub enum Workload {
     SpawnJoin,
     /// 200 tasks waking themselves 1,000 times each.
     YieldMany,
+    /// 2,000 tasks spawned from one, of which one in 200 is long.
+    Skewed,
+    /// A binary tree of tasks, each awaiting what it has spawned, with 2,048 leaves.
+    ForkJoin,
+    /// A task spreading work over 64 others and gathering it, 50 times.
+    FanOut,
+    /// 16 clients sending 50 requests each down a chain of 4 tasks.
+    RequestChain,
 }
 
 impl Workload {
     /// Every workload, in the order of tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::ChainedSpawn,
         Self::PingPong,
         Self::SpawnManyRemote,
         Self::SpawnManyLocal,
         Self::SpawnJoin,
         Self::YieldMany,
+        Self::Skewed,
+        Self::ForkJoin,
+        Self::FanOut,
+        Self::RequestChain,
     ];
 
     /// The name in tables and on the command line.
@@ -53,6 +69,10 @@ impl Workload {
             Self::SpawnManyLocal => "spawn_many_local",
             Self::SpawnJoin => "spawn_join",
             Self::YieldMany => "yield_many",
+            Self::Skewed => "skewed",
+            Self::ForkJoin => "fork_join",
+            Self::FanOut => "fan_out",
+            Self::RequestChain => "request_chain",
         }
     }
 
@@ -64,9 +84,13 @@ impl Workload {
                 Self::ChainedSpawn => chained_spawn(spawner).await,
                 Self::PingPong => ping_pong(spawner).await,
                 Self::SpawnManyRemote => spawn_many_remote(spawner).await,
-                Self::SpawnManyLocal => spawn_many_local(spawner).await,
+                Self::SpawnManyLocal => spawn_many_local(spawner, SPAWNED).await,
                 Self::SpawnJoin => spawn_join(spawner).await,
-                Self::YieldMany => yield_many(spawner).await,
+                Self::YieldMany => yield_many(spawner, YIELDING, YIELDS).await,
+                Self::Skewed => shapes::skewed(spawner).await,
+                Self::ForkJoin => shapes::fork_join(spawner).await,
+                Self::FanOut => shapes::fan_out(spawner).await,
+                Self::RequestChain => shapes::request_chain(spawner).await,
             }
         });
     }
@@ -108,21 +132,34 @@ async fn ping_pong(spawner: impl Spawn) {
     finished.wait().await;
 }
 
+/// Spawns so many empty tasks from a task, and waits for the end of all.
+pub fn spawn_all(executor: &impl Executor, tasks: usize) {
+    let spawner = executor.spawner();
+    executor.block_on(spawn_many_local(spawner, tasks));
+}
+
+/// Spawns so many tasks that wake themselves so often, and waits for the end of
+/// all.
+pub fn yield_all(executor: &impl Executor, tasks: usize, yields: usize) {
+    let spawner = executor.spawner();
+    executor.block_on(yield_many(spawner, tasks, yields));
+}
+
 async fn spawn_many_remote(spawner: impl Spawn) {
     let countdown = Countdown::new(SPAWNED);
-    spawn_many(spawner, &countdown);
+    spawn_many(spawner, SPAWNED, &countdown);
     countdown.wait().await;
 }
 
-async fn spawn_many_local(spawner: impl Spawn) {
-    let countdown = Countdown::new(SPAWNED);
+async fn spawn_many_local(spawner: impl Spawn, tasks: usize) {
+    let countdown = Countdown::new(tasks);
     let finished = Arc::clone(&countdown);
-    spawner.spawn(async move { spawn_many(spawner, &countdown) });
+    spawner.spawn(async move { spawn_many(spawner, tasks, &countdown) });
     finished.wait().await;
 }
 
-fn spawn_many(spawner: impl Spawn, countdown: &Arc<Countdown>) {
-    for _ in 0..SPAWNED {
+fn spawn_many(spawner: impl Spawn, tasks: usize, countdown: &Arc<Countdown>) {
+    for _ in 0..tasks {
         let countdown = Arc::clone(countdown);
         spawner.spawn(async move { countdown.finish_one() });
     }
@@ -144,12 +181,12 @@ async fn spawn_join(spawner: impl Spawn) {
     finished.wait().await;
 }
 
-async fn yield_many(spawner: impl Spawn) {
-    let countdown = Countdown::new(YIELDING);
-    for _ in 0..YIELDING {
+async fn yield_many(spawner: impl Spawn, tasks: usize, yields: usize) {
+    let countdown = Countdown::new(tasks);
+    for _ in 0..tasks {
         let countdown = Arc::clone(&countdown);
         spawner.spawn(async move {
-            Yields(YIELDS).await;
+            Yields(yields).await;
             countdown.finish_one();
         });
     }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 #[test]
 fn each_server_greets_until_its_input_ends() {
-    for contestant in ["raddle", "tokio", "mio"] {
+    for contestant in ["raddle", "tokio", "old", "mio"] {
         let mut server = Command::new(env!("CARGO_BIN_EXE_http"))
             .args(["--serve", contestant])
             .stdin(Stdio::piped())
@@ -52,5 +52,35 @@ fn each_load_has_its_table() {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}");
-    assert_eq!(text.matches("raddle/tokio").count(), 9, "{text}");
+    assert_eq!(text.matches("messages, /s").count(), 12, "{text}");
+    assert_eq!(text.matches("each way, MiB/s").count(), 2, "{text}");
+}
+
+#[test]
+fn a_tool_that_is_missing_is_said_so() {
+    let cases = [
+        (
+            env!("CARGO_BIN_EXE_io"),
+            "--syscalls",
+            "strace; install the package strace",
+        ),
+        (
+            env!("CARGO_BIN_EXE_http"),
+            "--pinned",
+            "taskset; install the package util-linux",
+        ),
+    ];
+    for (program, option, advice) in cases {
+        let output = Command::new(program)
+            .args([option, "--rounds", "1"])
+            .env("PATH", "/nowhere")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{text}");
+        assert!(
+            text.contains(&format!("not measured, there is no program {advice}")),
+            "{text}"
+        );
+    }
 }

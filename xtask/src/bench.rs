@@ -1,259 +1,172 @@
-//! `cargo xtask bench`: the benchmarks, on Raddle and on other runtimes.
+//! `cargo xtask bench`: the benchmarks, on Raddle and on other runtimes, and the
+//! report of them.
 
+mod programs;
+
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::steps::{self, Steps, cargo};
 use crate::workspace;
+use programs::{ASYNC_COST, NAMES, POLICIES, QUEUE, Run, SCHED, WORKLOADS};
 
-const QUEUE: &str = "queue";
-const POLICIES: &str = "policies";
-const TIME: &str = "time";
-const SYNC: &str = "sync";
-const IO: &str = "io";
-const HTTP: &str = "http";
-const ASYNC_COST: &str = "async-cost";
-
-/// What is not a workload of the scheduler.
-const OTHERS: [&str; 7] = [QUEUE, POLICIES, TIME, SYNC, IO, HTTP, ASYNC_COST];
-
-#[derive(clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
-    /// Only this one: a workload of the scheduler, or the run queue, the policies, timers, channels
-    /// and locks, sockets, hyper, or what async costs
-    #[arg(value_parser = [
-        "chained_spawn", "ping_pong", "spawn_many_remote", "spawn_many_local", "spawn_join",
-        "yield_many", QUEUE, POLICIES, TIME, SYNC, IO, HTTP, ASYNC_COST,
-    ])]
+    /// Only this one: of the parts of the report, or a workload of the scheduler
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(names()))]
     name: Option<String>,
 
-    /// Fewer rounds: a rough figure in a minute or, of all, in a few
+    /// Fewer and shorter rounds, and no criterion: rough figures of all in a few minutes
     #[arg(long)]
     quick: bool,
 
-    /// How many worker threads; a comma joins several [default: 1,2 for the scheduler, else 2]
+    /// How many worker threads; a comma joins several [default: 1,2,4,8 for the scheduler, else 2]
     #[arg(long, value_name = "N", value_delimiter = ',')]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
     workers: Vec<u16>,
 
     /// Skip criterion: only the interleaved rounds that give the ratios
     #[arg(long)]
     side_by_side: bool,
+
+    /// Keep what was measured under this name
+    #[arg(long, value_name = "NAME")]
+    save: Option<String>,
+
+    /// Hold the ratios against those that were kept under this name
+    #[arg(long, value_name = "NAME")]
+    compare: Option<String>,
 }
 
-/// A table of contestants in turn.
-struct Table {
-    /// The benchmark that it is a part of.
-    bench: &'static str,
-    step: &'static str,
-    bin: &'static str,
-    args: &'static [&'static str],
-    /// What makes a round shorter.
-    quick: &'static [&'static str],
+fn names() -> Vec<&'static str> {
+    [&NAMES[..], &WORKLOADS[..]].concat()
 }
-
-/// Without those of the scheduler and of the queue, which have settings of their
-/// own.
-const TABLES: [Table; 9] = [
-    Table {
-        bench: POLICIES,
-        step: "policies",
-        bin: "policies",
-        args: &[],
-        quick: &[],
-    },
-    Table {
-        bench: TIME,
-        step: "timers",
-        bin: "timers",
-        args: &[],
-        quick: &[],
-    },
-    Table {
-        bench: SYNC,
-        step: "channels and locks",
-        bin: "sync",
-        args: &[],
-        quick: &[],
-    },
-    Table {
-        bench: IO,
-        step: "sockets",
-        bin: "io",
-        args: &[],
-        quick: &["--milliseconds", "300"],
-    },
-    Table {
-        bench: IO,
-        step: "sockets, pinned",
-        bin: "io",
-        args: &[PINNED],
-        quick: &["--milliseconds", "300"],
-    },
-    Table {
-        bench: IO,
-        step: "sockets, system calls",
-        bin: "io",
-        args: &[SYSCALLS],
-        quick: &[],
-    },
-    Table {
-        bench: HTTP,
-        step: "hyper",
-        bin: "http",
-        args: &[],
-        quick: &["--seconds", "1"],
-    },
-    Table {
-        bench: HTTP,
-        step: "hyper, pinned",
-        bin: "http",
-        args: &[PINNED],
-        quick: &["--seconds", "1"],
-    },
-    Table {
-        bench: HTTP,
-        step: "hyper, system calls",
-        bin: "http",
-        args: &[SYSCALLS],
-        quick: &[],
-    },
-];
-
-/// With one worker, so that a number of workers is not given.
-const PINNED: &str = "--pinned";
-const SYSCALLS: &str = "--syscalls";
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root();
-    let name = args.name.as_deref();
-    let wanted = |bench| name.is_none_or(|name| name == bench);
+    let directory = workspace::target_directory(&root)?.join("raddle-bench");
+    if let Some(name) = &args.compare {
+        let kept = directory.join("saved").join(name);
+        ensure!(
+            kept.exists(),
+            "nothing is kept under {name}; run with --save {name} first"
+        );
+    }
     steps::summarized(|steps| {
-        if name.is_none_or(|name| !OTHERS.contains(&name)) {
-            scheduler(steps, &root, args)?;
+        let mut build = cargo(
+            &root,
+            &["build", "--release", "-p", "raddle-benches", "--bins"],
+        );
+        steps.run("build", &mut build)?;
+        if !args.side_by_side && !args.quick {
+            criterion(steps, &root, args)?;
         }
-        if wanted(QUEUE) {
-            under_criterion(steps, "queues", args, &mut criterion(&root, QUEUE, args))?;
-            let mut table = table(&root, QUEUE);
-            if args.quick {
-                table.arg("--quick");
-            }
-            steps.run("queues, side by side", &mut table)?;
+        let records = directory.join("run");
+        if args.name.is_none() {
+            remove(&records)?;
         }
-        if wanted(POLICIES) {
-            let mut criterion = criterion(&root, POLICIES, args);
-            under_criterion(steps, "policies", args, &mut criterion)?;
-        }
-        if wanted(ASYNC_COST) {
-            let mut criterion = criterion(&root, "async_cost", args);
-            under_criterion(steps, "what async costs", args, &mut criterion)?;
-            let mut table = table(&root, "async_cost");
-            if args.quick {
-                table.arg("--quick");
-            }
-            steps.run("what async costs, side by side", &mut table)?;
-        }
-        for table in TABLES.iter().filter(|table| wanted(table.bench)) {
-            table.run(steps, &root, args)?;
+        let failed = compare(steps, &root, &records, args)?;
+        steps.run("report", &mut report(&root, &directory, args))?;
+        if !failed.is_empty() {
+            bail!(
+                "not in the report, since they failed: {}",
+                failed.join(", ")
+            );
         }
         Ok(())
     })
 }
 
-fn scheduler(steps: &mut Steps, root: &Path, args: &Args) -> Result<()> {
-    let name = args.name.as_deref();
-    let mut sched = criterion(root, "sched", args);
-    let mut table = table(root, "side_by_side");
-    sched.args(name);
-    if let Some(name) = name {
-        table.args(["--only", name]);
-    }
-    if !args.workers.is_empty() {
-        let workers: Vec<_> = args.workers.iter().map(u16::to_string).collect();
-        let workers = workers.join(",");
-        sched.env("RADDLE_BENCH_WORKERS", &workers);
-        table.args(["--workers", &workers]);
-    }
-    if args.quick {
-        table.arg("--quick");
-    }
-    under_criterion(steps, "scheduler", args, &mut sched)?;
-    steps.run("scheduler, side by side", &mut table)
-}
-
-impl Table {
-    /// Once, or once for each number of workers that was asked for.
-    fn run(&self, steps: &mut Steps, root: &Path, args: &Args) -> Result<()> {
-        let command = || {
-            let mut command = table(root, self.bin);
-            command.args(self.args);
-            command.args(["--rounds", &self.rounds(args).to_string()]);
-            if args.quick {
-                command.args(self.quick);
-            }
-            command
-        };
-        if args.workers.is_empty() || self.args.contains(&PINNED) {
-            return steps.run(self.step, &mut command());
+/// Runs the programs, each with a record of its own, and returns those that failed:
+/// one does not take the others with it.
+fn compare(steps: &mut Steps, root: &Path, records: &Path, args: &Args) -> Result<Vec<String>> {
+    let runs = programs::runs(args);
+    let mut failed = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        let record = records.join(format!("{}.json", run.step));
+        if record.exists() {
+            fs::remove_file(&record)?;
         }
-        for workers in &args.workers {
-            let mut command = command();
-            command.args(["--workers", &workers.to_string()]);
-            steps.run(self.step, &mut command)?;
-        }
-        Ok(())
-    }
-
-    /// Fewer where this is one benchmark among all, and of counts, which vary
-    /// less than times.
-    fn rounds(&self, args: &Args) -> usize {
-        match (args.quick, args.name.is_some()) {
-            (true, _) => 3,
-            _ if self.args.contains(&SYSCALLS) => 5,
-            (false, false) => 10,
-            (false, true) => 20,
+        let name = format!("{} of {}: {}", place + 1, runs.len(), run.step);
+        if let Err(error) = steps.run(&name, &mut program(root, run, &record)) {
+            println!("{error:#}");
+            failed.push(run.step.clone());
         }
     }
+    Ok(failed)
 }
 
-fn under_criterion(
-    steps: &mut Steps,
-    name: &str,
-    args: &Args,
-    criterion: &mut Command,
-) -> Result<()> {
-    if args.side_by_side {
-        return Ok(());
-    }
-    steps.run(&format!("{name}, criterion"), criterion)
+fn program(root: &Path, run: &Run, record: &Path) -> Command {
+    let mut command = of_benches(root, run.bin);
+    command.args(&run.args).arg("--json").arg(record);
+    command
 }
 
-fn criterion(root: &Path, bench: &str, args: &Args) -> Command {
-    let mut command = cargo(
-        root,
-        &["bench", "-p", "raddle-benches", "--bench", bench, "--"],
-    );
-    if args.quick {
-        command.arg("--quick");
-    } else {
-        command.args(["--warm-up-time", "1", "--measurement-time", "3"]);
+fn report(root: &Path, directory: &Path, args: &Args) -> Command {
+    let mut command = of_benches(root, "report");
+    command.arg("--directory").arg(directory);
+    command.arg("--command").arg(repeated());
+    for (option, name) in [("--save", &args.save), ("--compare", &args.compare)] {
+        if let Some(name) = name {
+            command.arg(option).arg(name);
+        }
     }
     command
 }
 
-fn table(root: &Path, bin: &str) -> Command {
-    cargo(
-        root,
-        &[
-            "run",
-            "--release",
-            "-p",
-            "raddle-benches",
-            "--bin",
-            bin,
-            "--",
-        ],
-    )
+/// The command as it was typed.
+fn repeated() -> String {
+    let words: Vec<_> = std::env::args().skip(1).collect();
+    format!("cargo xtask {}", words.join(" "))
 }
+
+fn of_benches(root: &Path, bin: &str) -> Command {
+    let run = [
+        "run",
+        "--release",
+        "--quiet",
+        "-p",
+        "raddle-benches",
+        "--bin",
+    ];
+    let mut command = cargo(root, &run);
+    command.args([bin, "--"]);
+    command
+}
+
+fn remove(directory: &Path) -> Result<()> {
+    if directory.exists() {
+        fs::remove_dir_all(directory)
+            .with_context(|| format!("cannot remove {}", directory.display()))?;
+    }
+    Ok(())
+}
+
+fn criterion(steps: &mut Steps, root: &Path, args: &Args) -> Result<()> {
+    let name = args.name.as_deref();
+    let workload = name.filter(|name| WORKLOADS.contains(name));
+    for bench in [SCHED, QUEUE, POLICIES, ASYNC_COST] {
+        let mut command = cargo(root, &["bench", "-p", "raddle-benches", "--bench"]);
+        command.args([bench.replace('-', "_").as_str(), "--"]);
+        command.args(["--warm-up-time", "1", "--measurement-time", "3"]);
+        if bench == SCHED {
+            command.args(workload);
+            if !args.workers.is_empty() {
+                let workers: Vec<_> = args.workers.iter().map(u16::to_string).collect();
+                command.env("RADDLE_BENCH_WORKERS", workers.join(","));
+            }
+        }
+        let wanted =
+            name.is_none_or(|name| name == bench) || (bench == SCHED && workload.is_some());
+        if wanted {
+            steps.run(&format!("{bench}, criterion"), &mut command)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,19 @@ pub(crate) fn root() -> PathBuf {
 
 /// Every package of the workspace, in order of their directories.
 pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
+    parse(root, &metadata(root)?).context("cargo metadata has an unexpected shape")
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_directory(root: &Path) -> Result<PathBuf> {
+    let metadata = metadata(root)?;
+    let directory = metadata["target_directory"].as_str();
+    Ok(directory
+        .context("cargo metadata names no target directory")?
+        .into())
+}
+
+fn metadata(root: &Path) -> Result<Value> {
     let output = steps::cargo(root, &["metadata", "--no-deps", "--format-version", "1"])
         .output()
         .context("cannot start cargo metadata")?;
@@ -42,8 +55,7 @@ pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
         "cargo metadata: {}",
         String::from_utf8_lossy(&output.stderr).trim()
     );
-    let metadata = serde_json::from_slice(&output.stdout)?;
-    parse(root, &metadata).context("cargo metadata has an unexpected shape")
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 fn parse(root: &Path, metadata: &Value) -> Option<Vec<Package>> {

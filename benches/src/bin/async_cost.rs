@@ -2,14 +2,17 @@
 //! by round, in one process: the figures that a comparison may quote.
 #![forbid(unsafe_code)]
 
+use std::io::Result;
 use std::path::PathBuf;
 
 use clap::Parser;
 use raddle_benches::async_cost::fake_io::Calls;
 use raddle_benches::async_cost::plot;
 use raddle_benches::async_cost::{REQUESTS, VARIANTS};
-use raddle_benches::rounds::{Rounds, in_turn};
-use raddle_benches::stats::{median, ratios, spread};
+use raddle_benches::record::{Comparison, Section};
+use raddle_benches::rounds::Rounds;
+use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::stats::{median, ratios};
 
 /// How many requests a variant serves in a round, in runs of 32 or 256 each:
 /// some milliseconds.
@@ -22,98 +25,58 @@ struct Args {
     #[command(flatten)]
     rounds: Rounds,
 
+    #[command(flatten)]
+    output: Output,
+
     /// Where to draw the ratios of 256 requests
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
 
-/// One table: what each variant took, by rounds, in nanoseconds a request.
-struct Measured {
-    what: &'static str,
-    requests: usize,
-    nanos: Vec<Vec<f64>>,
-}
-
-fn main() {
+fn main() -> Result<()> {
     let args = Args::parse();
-    let rounds = args.rounds.count();
-    println!("{}", header(rounds));
-    let syscalls = Calls::with_syscalls().expect("there is a pipe to be had");
+    let mut sheet = Sheet::new(Section::AsyncCost, args.rounds.count(), &args.output);
     let kinds = [
         ("in memory", Calls::in_memory(), IN_MEMORY),
-        ("with system calls", syscalls, WITH_SYSCALLS),
+        ("with system calls", Calls::with_syscalls()?, WITH_SYSCALLS),
     ];
-    let mut tables = Vec::new();
+    for variant in &VARIANTS {
+        println!("  {:<20} {}", variant.name, variant.about);
+    }
+    let names = VARIANTS.each_ref().map(|variant| variant.name);
     for (what, calls, served) in kinds {
         let calls: &'static Calls = Box::leak(Box::new(calls));
         for requests in REQUESTS {
-            let table = measure(what, calls, requests, served, rounds);
-            print!("{}", table.rows());
-            tables.push(table);
+            let runs = u32::try_from(served / requests).expect("a round is short");
+            let case = Case::with(what, "requests", requests);
+            sheet.measure(
+                &case,
+                &[Figure::less("time a request", "ns")],
+                &names,
+                |variant| {
+                    let time = VARIANTS[variant].time(calls, requests, runs);
+                    Ok([time.as_secs_f64() * 1e9 / served as f64])
+                },
+            )?;
         }
     }
     if let Some(path) = args.plot {
-        let of_most = tables.iter().filter(|table| table.requests == REQUESTS[1]);
+        let most = REQUESTS[1] as f64;
+        let of_most = sheet.comparisons().iter().filter(|comparison| {
+            let parameter = comparison.parameter.as_ref();
+            parameter.is_some_and(|parameter| parameter.value == most)
+        });
         let series: Vec<_> = of_most
-            .map(|table| {
-                (
-                    table.what,
-                    table.ratios().map(|ratios| median(&ratios)).collect(),
-                )
-            })
+            .map(|comparison| (comparison.title.as_str(), to_first(comparison)))
             .collect();
         plot::draw(&path, &series).expect("the plot can be written");
     }
+    sheet.finish()
 }
 
-fn measure(
-    what: &'static str,
-    calls: &'static Calls,
-    requests: usize,
-    served: usize,
-    rounds: usize,
-) -> Measured {
-    let runs = u32::try_from(served / requests).expect("a round is short");
-    let nanos = in_turn(VARIANTS.len(), rounds, |variant| {
-        let time = VARIANTS[variant].time(calls, requests, runs);
-        time.as_secs_f64() * 1e9 / served as f64
-    });
-    Measured {
-        what,
-        requests,
-        nanos,
-    }
-}
-
-fn header(rounds: usize) -> String {
-    format!(
-        "Medians of {rounds} rounds; a request is 9 calls of I/O. \"to run_sync\" is the median of the \
-         rounds' ratios,\nwith its 10-90 % spread.\n\n\
-         {:<18} {:>8} {:<17} {:>12} {:>12} {:>14}  {}",
-        "I/O", "requests", "variant", "ns a request", "to run_sync", "10-90 %", "which is"
-    )
-}
-
-impl Measured {
-    /// Each variant's, round by round, to the poll loop's.
-    fn ratios(&self) -> impl Iterator<Item = Vec<f64>> {
-        self.nanos.iter().map(|nanos| ratios(nanos, &self.nanos[0]))
-    }
-
-    fn rows(&self) -> String {
-        let mut rows = String::new();
-        for ((variant, nanos), ratios) in VARIANTS.iter().zip(&self.nanos).zip(self.ratios()) {
-            rows += &format!(
-                "{:<18} {:>8} {:<17} {:>12.1} {:>12.3} {:>14}  {}\n",
-                self.what,
-                self.requests,
-                variant.name,
-                median(nanos),
-                median(&ratios),
-                spread(&ratios),
-                variant.about
-            );
-        }
-        rows
-    }
+/// The median ratio of each variant to the poll loop.
+fn to_first(comparison: &Comparison) -> Vec<f64> {
+    let first = &comparison.contestants[0].rounds;
+    let all = comparison.contestants.iter();
+    all.map(|one| median(&ratios(&one.rounds, first))).collect()
 }

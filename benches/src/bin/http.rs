@@ -3,25 +3,33 @@
 //! may quote.
 #![forbid(unsafe_code)]
 
-use std::io::{Read, Result, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::Result;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use raddle_benches::client::Load;
-use raddle_benches::rounds::{Rounds, try_in_turn};
-use raddle_benches::servers::{Contestant, HELLO, Launch, Serve, Service, check, stay_on};
-use raddle_benches::{strace, table, wrk};
+use raddle_benches::client::Paced;
+use raddle_benches::descriptors::allow;
+use raddle_benches::http_load::{Loader, REQUEST, answer, load};
+use raddle_benches::latency::{PERCENTILES, percentiles};
+use raddle_benches::record::Section;
+use raddle_benches::rounds::Rounds;
+use raddle_benches::servers::{Contestant, Launch, Serve, Service, check, stay_on};
+use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::strace;
 
-const CONTESTANTS: [Contestant; 3] = [Contestant::Raddle, Contestant::Tokio, Contestant::Mio];
-const FIGURES: [&str; 4] = [
-    "requests/s",
-    "server CPU, us a request",
-    "p99, ms",
-    "waits of the server a request",
+const CONTESTANTS: [Contestant; 4] = [
+    Contestant::Raddle,
+    Contestant::Tokio,
+    Contestant::Old,
+    Contestant::Mio,
 ];
-const REQUEST: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+const FIGURES: [Figure; 4] = [
+    Figure::more("requests", "/s"),
+    Figure::less("server CPU a request", "us"),
+    Figure::less("p99", "ms"),
+    Figure::less("server waits a request", "times"),
+];
 /// How many requests are made, over all connections, while system calls are
 /// counted.
 const COUNTED: usize = 10_000;
@@ -34,7 +42,7 @@ struct Args {
         long,
         value_name = "N",
         value_delimiter = ',',
-        default_value = "50,1000"
+        default_value = "1,10,50,1000,10000"
     )]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     connections: Vec<u16>,
@@ -57,11 +65,19 @@ struct Args {
     #[arg(long)]
     syscalls: bool,
 
+    /// Only how late so many requests a second are answered that come at fixed times
+    #[arg(long, value_name = "RATE", conflicts_with = "syscalls")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    paced: Option<u32>,
+
     #[command(flatten)]
     rounds: Rounds,
 
     #[command(flatten)]
     serve: Serve,
+
+    #[command(flatten)]
+    output: Output,
 }
 
 fn main() -> ExitCode {
@@ -77,46 +93,71 @@ fn main() -> ExitCode {
 
 impl Args {
     fn run(&self) -> Result<()> {
-        check(if self.syscalls { "strace" } else { "wrk" })?;
-        if self.syscalls && self.pinned {
-            stay_on(1)?;
+        let mut sheet = Sheet::new(Section::Http, self.rounds.count(), &self.output);
+        if let Err(error) = self.measurable() {
+            sheet.note(format!("{}: not measured, {error}", self.title()));
+            return sheet.finish();
         }
-        let rounds = self.rounds.count();
-        let place = match self.pinned {
-            true => "1 worker on core 0, the client on core 1".to_owned(),
-            false => format!("{} workers, nothing pinned", self.workers),
-        };
-        let what = match self.syscalls {
-            true => format!("{COUNTED} requests under strace"),
-            false => format!("{} s", self.seconds),
-        };
-        println!(
-            "Medians of {rounds} rounds of {what}, {place}. Under a name with a slash is the median of the rounds' \
-             ratios,\nwith its 10-90 % spread."
-        );
+        let loader = Loader::find();
+        if loader == Loader::BuiltIn && !self.syscalls && self.paced.is_none() {
+            sheet.note(
+                "hyper: there is no program wrk; a thread of the benchmark was the load in its place (install the \
+                 package wrk for figures that others have)",
+            );
+        }
         for &connections in &self.connections {
-            println!("\n{connections} connections");
-            print!("{}", table::header(&CONTESTANTS.map(Contestant::name)));
-            print!("{}", self.rows(connections.into(), rounds)?);
+            let case = Case::with(self.title(), "connections", connections.into());
+            if let Err(error) = allow(connections.into()) {
+                sheet.note(format!(
+                    "{}, {connections} connections: {error}",
+                    self.title()
+                ));
+                continue;
+            }
+            let figures: &[_] = match (self.syscalls, self.paced) {
+                (true, _) => &strace::FIGURES,
+                (_, Some(_)) => &PERCENTILES,
+                _ => &FIGURES,
+            };
+            sheet.attempt(
+                &case,
+                figures,
+                &CONTESTANTS.map(Contestant::name),
+                |index| {
+                    let contestant = CONTESTANTS[index];
+                    let measured = match (self.syscalls, self.paced) {
+                        (true, _) => self.count(contestant, connections.into()),
+                        (_, Some(rate)) => self.pace(contestant, connections.into(), rate),
+                        _ => self.measure(contestant, connections.into(), loader),
+                    };
+                    measured.map_err(|error| contestant.in_error(error))
+                },
+            );
+        }
+        sheet.finish()
+    }
+
+    /// Whether the tools are there.
+    fn measurable(&self) -> Result<()> {
+        if self.syscalls {
+            check("strace")?;
+        }
+        if self.pinned {
+            stay_on(1)?;
         }
         Ok(())
     }
 
-    fn rows(&self, connections: usize, rounds: usize) -> Result<String> {
-        if self.syscalls {
-            let measured = try_in_turn(CONTESTANTS.len(), rounds, |index| {
-                let contestant = CONTESTANTS[index];
-                self.count(contestant, connections)
-                    .map_err(|error| contestant.in_error(error))
-            })?;
-            return Ok(table::rows(&strace::FIGURES, &measured));
+    fn title(&self) -> String {
+        let place = match self.pinned {
+            true => "1 worker on core 0, the client on core 1".to_owned(),
+            false => format!("{} workers", self.workers),
+        };
+        match (self.syscalls, self.paced) {
+            (true, _) => format!("hyper, system calls a request, {place}"),
+            (_, Some(rate)) => format!("hyper, {rate} requests a second, {place}"),
+            _ => format!("hyper, {place}"),
         }
-        let measured = try_in_turn(CONTESTANTS.len(), rounds, |index| {
-            let contestant = CONTESTANTS[index];
-            self.measure(contestant, connections)
-                .map_err(|error| contestant.in_error(error))
-        })?;
-        Ok(table::rows(&FIGURES, &measured))
     }
 
     fn launch(&self, contestant: Contestant) -> Launch {
@@ -130,15 +171,22 @@ impl Args {
 
     /// One turn of a server that is new in each round, so that where its memory
     /// happens to lie is one accident among many.
-    fn measure(&self, contestant: Contestant, connections: usize) -> Result<[f64; FIGURES.len()]> {
+    fn measure(
+        &self,
+        contestant: Contestant,
+        connections: usize,
+        loader: Loader,
+    ) -> Result<Vec<f64>> {
         let server = self.launch(contestant).start()?;
         let before = server.usage()?;
-        let duration = Duration::from_secs(self.seconds.into());
+        // Thousands of connections take a while to come about.
+        let seconds = usize::from(self.seconds).max(connections / 2_000);
+        let duration = Duration::from_secs(seconds as u64);
         let core = self.pinned.then_some(1);
-        let report = wrk::run(server.address(), connections, duration, core)?;
+        let report = loader.run(server.address(), connections, duration, core)?;
         let used = server.usage()?.since(before);
         let requests = report.requests as f64;
-        Ok([
+        Ok(vec![
             report.rate,
             used.processor.as_secs_f64() * 1e6 / requests,
             report.p99.as_secs_f64() * 1e3,
@@ -146,27 +194,22 @@ impl Args {
         ])
     }
 
-    fn count(&self, contestant: Contestant, connections: usize) -> Result<strace::Calls> {
-        let launch = self.launch(contestant);
-        let load = Load::Stream {
+    fn pace(&self, contestant: Contestant, connections: usize, rate: u32) -> Result<Vec<f64>> {
+        let server = self.launch(contestant).start()?;
+        let paced = Paced {
             connections,
             request: REQUEST.into(),
-            answer: answer(launch.start()?.address())?,
+            answer: answer(server.address())?,
+            rate,
+            duration: Duration::from_secs(self.seconds.into()),
         };
-        strace::per_message(launch, &load, COUNTED.div_ceil(connections) as u64)
+        Ok(percentiles(&paced.run(server.address())?))
     }
-}
 
-/// How long the answer is.
-fn answer(address: SocketAddr) -> Result<usize> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-    stream.write_all(REQUEST.as_bytes())?;
-    let mut text = Vec::new();
-    while !text.ends_with(HELLO.as_bytes()) {
-        let mut byte = [0];
-        stream.read_exact(&mut byte)?;
-        text.extend(byte);
+    fn count(&self, contestant: Contestant, connections: usize) -> Result<Vec<f64>> {
+        let launch = self.launch(contestant);
+        let load = load(launch.start()?.address(), connections)?;
+        let each = COUNTED.div_ceil(connections) as u64;
+        Ok(strace::per_message(launch, &load, each)?.to_vec())
     }
-    Ok(text.len())
 }

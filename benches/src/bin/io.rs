@@ -10,9 +10,11 @@ use clap::{Parser, ValueEnum};
 use raddle_benches::both::both_ends;
 use raddle_benches::client::{Load, Until};
 use raddle_benches::executors::{Raddle, Tokio};
-use raddle_benches::rounds::{Rounds, try_in_turn};
+use raddle_benches::record::Section;
+use raddle_benches::rounds::Rounds;
 use raddle_benches::servers::{Contestant, Launch, Serve, Service, check, stay_on};
-use raddle_benches::{strace, table};
+use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::strace;
 
 const CONTESTANTS: [Contestant; 2] = [Contestant::Raddle, Contestant::Tokio];
 const SMALL: usize = 64;
@@ -51,6 +53,9 @@ struct Args {
 
     #[command(flatten)]
     serve: Serve,
+
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -65,28 +70,52 @@ enum Kind {
     Flood,
     /// Messages of 64 bytes over TCP, with both ends on the runtime
     Both,
+    /// Messages of 16 bytes to 1 MiB over TCP, sent back
+    Payload,
 }
 
 /// A load with so many connections or sockets.
-struct Case {
+struct Job {
     kind: Kind,
     peers: usize,
+    length: usize,
 }
 
-const CASES: [Case; 9] = [
-    case(Kind::Small, 1),
-    case(Kind::Small, 64),
-    case(Kind::Large, 1),
-    case(Kind::Large, 8),
-    case(Kind::Datagrams, 1),
-    case(Kind::Datagrams, 64),
-    case(Kind::Flood, 1),
-    case(Kind::Both, 1),
-    case(Kind::Both, 64),
+const JOBS: [Job; 14] = [
+    job(Kind::Small, 1),
+    job(Kind::Small, 64),
+    job(Kind::Large, 1),
+    job(Kind::Large, 8),
+    job(Kind::Datagrams, 1),
+    job(Kind::Datagrams, 64),
+    job(Kind::Flood, 1),
+    job(Kind::Both, 1),
+    job(Kind::Both, 64),
+    payload(16),
+    payload(256),
+    payload(4 * 1024),
+    payload(64 * 1024),
+    payload(LARGE),
 ];
 
-const fn case(kind: Kind, peers: usize) -> Case {
-    Case { kind, peers }
+const fn job(kind: Kind, peers: usize) -> Job {
+    let length = match kind {
+        Kind::Large => LARGE,
+        _ => SMALL,
+    };
+    Job {
+        kind,
+        peers,
+        length,
+    }
+}
+
+const fn payload(length: usize) -> Job {
+    Job {
+        kind: Kind::Payload,
+        peers: 1,
+        length,
+    }
 }
 
 fn main() -> ExitCode {
@@ -100,7 +129,7 @@ fn main() -> ExitCode {
     }
 }
 
-impl Case {
+impl Job {
     fn title(&self) -> String {
         let over = |peers: &str| match self.peers {
             1 => format!("1 {peers}"),
@@ -113,46 +142,48 @@ impl Case {
             Kind::Large => format!("{tcp}, messages of 1 MiB sent back"),
             Kind::Datagrams => format!("{udp}, datagrams of {SMALL} bytes sent back"),
             Kind::Flood => format!("{udp}, datagrams of {SMALL} bytes received"),
+            Kind::Payload => format!("{tcp}, messages sent back"),
             Kind::Both => {
                 format!("{tcp}, messages of {SMALL} bytes sent back, both ends on the runtime")
             }
         }
     }
 
-    fn figures(&self) -> &'static [&'static str] {
+    fn figures(&self) -> Vec<Figure> {
         match self.kind {
             // A message has a MiB.
-            Kind::Large => &[
-                "MiB/s, each way",
-                "server CPU, us a MiB",
-                "waits of the server a MiB",
+            Kind::Large => vec![
+                Figure::more("each way", "MiB/s"),
+                Figure::less("server CPU a MiB", "us"),
+                Figure::less("server waits a MiB", "times"),
             ],
-            Kind::Both => &["messages/s", "CPU of both ends, us a message"],
-            _ => &[
-                "messages/s",
-                "server CPU, us a message",
-                "waits of the server a message",
+            Kind::Both => vec![
+                Figure::more("messages", "/s"),
+                Figure::less("CPU of both ends a message", "us"),
+            ],
+            _ => vec![
+                Figure::more("messages", "/s"),
+                Figure::less("server CPU a message", "us"),
+                Figure::less("server waits a message", "times"),
             ],
         }
     }
 
     fn service(&self) -> Service {
         match self.kind {
-            Kind::Small | Kind::Large | Kind::Both => Service::Echo,
+            Kind::Small | Kind::Large | Kind::Both | Kind::Payload => Service::Echo,
             Kind::Datagrams => Service::Datagrams,
             Kind::Flood => Service::Count,
         }
     }
 
     fn load(&self) -> Load {
-        let stream = |length| Load::Stream {
-            connections: self.peers,
-            request: vec![7; length],
-            answer: length,
-        };
         match self.kind {
-            Kind::Small | Kind::Both => stream(SMALL),
-            Kind::Large => stream(LARGE),
+            Kind::Small | Kind::Large | Kind::Both | Kind::Payload => Load::Stream {
+                connections: self.peers,
+                request: vec![7; self.length],
+                answer: self.length,
+            },
             Kind::Datagrams => Load::Datagrams {
                 sockets: self.peers,
                 length: SMALL,
@@ -173,65 +204,80 @@ impl Case {
 
 impl Args {
     fn run(&self) -> Result<()> {
-        let rounds = self.rounds.count();
-        let place = match self.pinned {
-            true => "1 worker on core 0, the client on core 1".to_owned(),
-            false => format!("{} workers, nothing pinned", self.workers),
-        };
-        let what = match self.syscalls {
-            true => "under strace".to_owned(),
-            false => format!("of {} ms", self.milliseconds),
-        };
+        let mut sheet = Sheet::new(Section::Sockets, self.rounds.count(), &self.output);
+        if let Err(error) = self.measurable() {
+            sheet.note(format!("sockets, {}: not measured, {error}", self.place()));
+            return sheet.finish();
+        }
+        for job in &JOBS {
+            let traced = !matches!(job.kind, Kind::Both | Kind::Payload);
+            if self.only.is_none_or(|only| only == job.kind) && (traced || !self.syscalls) {
+                self.compare(&mut sheet, job);
+            }
+        }
+        sheet.finish()
+    }
+
+    /// Whether the tools are there.
+    fn measurable(&self) -> Result<()> {
         if self.syscalls {
             check("strace")?;
         }
         if self.pinned {
             stay_on(1)?;
         }
-        println!(
-            "Medians of {rounds} rounds {what}, {place}. Under a name with a slash is the median of the \
-             rounds' ratios,\nwith its 10-90 % spread."
-        );
-        for case in &CASES {
-            let traced = case.kind != Kind::Both;
-            if self.only.is_none_or(|only| only == case.kind) && (traced || !self.syscalls) {
-                println!("\n{}", case.title());
-                print!("{}", table::header(&CONTESTANTS.map(Contestant::name)));
-                print!("{}", self.rows(case, rounds)?);
-            }
-        }
         Ok(())
     }
 
-    fn rows(&self, case: &Case, rounds: usize) -> Result<String> {
-        let load = case.load();
-        if self.syscalls {
-            let measured = try_in_turn(CONTESTANTS.len(), rounds, |index| {
-                let contestant = CONTESTANTS[index];
-                strace::per_message(self.launch(contestant, case), &load, case.counted())
-                    .map_err(|error| contestant.in_error(error))
-            })?;
-            return Ok(table::rows(&strace::FIGURES, &measured));
+    fn place(&self) -> String {
+        let place = match self.pinned {
+            true => "1 worker on core 0, the client on core 1".to_owned(),
+            false => format!("{} workers", self.workers),
+        };
+        match self.syscalls {
+            true => format!("system calls, {place}"),
+            false => place,
         }
-        let measured = try_in_turn(CONTESTANTS.len(), rounds, |index| {
-            let contestant = CONTESTANTS[index];
-            let figures = match case.kind {
-                Kind::Both => self.both(contestant, case.peers),
-                _ => self.measure(self.launch(contestant, case), &load),
-            };
-            figures.map_err(|error| contestant.in_error(error))
-        })?;
-        Ok(table::rows(case.figures(), &measured))
+    }
+
+    fn compare(&self, sheet: &mut Sheet, job: &Job) {
+        let load = job.load();
+        let title = format!("{}, {}", job.title(), self.place());
+        let case = match job.kind {
+            Kind::Payload => Case::with(title, "bytes", job.length),
+            _ => Case::new(title),
+        };
+        let figures = match self.syscalls {
+            true => strace::FIGURES.to_vec(),
+            false => job.figures(),
+        };
+        sheet.attempt(
+            &case,
+            &figures,
+            &CONTESTANTS.map(Contestant::name),
+            |index| {
+                let contestant = CONTESTANTS[index];
+                let figures = match job.kind {
+                    _ if self.syscalls => {
+                        let launch = self.launch(contestant, job);
+                        strace::per_message(launch, &load, job.counted()).map(Vec::from)
+                    }
+                    Kind::Both => self.both(contestant, job.peers),
+                    _ => self.measure(self.launch(contestant, job), &load),
+                };
+                figures.map_err(|error| contestant.in_error(error))
+            },
+        );
     }
 
     fn workers(&self) -> usize {
         if self.pinned { 1 } else { self.workers.into() }
     }
 
-    fn launch(&self, contestant: Contestant, case: &Case) -> Launch {
+    fn launch(&self, contestant: Contestant, job: &Job) -> Launch {
         Launch {
             contestant,
-            service: case.service(),
+            service: job.service(),
             workers: self.workers(),
             core: self.pinned.then_some(0),
         }

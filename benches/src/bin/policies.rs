@@ -2,12 +2,14 @@
 //! `docs/policies.md`.
 #![forbid(unsafe_code)]
 
+use std::io::Result;
 use std::time::Instant;
 
 use clap::Parser;
 use raddle_benches::policies::{LOADS, POLICIES, runtime};
-use raddle_benches::rounds::{Rounds, in_turn};
-use raddle_benches::stats::{median, ratios, spread};
+use raddle_benches::record::Section;
+use raddle_benches::rounds::Rounds;
+use raddle_benches::sheet::{Case, Figure, Output, Sheet};
 
 #[derive(Parser)]
 #[command(about = "Runs loads that differ under each policy in turn, round by round")]
@@ -19,33 +21,24 @@ struct Args {
 
     #[command(flatten)]
     rounds: Rounds,
+
+    #[command(flatten)]
+    output: Output,
 }
 
-fn main() {
+fn main() -> Result<()> {
     let args = Args::parse();
-    let (workers, rounds) = (args.workers.into(), args.rounds.count());
+    let workers = args.workers.into();
     let runtimes = POLICIES.map(|(_, policy)| runtime(policy, workers));
-    println!(
-        "{workers} workers, {rounds} rounds: median us, and in brackets the median of the rounds' \
-         ratios\nto the time under WorkStealing, with its 10-90 % spread.\n"
-    );
-    println!("| load | WorkStealing | Shared | Sharded |\n|---|---|---|---|");
+    let names = POLICIES.map(|(name, _)| name);
+    let mut sheet = Sheet::new(Section::Policies, args.rounds.count(), &args.output);
     for load in &LOADS {
-        let times = in_turn(POLICIES.len(), rounds, |index| {
+        let case = Case::new(format!("{}, {workers} workers", load.name()));
+        sheet.measure(&case, &[Figure::less("time", "us")], &names, |index| {
             let start = Instant::now();
             load.run(&runtimes[index], POLICIES[index].1);
-            start.elapsed().as_secs_f64() * 1e6
-        });
-        let cells = times.iter().map(|times_of_one| {
-            let ratios = ratios(times_of_one, &times[0]);
-            format!(
-                "{:.0} ({:.2}; {})",
-                median(times_of_one),
-                median(&ratios),
-                spread(&ratios)
-            )
-        });
-        let cells: Vec<_> = cells.collect();
-        println!("| {} | {} |", load.name(), cells.join(" | "));
+            Ok([start.elapsed().as_secs_f64() * 1e6])
+        })?;
     }
+    sheet.finish()
 }

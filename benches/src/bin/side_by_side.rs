@@ -2,15 +2,19 @@
 //! process: the figures that a comparison may quote.
 #![forbid(unsafe_code)]
 
+use std::io::Result;
 use std::time::Instant;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
 use raddle_benches::policies::{RaddleSharded, RaddleShared};
-use raddle_benches::rounds::{Rounds, in_turn};
-use raddle_benches::stats::{median, ratios, spread};
+use raddle_benches::record::Section;
+use raddle_benches::rounds::Rounds;
+use raddle_benches::sheet::{Case, Figure, Output, Sheet};
 use raddle_benches::workloads::Workload;
+
+const TIME: Figure = Figure::less("time", "us");
 
 #[derive(Parser)]
 #[command(about = "Runs each workload on every runtime in turn, and compares them round by round")]
@@ -27,6 +31,9 @@ struct Args {
 
     #[command(flatten)]
     rounds: Rounds,
+
+    #[command(flatten)]
+    output: Output,
 }
 
 /// A runtime that stands ready.
@@ -43,70 +50,30 @@ fn contestant<E: Executor + 'static>(workers: usize) -> Contestant {
     }
 }
 
-fn main() {
+fn main() -> Result<()> {
     let args = Args::parse();
-    let rounds = args.rounds.count();
-    println!("{}", header(rounds));
+    let mut sheet = Sheet::new(Section::Scheduler, args.rounds.count(), &args.output);
     for &workers in &args.workers {
         let contestants = [
             contestant::<Raddle>(workers.into()),
+            contestant::<Tokio>(workers.into()),
+            contestant::<TokioThreadpool>(workers.into()),
+            contestant::<AsyncExecutor>(workers.into()),
             contestant::<RaddleShared>(workers.into()),
             contestant::<RaddleSharded>(workers.into()),
-            contestant::<Tokio>(workers.into()),
-            contestant::<AsyncExecutor>(workers.into()),
-            contestant::<TokioThreadpool>(workers.into()),
         ];
+        let names: Vec<_> = contestants.iter().map(|one| one.name).collect();
         for workload in Workload::ALL {
-            if args
-                .only
-                .as_deref()
-                .is_none_or(|only| only == workload.name())
-            {
-                let times = measure(&contestants, workload, rounds);
-                print!("{}", rows(workload, workers, &contestants, &times));
+            let only = args.only.as_deref();
+            if only.is_none_or(|only| only == workload.name()) {
+                let case = Case::with(workload.name(), "workers", workers.into());
+                sheet.measure(&case, &[TIME], &names, |index| {
+                    let start = Instant::now();
+                    (contestants[index].run)(workload);
+                    Ok([start.elapsed().as_secs_f64() * 1e6])
+                })?;
             }
         }
     }
-}
-
-/// The times of each contestant in microseconds, round by round.
-fn measure(contestants: &[Contestant], workload: Workload, rounds: usize) -> Vec<Vec<f64>> {
-    in_turn(contestants.len(), rounds, |index| {
-        let start = Instant::now();
-        (contestants[index].run)(workload);
-        start.elapsed().as_secs_f64() * 1e6
-    })
-}
-
-fn header(rounds: usize) -> String {
-    format!(
-        "Medians of {rounds} rounds; \"times as fast\" is the median of the rounds' ratios of the \
-         runtime's time\nto raddle's, with its 10-90 % spread.\n\n\
-         {:<18} {:>7} {:>10}  {:<16} {:>10} {:>14} {:>15}",
-        "workload", "workers", "raddle us", "runtime", "us", "times as fast", "10-90 %"
-    )
-}
-
-/// The first contestant beside each of the others.
-fn rows(
-    workload: Workload,
-    workers: u16,
-    contestants: &[Contestant],
-    times: &[Vec<f64>],
-) -> String {
-    let base = &times[0];
-    let mut rows = String::new();
-    for (contestant, times) in contestants.iter().zip(times).skip(1) {
-        let ratios = ratios(times, base);
-        rows += &format!(
-            "{:<18} {workers:>7} {:>10.1}  {:<16} {:>10.1} {:>14.2} {:>15}\n",
-            workload.name(),
-            median(base),
-            contestant.name,
-            median(times),
-            median(&ratios),
-            spread(&ratios),
-        );
-    }
-    rows
+    sheet.finish()
 }

@@ -2,13 +2,15 @@
 //! executors, in one process: the figures that a comparison may quote.
 #![forbid(unsafe_code)]
 
+use std::io::Result;
 use std::sync::mpsc;
 use std::time::Instant;
 
 use clap::Parser;
 use raddle_benches::executors::{Executor, Raddle, Spawn, Tokio};
-use raddle_benches::rounds::{Rounds, in_turn};
-use raddle_benches::stats::{median, ratios, spread};
+use raddle_benches::record::Section;
+use raddle_benches::rounds::Rounds;
+use raddle_benches::sheet::{Case, Figure, Output, Sheet};
 use raddle_benches::sync::{Load, workloads};
 
 #[derive(Parser)]
@@ -25,6 +27,9 @@ struct Args {
 
     #[command(flatten)]
     rounds: Rounds,
+
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Runs a load in a task, and says how many nanoseconds an operation took.
@@ -43,40 +48,34 @@ fn measure<E: Executor>(runtime: &E, load: Load<E::Spawner>) -> f64 {
     result.recv().expect("the task has ended")
 }
 
-fn compare<E: Executor>(args: &Args)
+fn compare<E: Executor>(args: &Args, sheet: &mut Sheet) -> Result<()>
 where
     E::Spawner: Sync,
 {
     let runtime = E::new(args.workers.into());
-    println!(
-        "\non {}, {} workers; nanoseconds an operation, and how many times as fast raddle is (10-90 % of the rounds)",
-        E::NAME,
-        args.workers
-    );
     for workload in workloads::<E::Spawner>() {
         let named = |only: &String| workload.name.starts_with(only.as_str());
-        if !args.only.as_ref().is_none_or(named) {
-            continue;
-        }
-        let times = in_turn(workload.loads.len(), args.rounds.count(), |contestant| {
-            measure(&runtime, workload.loads[contestant].1)
-        });
-        print!("{:20} raddle {:7.1}", workload.name, median(&times[0]));
-        for ((library, _), theirs) in workload.loads.iter().zip(&times).skip(1) {
-            let ratios = ratios(theirs, &times[0]);
-            print!(
-                "  {library} {:7.1} {:5.2} ({})",
-                median(theirs),
-                median(&ratios),
-                spread(&ratios)
+        if args.only.as_ref().is_none_or(named) {
+            let title = format!(
+                "{}, on {}, {} workers",
+                workload.name,
+                E::NAME,
+                args.workers
             );
+            let names: Vec<_> = workload.loads.iter().map(|(library, _)| *library).collect();
+            let figures = [Figure::less("time an operation", "ns")];
+            sheet.measure(&Case::new(title), &figures, &names, |contestant| {
+                Ok([measure(&runtime, workload.loads[contestant].1)])
+            })?;
         }
-        println!();
     }
+    Ok(())
 }
 
-fn main() {
+fn main() -> Result<()> {
     let args = Args::parse();
-    compare::<Raddle>(&args);
-    compare::<Tokio>(&args);
+    let mut sheet = Sheet::new(Section::Sync, args.rounds.count(), &args.output);
+    compare::<Raddle>(&args, &mut sheet)?;
+    compare::<Tokio>(&args, &mut sheet)?;
+    sheet.finish()
 }

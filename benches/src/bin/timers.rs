@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use std::future::{Future, poll_fn};
+use std::io::Result;
 use std::pin::Pin;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
 use raddle_benches::executors::{Raddle, Spawn, Tokio};
-use raddle_benches::rounds::{Rounds, in_turn};
-use raddle_benches::stats::{median, ratios, spread};
-use raddle_benches::timing::{Timing, processor_time, resident_bytes};
+use raddle_benches::record::Section;
+use raddle_benches::rounds::Rounds;
+use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::timing::{Timing, processor_time};
 
 const SLEEPS: u64 = 100_000;
 const LIMITS: u32 = 1_000_000;
@@ -29,16 +30,15 @@ struct Args {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
 
-    /// Only this workload
-    #[arg(long, value_name = "NAME")]
-    only: Option<Workload>,
+    /// Only these workloads; a comma joins several
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<Workload>,
 
     #[command(flatten)]
     rounds: Rounds,
 
-    /// Prints the memory of a sleeping task in this process
-    #[arg(long, hide = true, value_name = "RUNTIME")]
-    memory_of: Option<String>,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -51,8 +51,6 @@ enum Workload {
     Limit,
     /// One interval of 10 ms for 3 s
     Interval,
-    /// What a sleeping task keeps in memory
-    Memory,
 }
 
 /// A runtime that stands ready.
@@ -70,24 +68,33 @@ fn contestant<T: Timing + 'static>(workers: usize) -> Contestant {
             Workload::Arm => arm(&runtime),
             Workload::Limit => limit(&runtime),
             Workload::Interval => interval(&runtime),
-            Workload::Memory => memory::<T>(workers),
         }),
     }
 }
 
 impl Workload {
-    /// What its figures are.
-    fn figures(self) -> &'static [&'static str] {
+    fn title(self) -> &'static str {
         match self {
-            Self::Sleeps => &["sleeps: CPU ms", "sleeps: worst lateness ms"],
-            Self::Arm => &[
-                "arm and cancel, alone: ns",
-                "arm, up to 1,000,000 set: ns",
-                "cancel, of 1,000,000: ns",
+            Self::Sleeps => "100,000 sleeps of 50 to 150 ms",
+            Self::Arm => "timers that do not fire",
+            Self::Limit => "a time limit for what is ready",
+            Self::Interval => "one interval of 10 ms for 3 s",
+        }
+    }
+
+    fn figures(self) -> Vec<Figure> {
+        match self {
+            Self::Sleeps => vec![
+                Figure::less("CPU", "ms"),
+                Figure::less("worst lateness", "ms"),
             ],
-            Self::Limit => &["limit for what is ready: ns"],
-            Self::Interval => &["10 ms interval, 3 s: CPU ms"],
-            Self::Memory => &["sleeping task: bytes"],
+            Self::Arm => vec![
+                Figure::less("arm and cancel, alone", "ns"),
+                Figure::less("arm, up to 1,000,000", "ns"),
+                Figure::less("cancel, of 1,000,000", "ns"),
+            ],
+            Self::Limit => vec![Figure::less("time", "ns")],
+            Self::Interval => vec![Figure::less("CPU", "ms")],
         }
     }
 }
@@ -186,74 +193,19 @@ fn interval<T: Timing>(runtime: &T) -> Vec<f64> {
     vec![(processor_time() - before).as_secs_f64() * 1e3]
 }
 
-/// Asks a process of its own, whose memory nothing has used before.
-fn memory<T: Timing>(workers: usize) -> Vec<f64> {
-    let this = std::env::current_exe().expect("this program has a path");
-    let output = Command::new(this)
-        .args(["--workers", &workers.to_string(), "--memory-of", T::NAME])
-        .output()
-        .expect("this program runs again");
-    let text = String::from_utf8_lossy(&output.stdout);
-    vec![text.trim().parse().expect("it prints a number")]
-}
-
-fn print_memory<T: Timing>(workers: usize) {
-    let runtime = T::new(workers);
-    let spawner = runtime.spawner();
-    runtime.block_on(async {
-        let before = resident_bytes();
-        for _ in 0..SLEEPS {
-            spawner.spawn(async { T::sleep(HOUR).await });
-        }
-        // Until all of them sleep.
-        T::sleep(Duration::from_secs(1)).await;
-        println!("{}", (resident_bytes() - before) as f64 / SLEEPS as f64);
-    });
-    // The tasks need not be dropped one by one.
-    std::process::exit(0);
-}
-
-fn main() {
+fn main() -> Result<()> {
     let args = Args::parse();
     let workers = args.workers.into();
-    match args.memory_of.as_deref() {
-        Some("raddle") => return print_memory::<Raddle>(workers),
-        Some(_) => return print_memory::<Tokio>(workers),
-        None => {}
-    }
-    let rounds = args.rounds.count();
-    println!(
-        "Medians of {rounds} rounds, {workers} workers; \"times\" is the median of the rounds' ratios of \
-         Raddle's figure to Tokio's,\nwith its 10-90 % spread.\n\n{:<32} {:>10} {:>10} {:>8} {:>15}",
-        "figure", "raddle", "tokio", "times", "10-90 %"
-    );
     let contestants = [contestant::<Raddle>(workers), contestant::<Tokio>(workers)];
+    let names = [contestants[0].name, contestants[1].name];
+    let mut sheet = Sheet::new(Section::Timers, args.rounds.count(), &args.output);
     for &workload in Workload::value_variants() {
-        if args.only.is_none_or(|only| only == workload) {
-            print!("{}", rows(workload, &contestants, rounds));
+        if args.only.is_empty() || args.only.contains(&workload) {
+            let case = Case::new(workload.title());
+            sheet.measure(&case, &workload.figures(), &names, |index| {
+                Ok((contestants[index].run)(workload))
+            })?;
         }
     }
-}
-
-fn rows(workload: Workload, contestants: &[Contestant; 2], rounds: usize) -> String {
-    let measured = in_turn(contestants.len(), rounds, |index| {
-        (contestants[index].run)(workload)
-    });
-    debug_assert_eq!(contestants[0].name, "raddle");
-    let mut rows = String::new();
-    for (place, name) in workload.figures().iter().enumerate() {
-        let [ours, theirs] = [0, 1].map(|index: usize| {
-            let figures = measured[index].iter().map(|round| round[place]);
-            figures.collect::<Vec<_>>()
-        });
-        let ratios = ratios(&ours, &theirs);
-        rows += &format!(
-            "{name:<32} {:>10.1} {:>10.1} {:>8.2} {:>15}\n",
-            median(&ours),
-            median(&theirs),
-            median(&ratios),
-            spread(&ratios),
-        );
-    }
-    rows
+    sheet.finish()
 }

@@ -8,6 +8,7 @@ use mio::event::{Event, Source};
 use mio::net::UdpSocket;
 
 use super::{Done, Peer, Until, silence, unless_blocked};
+use crate::latency::histogram;
 use crate::servers::QUESTION;
 
 /// After how many datagrams a flood looks at the clock.
@@ -79,6 +80,7 @@ pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<
                 return Ok(Done {
                     messages: u64::from_le_bytes(answer),
                     elapsed,
+                    latencies: histogram(),
                 });
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}

@@ -35,6 +35,7 @@ fn messages_larger_than_a_socket_holds_come_back() {
     };
     let (done, ()) = load.run(echo(), FEW, || Ok(())).unwrap();
     assert_eq!(done.messages, 30);
+    assert_eq!(done.latencies.len(), 30);
 }
 
 #[test]
@@ -105,4 +106,47 @@ fn an_end_is_an_error() {
     };
     let error = load.run(address, FEW, || Ok(())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+}
+
+fn paced(rate: u32) -> Paced {
+    Paced {
+        connections: 3,
+        request: vec![7; 64],
+        answer: 64,
+        rate,
+        duration: Duration::from_millis(100),
+    }
+}
+
+#[test]
+fn each_message_that_is_due_is_answered() {
+    let latencies = paced(1_000).run(echo()).unwrap();
+    assert_eq!(latencies.len(), 100);
+}
+
+#[test]
+fn what_waits_for_a_stalled_server_has_waited_since_it_was_due() {
+    const STALL: Duration = Duration::from_millis(200);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let streams: Vec<_> = (0..3).map(|_| listener.accept().unwrap().0).collect();
+        thread::sleep(STALL);
+        let echo = |mut stream: std::net::TcpStream| {
+            let mut piece = [0; 1000];
+            while let Ok(length @ 1..) = stream.read(&mut piece) {
+                if stream.write_all(&piece[..length]).is_err() {
+                    break;
+                }
+            }
+        };
+        for stream in streams {
+            thread::spawn(move || echo(stream));
+        }
+    });
+    let latencies = paced(1_000).run(address).unwrap();
+    assert_eq!(latencies.len(), 100);
+    // All were due within half of the stall. A load that asks again when it is
+    // answered would have seen three late answers.
+    assert!(latencies.value_at_percentile(50.0) > STALL.as_nanos() as u64 / 4);
 }

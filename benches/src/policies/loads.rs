@@ -1,7 +1,6 @@
 //! Loads that the policies of the scheduler take differently.
 
 use std::future::Future;
-use std::hint::black_box;
 use std::pin::Pin;
 
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,13 +9,13 @@ use raddle::runtime::{Policy, Runtime};
 use raddle::task::{JoinHandle, yield_now};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::workloads::{MICROSECOND, burn};
+
 /// How many tasks the loads of computing tasks have.
 const TASKS: usize = 64;
 /// How many polls each has, and one that is long.
 const POLLS: usize = 50;
 const LONG: usize = 8 * POLLS;
-/// How many rounds of arithmetic make a poll of about a microsecond.
-const ARITHMETIC: u64 = 1_000;
 /// How deep the tree of `fork_join` is: it has 2 to this power leaves.
 const DEPTH: usize = 12;
 /// How many times the tasks of a pair talk to each other.
@@ -99,7 +98,7 @@ pub const LOADS: [Load; 7] = [
     },
     Load {
         name: "I/O, computing",
-        run: |runtime, policy| io(runtime, policy, 20 * ARITHMETIC),
+        run: |runtime, policy| io(runtime, policy, 20 * MICROSECOND),
     },
 ];
 
@@ -111,14 +110,6 @@ fn join(runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
     });
 }
 
-fn burn(rounds: u64) {
-    let mut state = black_box(1_u64);
-    for _ in 0..rounds {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).rotate_left(7);
-    }
-    black_box(state);
-}
-
 /// Tasks that compute, as many polls each as `polls` says of its number and the
 /// number of workers.
 fn compute(runtime: &Runtime, polls: fn(usize, usize) -> usize) {
@@ -127,7 +118,7 @@ fn compute(runtime: &Runtime, polls: fn(usize, usize) -> usize) {
         let polls = polls(task, workers);
         runtime.spawn(async move {
             for _ in 0..polls {
-                burn(ARITHMETIC);
+                burn(MICROSECOND);
                 yield_now().await;
             }
         })
@@ -139,7 +130,7 @@ fn compute(runtime: &Runtime, polls: fn(usize, usize) -> usize) {
 fn tree(depth: usize) -> Pin<Box<dyn Future<Output = usize> + Send>> {
     Box::pin(async move {
         if depth == 0 {
-            burn(ARITHMETIC);
+            burn(MICROSECOND);
             return 1;
         }
         let other = raddle::spawn(tree(depth - 1));

@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::{Contestant, Service};
+use crate::timing::resident_of;
 
 /// How a server is to be started.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +179,15 @@ impl Process {
             }
         }
         Ok(usage)
+    }
+
+    /// How many bytes of it are in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`usage`](Self::usage).
+    pub fn resident(&self) -> Result<usize> {
+        resident_of(&self.child.id().to_string())
     }
 
     /// Ends the server and returns what was written beside its output.

@@ -22,7 +22,22 @@ fn ratios_are_taken_round_by_round() {
 }
 
 #[test]
-fn a_spread_leaves_a_tenth_out_at_each_end() {
-    let values: Vec<f64> = (0..=10).map(f64::from).collect();
-    assert_eq!(spread(&values), "1.00 - 9.00");
+fn the_interval_is_that_of_the_sign_test() {
+    // What tables of the sign test give for 95 %: which values, from each end.
+    for (count, place) in [
+        (1, 1),
+        (5, 1),
+        (6, 1),
+        (8, 1),
+        (9, 2),
+        (10, 2),
+        (12, 3),
+        (20, 6),
+        (30, 10),
+    ] {
+        let values: Vec<f64> = (1..=count).map(f64::from).collect();
+        let interval = interval(&values);
+        assert_eq!(interval.low, f64::from(place), "of {count}");
+        assert_eq!(interval.high, f64::from(count + 1 - place), "of {count}");
+    }
 }

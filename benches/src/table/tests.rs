@@ -1,22 +1,45 @@
 use super::*;
+use crate::record::{Better, Contestant, Parameter, Section};
+
+fn comparison(percentile: f64) -> Comparison {
+    let contestant = |name: &str, value| Contestant {
+        name: name.to_owned(),
+        rounds: vec![value; 8],
+    };
+    Comparison {
+        section: Section::Latency,
+        title: "chain".to_owned(),
+        parameter: Some(Parameter::new("percentile", percentile)),
+        figure: "latency".to_owned(),
+        unit: "us".to_owned(),
+        better: Better::Less,
+        contestants: vec![
+            contestant("raddle", 2.0),
+            contestant("tokio-threadpool", 123_456_789.0),
+            contestant("none", 0.0),
+        ],
+    }
+}
 
 #[test]
 fn the_first_is_held_against_the_others() {
-    let measured = [
-        vec![[1.0, 3.0], [2.0, 3.0], [3.0, 3.0]],
-        vec![[2.0, 0.0], [4.0, 0.0], [6.0, 0.0]],
-    ];
-    let text = rows(&["one", "other"], &measured);
+    let text = rows(&[comparison(50.0), comparison(100.0)]);
     let rows: Vec<Vec<_>> = text
         .lines()
         .map(|line| line.split_whitespace().collect())
         .collect();
-    assert_eq!(
-        rows[0],
-        ["one", "2.00", "4.00", "0.50", "0.50", "-", "0.50"]
-    );
-    assert_eq!(rows[1], ["other", "3.00", "0.00", "-", "-"]);
-    assert_eq!(header(&["a", "b"]).split_whitespace().count(), 6);
+    assert_eq!(rows[0], ["chain"]);
+    assert_eq!(rows[1], ["p50,", "us", "raddle", "2.00"]);
+    assert_eq!(rows[2][..3], ["tokio-threadpool", "123456789", "61728394"]);
+    assert_eq!(rows[3], ["none", "0.00", "-"]);
+    assert_eq!(rows[4], ["worst,", "us", "raddle", "2.00"]);
+}
+
+#[test]
+fn a_line_has_at_most_100_columns() {
+    let text = header(1000) + &rows(&[comparison(50.0)]);
+    let longest = text.lines().map(|line| line.chars().count()).max();
+    assert!(longest <= Some(100), "{text}");
 }
 
 #[test]

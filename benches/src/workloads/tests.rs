@@ -93,6 +93,11 @@ fn each_workload_spawns_what_it_says() {
     assert_eq!(counts(Workload::SpawnManyRemote).0, 10_000);
     assert_eq!(counts(Workload::SpawnManyLocal).0, 1 + 10_000);
     assert_eq!(counts(Workload::YieldMany), (200, 200 * 1_001));
+    assert_eq!(counts(Workload::Skewed).0, 1 + 2_000);
+    // A task for each fork, and the one that waits for the first.
+    assert_eq!(counts(Workload::ForkJoin).0, 2_048);
+    assert_eq!(counts(Workload::FanOut).0, 1 + 50 * 64);
+    assert_eq!(counts(Workload::RequestChain).0, 4 + 16);
 }
 
 #[test]

@@ -1,0 +1,206 @@
+//! What a runtime keeps in memory for a task, a timer and a connection, each in a
+//! process of its own that nothing has used before.
+#![forbid(unsafe_code)]
+
+use std::future::{Future, pending};
+use std::io::{Error, Result};
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::{Parser, ValueEnum};
+use raddle_benches::client::Until;
+use raddle_benches::descriptors::allow;
+use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Spawn, Tokio, TokioThreadpool};
+use raddle_benches::http_load::load;
+use raddle_benches::record::Section;
+use raddle_benches::rounds::Rounds;
+use raddle_benches::servers::{Contestant, Launch, Serve, Service};
+use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::timing::{Timing, resident_bytes};
+
+const TASKS: usize = 100_000;
+const CONNECTIONS: usize = 1_000;
+const HOUR: Duration = Duration::from_secs(3600);
+/// Tasks that have not begun by then never will.
+const PATIENCE: Duration = Duration::from_secs(30);
+const RESIDENT: Figure = Figure::less("resident", "bytes");
+
+/// How many tasks have begun. Not theirs, so that it takes no room in them.
+static BEGUN: AtomicUsize = AtomicUsize::new(0);
+
+/// Whose tasks wait, and whose sleep.
+const WAITING: [&str; 4] = [
+    Raddle::NAME,
+    Tokio::NAME,
+    TokioThreadpool::NAME,
+    AsyncExecutor::NAME,
+];
+const SLEEPING: [&str; 2] = [Raddle::NAME, Tokio::NAME];
+const SERVERS: [Contestant; 4] = [
+    Contestant::Raddle,
+    Contestant::Tokio,
+    Contestant::Old,
+    Contestant::Mio,
+];
+
+#[derive(Parser)]
+#[command(about = "Tells what each runtime keeps in memory for a task, a timer and a connection")]
+struct Args {
+    /// How many worker threads
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: u16,
+
+    #[command(flatten)]
+    rounds: Rounds,
+
+    #[command(flatten)]
+    output: Output,
+
+    #[command(flatten)]
+    serve: Serve,
+
+    /// Print what a task of this kind takes in this process
+    #[arg(long, hide = true, requires = "runtime")]
+    of: Option<Kind>,
+
+    #[arg(long, hide = true)]
+    runtime: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kind {
+    Waiting,
+    Sleeping,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match args.serve.or_measure(args.workers.into(), || args.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("memory: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Args {
+    fn run(&self) -> Result<()> {
+        if let (Some(kind), Some(runtime)) = (self.of, &self.runtime) {
+            println!("{}", self.here(kind, runtime)?);
+            // The tasks need not be dropped one by one.
+            std::process::exit(0);
+        }
+        let mut sheet = Sheet::new(Section::Memory, self.rounds.count(), &self.output);
+        let case = Case::new(format!("a task that waits, of {TASKS}"));
+        sheet.measure(&case, &[RESIDENT], &WAITING, |index| {
+            self.elsewhere("waiting", WAITING[index])
+        })?;
+        let case = Case::new(format!("a task that sleeps, of {TASKS}"));
+        sheet.measure(&case, &[RESIDENT], &SLEEPING, |index| {
+            self.elsewhere("sleeping", SLEEPING[index])
+        })?;
+        if let Err(error) = allow(CONNECTIONS) {
+            sheet.note(format!("memory of a connection: {error}"));
+            return sheet.finish();
+        }
+        let case = Case::new(format!("an idle connection of hyper, of {CONNECTIONS}"));
+        sheet.measure(
+            &case,
+            &[RESIDENT],
+            &SERVERS.map(Contestant::name),
+            |index| {
+                let contestant = SERVERS[index];
+                self.connection(contestant)
+                    .map_err(|error| contestant.in_error(error))
+            },
+        )?;
+        sheet.finish()
+    }
+
+    /// Asks a process of its own.
+    fn elsewhere(&self, kind: &str, runtime: &str) -> Result<[f64; 1]> {
+        let output = Command::new(std::env::current_exe()?)
+            .args(["--workers", &self.workers.to_string()])
+            .args(["--of", kind, "--runtime", runtime])
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let number = text.trim().parse();
+        let number = number.map_err(|_| {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Error::other(format!("{runtime}: {kind}: {text}{errors}"))
+        })?;
+        Ok([number])
+    }
+
+    fn here(&self, kind: Kind, runtime: &str) -> Result<f64> {
+        let workers = self.workers.into();
+        match (kind, runtime) {
+            (Kind::Waiting, Raddle::NAME) => waiting::<Raddle>(workers),
+            (Kind::Waiting, Tokio::NAME) => waiting::<Tokio>(workers),
+            (Kind::Waiting, AsyncExecutor::NAME) => waiting::<AsyncExecutor>(workers),
+            (Kind::Waiting, TokioThreadpool::NAME) => waiting::<TokioThreadpool>(workers),
+            (Kind::Sleeping, Raddle::NAME) => sleeping::<Raddle>(workers),
+            (Kind::Sleeping, Tokio::NAME) => sleeping::<Tokio>(workers),
+            _ => Err(Error::other(format!("{runtime} has no task of this kind"))),
+        }
+    }
+
+    /// What a server keeps for a connection over which one request was answered.
+    fn connection(&self, contestant: Contestant) -> Result<[f64; 1]> {
+        let launch = Launch {
+            contestant,
+            service: Service::Http,
+            workers: self.workers.into(),
+            core: None,
+        };
+        let server = launch.start()?;
+        // The first connection is answered before.
+        let load = load(server.address(), CONNECTIONS)?;
+        let before = server.resident()?;
+        let (_, after) = load.run(server.address(), Until::Each(1), || server.resident())?;
+        Ok([after.saturating_sub(before) as f64 / CONNECTIONS as f64])
+    }
+}
+
+fn waiting<E: Executor>(workers: usize) -> Result<f64> {
+    of_each(E::new(workers), pending)
+}
+
+fn sleeping<T: Timing>(workers: usize) -> Result<f64> {
+    of_each(T::new(workers), || T::sleep(HOUR))
+}
+
+/// How many bytes there are for each of many tasks that have begun to await the
+/// future of `body`.
+fn of_each<E: Executor, F>(executor: E, body: fn() -> F) -> Result<f64>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let spawner = executor.spawner();
+    let before = resident_bytes()?;
+    // This thread is no worker: it may block.
+    executor.block_on(async {
+        for _ in 0..TASKS {
+            spawner.spawn(async move {
+                // ORDERING: only counts.
+                BEGUN.fetch_add(1, Ordering::Relaxed);
+                body().await;
+            });
+        }
+    });
+    let start = Instant::now();
+    // ORDERING: only counts.
+    while BEGUN.load(Ordering::Relaxed) < TASKS {
+        if start.elapsed() > PATIENCE {
+            return Err(Error::other(format!("{}: not all tasks began", E::NAME)));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    // What the last of them still does.
+    thread::sleep(Duration::from_millis(100));
+    Ok((resident_bytes()? - before) as f64 / TASKS as f64)
+}

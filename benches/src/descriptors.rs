@@ -1,0 +1,42 @@
+//! How many sockets a process may have.
+
+use std::io::{Error, Result};
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// What a program has open beside the sockets of a load.
+const OTHERS: u64 = 100;
+
+/// Has the system allow this process and those that it starts so many sockets.
+///
+/// # Errors
+///
+/// If they are more than it may allow; the text says what to raise.
+pub fn allow(sockets: usize) -> Result<()> {
+    let wanted = sockets as u64 + OTHERS;
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= wanted) {
+        return Ok(());
+    }
+    if let Some(most) = limit.maximum.filter(|most| *most < wanted) {
+        return Err(Error::other(format!(
+            "{sockets} sockets are more than the {most} descriptors that a process may have; raise ulimit -Hn"
+        )));
+    }
+    limit.current = Some(wanted);
+    Ok(setrlimit(Resource::Nofile, limit)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_are_allowed_and_too_many_are_refused_with_advice() {
+        allow(10).unwrap();
+        if getrlimit(Resource::Nofile).maximum.is_some() {
+            let error = allow(usize::MAX / 4).unwrap_err();
+            assert!(error.to_string().contains("ulimit -Hn"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Requests that come at their own times, and how late each is done.
+//!
+//! A generator that waits for an answer before it asks again asks less while the
+//! server stalls, and so leaves out what it would have measured (coordinated
+//! omission). Here each request has its time beforehand, and its latency counts
+//! from then, whatever the generator, the queues and the workers did meanwhile.
+
+use std::io::{Error, ErrorKind, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use hdrhistogram::Histogram;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::executors::{Executor, Spawn};
+use crate::sheet::Figure;
+use crate::workloads::{self, MICROSECOND, burn};
+
+/// The latencies that a comparison looks at.
+pub const PERCENTILES: [Figure; 4] = [
+    Figure::percentile(50.0, "us"),
+    Figure::percentile(99.0, "us"),
+    Figure::percentile(99.9, "us"),
+    Figure::percentile(100.0, "us"),
+];
+
+/// Requests that are not done so long after the last came are lost.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What stands for a request that is not done.
+const PENDING: u64 = u64::MAX;
+
+const FAN: usize = 16;
+const DEPTH: u32 = 4;
+const LINKS: usize = 4;
+/// One in so many requests is long, or goes on for long.
+const RARE: usize = 50;
+const LONG: u64 = 2_000 * MICROSECOND;
+const SLOW: u64 = 10_000 * MICROSECOND;
+
+/// What a request makes tasks do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shape {
+    /// A task that computes for 5 us; one in 50 for 2 ms.
+    Skewed,
+    /// A tree of tasks with 16 leaves.
+    ForkJoin,
+    /// 16 tasks, and one that waits for all.
+    FanOut,
+    /// A task that asks down a chain of 4 tasks, the same for all.
+    Chain,
+    /// A task that has another answer; one in 50 then goes on computing for 10 ms.
+    SlowPoll,
+}
+
+impl Shape {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Skewed => "skewed requests, one in 50 of 2 ms",
+            Self::ForkJoin => "fork-join of 16 leaves",
+            Self::FanOut => "fan-out to 16 tasks and in",
+            Self::Chain => "request and response over 4 tasks",
+            Self::SlowPoll => "a slow poll of 10 ms in one of 50",
+        }
+    }
+
+    /// Sends `rate` requests a second for `duration`, and returns the latencies in
+    /// nanoseconds.
+    ///
+    /// # Errors
+    ///
+    /// If requests are never done.
+    pub fn run<E: Executor>(
+        self,
+        executor: &E,
+        rate: u32,
+        duration: Duration,
+    ) -> Result<Histogram<u64>> {
+        let count = (duration.as_secs_f64() * f64::from(rate)) as u32;
+        let spawner = executor.spawner();
+        let board = Board::new(count as usize);
+        // The calling thread is no worker: it may sleep here.
+        executor.block_on(async {
+            let chain = (self == Self::Chain).then(|| workloads::chain(spawner, LINKS));
+            precise();
+            let start = Instant::now();
+            for number in 0..count {
+                let due = start + Duration::from_secs(1) * number / rate;
+                if let Some(early) = due.checked_duration_since(Instant::now()) {
+                    thread::sleep(early);
+                }
+                let done = Done {
+                    board: Arc::clone(&board),
+                    number: number as usize,
+                    due,
+                };
+                self.request(spawner, done, chain.as_ref());
+            }
+        });
+        board.wait()
+    }
+
+    fn request<S: Spawn>(
+        self,
+        spawner: S,
+        done: Done,
+        chain: Option<&mpsc::UnboundedSender<workloads::Request>>,
+    ) {
+        let rare = done.number % RARE == RARE - 1;
+        match self {
+            Self::Skewed => spawner.spawn(async move {
+                burn(if rare { LONG } else { 5 * MICROSECOND });
+                done.now();
+            }),
+            Self::ForkJoin => spawner.spawn(async move {
+                workloads::tree(spawner, DEPTH).await;
+                done.now();
+            }),
+            Self::FanOut => spawner.spawn(async move {
+                let parts: Vec<_> = (0..FAN)
+                    .map(|_| spawner.spawn_joined(async { burn(2 * MICROSECOND) }))
+                    .collect();
+                for part in parts {
+                    part.await;
+                }
+                done.now();
+            }),
+            Self::Chain => {
+                let chain = chain.expect("there is a chain for it").clone();
+                spawner.spawn(async move {
+                    let (request, answer) = oneshot::channel();
+                    chain.send(request).expect("the chain is there");
+                    answer.await.expect("the chain answers");
+                    done.now();
+                });
+            }
+            Self::SlowPoll => spawner.spawn(async move {
+                spawner.spawn(async move {
+                    burn(5 * MICROSECOND);
+                    done.now();
+                });
+                if rare {
+                    burn(SLOW);
+                }
+            }),
+        }
+    }
+}
+
+/// What the comparison shows of latencies in nanoseconds: microseconds.
+pub fn percentiles(latencies: &Histogram<u64>) -> Vec<f64> {
+    let percentiles = PERCENTILES.iter().filter_map(|figure| figure.percentile);
+    percentiles
+        .map(|percentile| latencies.value_at_percentile(percentile) as f64 / 1e3)
+        .collect()
+}
+
+/// A histogram of latencies in nanoseconds, up to a minute, with three digits.
+pub fn histogram() -> Histogram<u64> {
+    let minute = Duration::from_secs(60).as_nanos() as u64;
+    Histogram::new_with_bounds(1, minute, 3).expect("the bounds are apart")
+}
+
+/// Has the system wake the calling thread when it is due, not some 50 us later.
+fn precise() {
+    #[cfg(target_os = "linux")]
+    {
+        let least = std::num::NonZeroU64::new(1);
+        // Without it, each request is a little later, for all alike.
+        let _ = rustix::thread::set_current_timer_slack(least);
+    }
+}
+
+/// A place for the latency of each request.
+struct Board(Box<[AtomicU64]>);
+
+/// A request under way.
+struct Done {
+    board: Arc<Board>,
+    number: usize,
+    due: Instant,
+}
+
+impl Done {
+    fn now(self) {
+        let latency = self.due.elapsed().as_nanos() as u64;
+        // ORDERING: pairs with the load in `Board::wait`; nothing else is handed over.
+        self.board.0[self.number].store(latency, Ordering::Relaxed);
+    }
+}
+
+impl Board {
+    fn new(count: usize) -> Arc<Self> {
+        let places = (0..count).map(|_| AtomicU64::new(PENDING));
+        Arc::new(Self(places.collect()))
+    }
+
+    /// Waits for all requests.
+    fn wait(&self) -> Result<Histogram<u64>> {
+        let mut latencies = histogram();
+        let last = Instant::now() + PATIENCE;
+        for place in &self.0 {
+            loop {
+                // ORDERING: pairs with the store in `Done::now`.
+                let latency = place.load(Ordering::Relaxed);
+                if latency != PENDING {
+                    latencies.saturating_record(latency);
+                    break;
+                }
+                if Instant::now() > last {
+                    let text = format!("a request was not done within {PATIENCE:?}");
+                    return Err(Error::new(ErrorKind::TimedOut, text));
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        Ok(latencies)
+    }
+}
+
+#[cfg(test)]
+mod tests;

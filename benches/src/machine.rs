@@ -1,0 +1,111 @@
+//! The machine on which something was measured, and what was built.
+
+use std::fs;
+use std::process::Command;
+use std::thread;
+
+use serde::{Deserialize, Serialize};
+
+/// Every version that takes part, as the workspace fixes it.
+const LOCK: &str = include_str!("../../Cargo.lock");
+
+/// Packages whose versions a reader wants to know.
+const PACKAGES: [&str; 13] = [
+    "raddle",
+    "tokio",
+    "tokio-threadpool",
+    "async-executor",
+    "hyper",
+    "mio",
+    "crossbeam-deque",
+    "st3",
+    "async-channel",
+    "flume",
+    "criterion",
+    "hdrhistogram",
+    "hyper-util",
+];
+
+/// What a reader has to know to place the figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// What the processor calls itself.
+    pub processor: String,
+    /// On how many of its threads this may run.
+    pub cores: usize,
+    /// How much memory there is, in GiB.
+    pub memory: f64,
+    /// The system and its kernel.
+    pub system: String,
+    /// The compiler, or what stands in its place now.
+    pub compiler: String,
+    /// The commit that was built, and whether files had been changed since.
+    pub commit: String,
+    /// How many threads wanted to run in the minute before the end.
+    pub load: f64,
+    /// Packages and their versions.
+    pub versions: Vec<(String, String)>,
+}
+
+impl Machine {
+    /// This one. What the system does not say is "unknown".
+    pub fn this() -> Self {
+        let unknown = || "unknown".to_owned();
+        let kernel = first_line("/proc/sys/kernel/osrelease").unwrap_or_else(unknown);
+        let name = after("/etc/os-release", "PRETTY_NAME=").unwrap_or_else(unknown);
+        let dirty = said("git", &["status", "--porcelain", "--untracked-files=no"]);
+        let dirty = dirty.is_some_and(|files| !files.is_empty());
+        Self {
+            processor: after("/proc/cpuinfo", "model name").unwrap_or_else(unknown),
+            cores: thread::available_parallelism().map_or(1, usize::from),
+            memory: after("/proc/meminfo", "MemTotal")
+                .and_then(|text| text.split(' ').next()?.parse::<f64>().ok())
+                .map_or(0.0, |kib| kib / 1_048_576.0),
+            system: format!("{}, Linux {kernel}", name.trim_matches('"')),
+            compiler: said("rustc", &["--version"]).unwrap_or_else(unknown),
+            commit: said("git", &["rev-parse", "--short=10", "HEAD"])
+                .map_or_else(unknown, |hash| {
+                    hash + if dirty { ", with changes" } else { "" }
+                }),
+            load: first_line("/proc/loadavg")
+                .and_then(|line| line.split(' ').next()?.parse().ok())
+                .unwrap_or(0.0),
+            versions: versions(LOCK),
+        }
+    }
+}
+
+/// The versions of [`PACKAGES`]; of some there are two.
+fn versions(lock: &str) -> Vec<(String, String)> {
+    let value = |line: &str, key: &str| {
+        let quoted = line.strip_prefix(key)?.strip_prefix(" = \"")?;
+        Some(quoted.strip_suffix('"')?.to_owned())
+    };
+    let packages = lock.split("[[package]]").filter_map(|package| {
+        let find = |key| package.lines().find_map(|line| value(line, key));
+        Some((find("name")?, find("version")?))
+    });
+    packages
+        .filter(|(name, _)| PACKAGES.contains(&name.as_str()))
+        .collect()
+}
+
+fn first_line(file: &str) -> Option<String> {
+    Some(fs::read_to_string(file).ok()?.lines().next()?.to_owned())
+}
+
+/// What follows a label at the beginning of a line.
+fn after(file: &str, label: &str) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
+    Some(rest.trim_start_matches([':', ' ', '\t']).to_owned())
+}
+
+fn said(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+use super::*;
+
+/// A comparison of three contestants over eight rounds.
+fn comparison(better: Better) -> Comparison {
+    let contestant = |name: &str, factor: f64| Contestant {
+        name: name.to_owned(),
+        rounds: (1..=8).map(|round| f64::from(round) * factor).collect(),
+    };
+    Comparison {
+        section: Section::Scheduler,
+        title: "spawn".to_owned(),
+        parameter: Some(Parameter::new("workers", 2.0)),
+        figure: "time".to_owned(),
+        unit: "us".to_owned(),
+        better,
+        contestants: vec![
+            contestant("raddle", 1.0),
+            contestant(PEER, 4.0),
+            contestant("none", 0.0),
+        ],
+    }
+}
+
+#[test]
+fn above_one_is_ahead_whatever_is_better() {
+    assert_eq!(comparison(Better::Less).lead(PEER).unwrap().median, 4.0);
+    assert_eq!(comparison(Better::More).lead(PEER).unwrap().median, 0.25);
+}
+
+#[test]
+fn nothing_is_held_against_zero_or_nobody() {
+    assert_eq!(comparison(Better::Less).lead("none"), None);
+    assert_eq!(comparison(Better::Less).lead("smol"), None);
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let directory = std::env::temp_dir().join(format!("raddle-record-{}", std::process::id()));
+    let mut record = Record {
+        command: "side_by_side".to_owned(),
+        finished: 2,
+        machine: Machine::this(),
+        notes: vec!["no strace".to_owned()],
+        comparisons: vec![comparison(Better::Less)],
+    };
+    record.write(&directory.join("b.json")).unwrap();
+    record.finished = 1;
+    record.write(&directory.join("a.json")).unwrap();
+    let read = Record::read_all(&directory).unwrap();
+    fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(read[0], record);
+    assert_eq!(read[1].finished, 2);
+    assert_eq!(Record::read_all(&directory).unwrap(), []);
+}
+
+#[test]
+fn only_the_parameter_makes_two_one_curve() {
+    let one = comparison(Better::Less);
+    let mut other = one.clone();
+    other.parameter = Some(Parameter::new("workers", 4.0));
+    assert!(one.is_varied(&other) && !one.is_same(&other));
+    other.parameter = Some(Parameter::new("tasks", 2.0));
+    assert!(!one.is_varied(&other));
+}
+
+#[test]
+fn parameters_are_short() {
+    let short = |name, value| Parameter::new(name, value).to_string();
+    assert_eq!(short("tasks", 1_000_000.0), "tasks 1M");
+    assert_eq!(short("tasks", 1_500.0), "tasks 1500");
+    assert_eq!(short("connections", 10_000.0), "connections 10k");
+    assert_eq!(short("bytes", 16.0), "16 B");
+    assert_eq!(short("bytes", 65_536.0), "64 KiB");
+    assert_eq!(short("percentile", 99.9), "p99.9");
+    assert_eq!(short("percentile", 100.0), "worst");
+}

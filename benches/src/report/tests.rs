@@ -1,0 +1,144 @@
+use super::*;
+use crate::machine::Machine;
+use crate::record::{Better, Contestant, Parameter};
+
+fn comparison(section: Section, workers: f64, ours: f64) -> Comparison {
+    let contestants = [("raddle", ours), (PEER, 10.0), ("other", 30.0)];
+    Comparison {
+        section,
+        title: "spawn".to_owned(),
+        parameter: Some(Parameter::new("workers", workers)),
+        figure: "time".to_owned(),
+        unit: "us".to_owned(),
+        better: Better::Less,
+        contestants: contestants
+            .map(|(name, value)| Contestant {
+                name: name.to_owned(),
+                rounds: vec![value; 6],
+            })
+            .to_vec(),
+    }
+}
+
+fn record(comparisons: Vec<Comparison>) -> Record {
+    Record {
+        command: "side_by_side --quick".to_owned(),
+        finished: 1_800_000_000,
+        machine: Machine::this(),
+        notes: vec!["no <wrk>".to_owned()],
+        comparisons,
+    }
+}
+
+fn report(saved: Option<Saved>) -> Report {
+    let earlier = comparison(Section::Scheduler, 2.0, 1.0);
+    let records = vec![
+        record(vec![earlier, comparison(Section::Http, 1.0, 20.0)]),
+        record(
+            [4.0, 2.0, 1.0]
+                .map(|at| comparison(Section::Scheduler, at, 5.0))
+                .to_vec(),
+        ),
+    ];
+    Report::new("cargo xtask bench".to_owned(), records, saved)
+}
+
+#[test]
+fn what_was_varied_is_in_order_and_the_later_counts() {
+    let report = report(None);
+    let [scheduler, http] = &report.parts[..] else {
+        panic!("two sections");
+    };
+    assert_eq!(
+        (scheduler.section, http.section),
+        (Section::Scheduler, Section::Http)
+    );
+    let [group] = &scheduler.groups[..] else {
+        panic!("one group");
+    };
+    let values: Vec<_> = group.0.iter().map(value).collect();
+    assert_eq!(values, [1.0, 2.0, 4.0]);
+    assert_eq!(group.0[1].lead(PEER).unwrap().median, 2.0);
+    assert_eq!(value(group.usual()), 2.0);
+}
+
+#[test]
+fn the_page_tells_what_to_make_of_it() {
+    let page = report(None).page();
+    assert!(page.contains("<b>3</b> of 4 figures"), "{page}");
+    assert!(
+        page.contains("Behind: spawn, workers 1, time (0.50)."),
+        "{page}"
+    );
+    assert!(page.contains("no &lt;wrk&gt;"), "{page}");
+    assert!(!page.contains("<script"), "{page}");
+}
+
+#[test]
+fn the_summary_fits_100_columns() {
+    let records = vec![record(vec![comparison(Section::Timers, 2.0, 123_456.0)])];
+    let saved = Saved {
+        name: "a".repeat(60),
+        records,
+    };
+    let text = report(Some(saved)).summary();
+    let longest = text.lines().map(|line| line.chars().count()).max();
+    assert!(longest <= Some(100), "{text}");
+    assert!(
+        text.contains("ahead of tokio at 3 of 4 figures, level at 0, behind at 1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_change_is_that_of_the_ratio_to_what_ran_beside() {
+    let mut then = comparison(Section::Scheduler, 2.0, 10.0);
+    // The machine was slower then, for all.
+    for contestant in &mut then.contestants {
+        contestant.rounds.iter_mut().for_each(|round| *round *= 7.0);
+    }
+    let saved = Saved {
+        name: "before".to_owned(),
+        records: vec![record(vec![then])],
+    };
+    let report = report(Some(saved));
+    let changes = compare::changes(&report);
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0].factor(), 2.0);
+    assert!(changes[0].is_sure());
+    assert!(report.page().contains("Against before"));
+}
+
+#[test]
+fn level_is_what_the_interval_cannot_tell_apart() {
+    let standing = |low, high| {
+        Standing::of(Interval {
+            median: 1.0,
+            low,
+            high,
+        })
+    };
+    assert_eq!(standing(0.9, 1.1), Standing::Level);
+    assert_eq!(standing(1.01, 1.1), Standing::Ahead);
+    assert_eq!(standing(0.9, 0.99), Standing::Behind);
+}
+
+#[test]
+fn the_tables_of_a_document_are_renewed_between_its_marks() {
+    let report = report(None);
+    let document = "before\n<!-- figures -->\nold\n<!-- end of figures -->\nafter\n";
+    let renewed = report.renewed(document).unwrap();
+    assert!(
+        renewed.starts_with("before\n<!-- figures -->\n"),
+        "{renewed}"
+    );
+    assert!(
+        renewed.ends_with("\n<!-- end of figures -->\nafter\n"),
+        "{renewed}"
+    );
+    assert!(!renewed.contains("old"), "{renewed}");
+    let row = "| spawn, workers 2: time | 5.00 | 10.0 | 2.00 (2.00 to 2.00) | us |";
+    assert!(renewed.contains(row), "{renewed}");
+    assert_eq!(report.renewed(&renewed).unwrap(), renewed);
+    assert_eq!(report.renewed("no marks"), None);
+}

@@ -1,0 +1,108 @@
+//! What each section is about, and what to make of it.
+
+use crate::record::{Comparison, Section};
+
+use super::{Standing, Tally};
+use crate::table::short;
+
+/// How many figures at which Raddle is behind are named.
+const LISTED: usize = 8;
+
+/// The title of a section, and how to read it.
+pub(super) fn about(section: Section) -> (&'static str, &'static str) {
+    match section {
+        Section::Scheduler => (
+            "The scheduler",
+            "What it costs to spawn, wake and join tasks that do next to nothing, so that only the runtime is \
+             measured. A program whose tasks compute for 10 microseconds between two waits will see a tenth of these \
+             differences, one that waits for a network less. With more workers than the machine has cores, the \
+             figures also say how well a runtime gets on with threads that the system has taken off their core.",
+        ),
+        Section::Latency => (
+            "Tail latency",
+            "Requests come at times that were fixed beforehand, whether or not those before them were answered, and \
+             each is as late as it is against its own time. So a stall counts for every request that it held \
+             up, and nothing is hidden by a client that waits. Under p99 and worst one sees what a user sees when a \
+             poll takes too long; on Raddle an idle worker takes over what waits behind one for more than a few milliseconds. The \
+             generator is itself a thread of this machine; how late it was is in each figure, \
+             the same for all.",
+        ),
+        Section::Policies => (
+            "Raddle's own policies",
+            "The same loads under each policy of Raddle's scheduler. Work stealing is the default, and the one to \
+             stay with unless one of the others is plainly better for a load like yours.",
+        ),
+        Section::Queue => (
+            "The run queue",
+            "Boxes passed through the queue that each worker has, beside other queues of that kind. With a thief, the \
+             time is how often cache lines go from core to core, and differs from machine to machine more than the \
+             queues do.",
+        ),
+        Section::Timers => (
+            "Timers",
+            "What it costs to arm, cancel and fire timers, and how late they are. A server with a time limit for each \
+             request arms and cancels one a request, and nearly none of them fires.",
+        ),
+        Section::Sync => (
+            "Channels and locks",
+            "The same bodies with the primitives of each library, on Raddle and on Tokio as executors. A library's \
+             primitives take part in the poll budget of its own runtime only.",
+        ),
+        Section::Sockets => (
+            "Sockets",
+            "A server in a process of its own that sends back what it gets, under a client that is the same for all. \
+             Two thirds of the time is the system's, so the ratios cannot be large.",
+        ),
+        Section::Http => (
+            "Hyper",
+            "The same hyper 1 server on Raddle and on Tokio; hyper 0.12 on Tokio 0.1 as the old version; and, as the \
+             floor, a loop written by hand without a parser. The kernel's part is the same for all, and hyper's parser is \
+             the same for both runtimes, so that what can differ is a small part of a request.",
+        ),
+        Section::Memory => (
+            "Memory",
+            "Resident bytes for each of many, in a process of its own: what a runtime keeps for a task that waits, one \
+             that sleeps, and a connection that is idle after its first request.",
+        ),
+        Section::AsyncCost => (
+            "What async costs",
+            "The same server as a loop written by hand and as async code on executors of growing comfort.",
+        ),
+    }
+}
+
+/// How a section turned out.
+pub(super) fn verdict<'a>(
+    comparisons: impl IntoIterator<Item = &'a Comparison> + Clone,
+) -> Option<String> {
+    let tally = Tally::of(comparisons.clone());
+    let middle = tally.middle()?;
+    let mut text = format!(
+        "Of {} figures that Tokio has too, Raddle is ahead at {}, level at {} and behind at {}; in the middle it is \
+         {} times as good.",
+        tally.count(),
+        tally.ahead,
+        tally.level,
+        tally.behind,
+        short(middle)
+    );
+    let behind: Vec<_> = comparisons.into_iter().filter_map(behind).collect();
+    if !behind.is_empty() {
+        let listed = behind.len().min(LISTED);
+        text += &format!(" Behind: {}", behind[..listed].join("; "));
+        text += &match behind.len() - listed {
+            0 => ".".to_owned(),
+            more => format!(", and {more} more."),
+        };
+    }
+    Some(text)
+}
+
+fn behind(comparison: &Comparison) -> Option<String> {
+    let (lead, standing) = comparison.standing()?;
+    let tokio = comparison.rival() == Some(crate::record::PEER);
+    (tokio && standing == Standing::Behind).then(|| {
+        let figure = &comparison.figure;
+        format!("{}, {figure} ({})", comparison.name(), short(lead.median))
+    })
+}
