@@ -1,5 +1,6 @@
 //! What a runtime is made with.
 
+mod local;
 mod observe;
 mod panics;
 mod policy;
@@ -15,9 +16,7 @@ use crate::runtime::context::{Inside, Layers};
 use crate::runtime::driver::{self, Driver};
 use crate::runtime::handle::Inner;
 use crate::runtime::runtime::Scheduler;
-use crate::runtime::{
-    Handle, LocalOptions, LocalRuntime, Policy, Runtime, RuntimeFlavor, UnhandledPanic,
-};
+use crate::runtime::{Handle, Policy, Runtime, RuntimeFlavor, UnhandledPanic};
 
 /// The variable that says how many workers a runtime has by default.
 const WORKERS_VARIABLE: &str = "RADDLE_WORKER_THREADS";
@@ -307,25 +306,6 @@ impl Builder {
         };
         inner.scheduler.get_or_init(|| handle);
         Ok(Runtime::from_parts(Handle { inner }, scheduler, blocking))
-    }
-
-    /// Builds a runtime that stays on the calling thread; otherwise as
-    /// [`build`](Self::build).
-    ///
-    /// # Errors
-    ///
-    /// As [`build`](Self::build).
-    ///
-    /// # Panics
-    ///
-    /// If the builder is for a multi-thread runtime.
-    #[track_caller]
-    pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
-        assert!(
-            self.flavor == RuntimeFlavor::CurrentThread,
-            "a local runtime has one thread; begin with Builder::new_current_thread"
-        );
-        self.build().map(LocalRuntime::from_runtime)
     }
 
     fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {

@@ -1,0 +1,26 @@
+//! A runtime that stays on its thread.
+
+use std::io;
+
+use crate::runtime::{Builder, LocalOptions, LocalRuntime, RuntimeFlavor};
+
+impl Builder {
+    /// Builds a runtime that stays on the calling thread; otherwise as
+    /// [`build`](Self::build).
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    ///
+    /// # Panics
+    ///
+    /// If the builder is for a multi-thread runtime.
+    #[track_caller]
+    pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
+        assert!(
+            self.flavor == RuntimeFlavor::CurrentThread,
+            "a local runtime has one thread; begin with Builder::new_current_thread"
+        );
+        self.build().map(LocalRuntime::from_runtime)
+    }
+}
