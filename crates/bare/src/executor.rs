@@ -165,7 +165,7 @@ where
                 polls -= 1;
             }
             drop(running);
-            if polls == 0 {
+            if polls == 0 && lists.has_ready() {
                 park(Park::Look)?;
             } else if lists.tasks() == 0 {
                 return Ok(());

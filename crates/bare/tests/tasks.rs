@@ -213,6 +213,25 @@ fn events_are_looked_at_although_tasks_are_always_ready() {
 }
 
 #[test]
+fn events_are_not_looked_at_when_the_last_task_has_ended() {
+    let spawner = Spawner::new();
+    for tasks in 100..200 {
+        let executor = pin!(Executor::new(
+            &spawner,
+            Slab::with_capacity(tasks),
+            async |()| ()
+        ));
+        for _ in 0..tasks {
+            executor.as_ref().spawn(()).unwrap();
+        }
+        let ended = executor
+            .as_ref()
+            .run(|park| if tasks <= 128 { Err(park) } else { Ok(()) });
+        assert_eq!(ended, Ok(()), "{tasks} tasks of one poll");
+    }
+}
+
+#[test]
 fn an_error_of_park_leaves_the_tasks() {
     let done = Cell::new(false);
     let waker = Cell::new(None);

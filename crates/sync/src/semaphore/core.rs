@@ -131,35 +131,40 @@ impl<R: Returns> Core<R> {
     /// Takes permits, if there are as many and nobody waits.
     #[inline]
     pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), Refused> {
-        match self.take(permits) {
+        let taken = match self.take(permits) {
+            // They may be on their way from where they came back.
+            Take::Short if R::IS_APART => self.take_moved(permits),
+            taken => taken,
+        };
+        match taken {
             Take::Taken => Ok(()),
             Take::Short => Err(Refused::NoPermits),
             Take::Closed => Err(Refused::Closed),
         }
     }
 
-    /// Takes permits from the state, where those that have come back are put if they are needed.
+    /// As [`try_acquire`](Self::try_acquire), but may find too few although there are enough.
     #[inline]
     fn take(&self, permits: usize) -> Take {
-        loop {
-            let taken = self.state.take(permits);
-            if taken != Take::Short {
-                return taken;
-            }
+        match self.state.take(permits) {
             // They came back while nobody waited, so none who waits is overtaken.
-            let returned = self.returned.collect();
-            if returned == 0 {
-                return taken;
-            }
-            let Some(rest) = returned.checked_sub(permits) else {
-                self.release(returned);
-                continue;
-            };
-            if rest != 0 {
-                self.release(rest);
-            }
-            return Take::Taken;
+            Take::Short if self.returned.take(permits) => Take::Taken,
+            Take::Short if self.returned.permits() != 0 => self.take_moved(permits),
+            taken => taken,
         }
+    }
+
+    /// Takes permits from the state, where it puts those that have come back. Under the lock: so nobody
+    /// begins to wait for them meanwhile, and nobody who looks under it finds them in neither place.
+    fn take_moved(&self, permits: usize) -> Take {
+        let _waiters = self.waiters.lock();
+        let mut taken = self.state.take(permits);
+        while taken == Take::Short && self.returned.permits() != 0 {
+            let given = self.state.give(self.returned.collect());
+            debug_assert_eq!(given, Give::Given, "they would have gone to who waits");
+            taken = self.state.take(permits);
+        }
+        taken
     }
 
     /// Waits for permits, in order of the first polls. Dropped before it is
@@ -335,9 +340,10 @@ impl<R: Returns> Core<R> {
     /// released.
     pub(crate) fn close(&self) {
         let waiters = self.waiters.lock();
-        self.state.transition_to_closed();
-        // So that one word tells whether all have come back.
+        // So that one word tells whether all have come back; and first, so that none is taken from the
+        // other once somebody may have seen that they have.
         let returned = self.returned.transition_to_awaited();
+        self.state.transition_to_closed();
         match self.state.give(returned) {
             Give::Serve => self.serve(waiters, returned),
             Give::Given => {}

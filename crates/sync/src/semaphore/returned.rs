@@ -15,7 +15,13 @@ const PERMIT: usize = AWAITED << 1;
 
 /// Where the permits of a semaphore come back while nobody waits for them.
 pub(crate) trait Returns {
-    /// Takes what has come back.
+    /// Whether they come back in another place than they are taken from.
+    const IS_APART: bool;
+
+    /// Takes `permits`, more than none, if that is all that has come back.
+    fn take(&self, permits: usize) -> bool;
+
+    /// Takes what has come back. Under the lock.
     fn collect(&self) -> usize;
 
     /// Takes what has come back; nothing does so here from now on. Under the lock.
@@ -30,6 +36,13 @@ pub(crate) trait Returns {
 
 /// Nothing does: the semaphore has one word.
 impl Returns for () {
+    const IS_APART: bool = false;
+
+    #[inline]
+    fn take(&self, _permits: usize) -> bool {
+        false
+    }
+
     #[inline]
     fn collect(&self) -> usize {
         0
@@ -82,9 +95,21 @@ impl Returned {
 }
 
 impl Returns for Returned {
+    const IS_APART: bool = true;
+
     #[inline]
+    fn take(&self, permits: usize) -> bool {
+        let all = permits * PERMIT;
+        // ORDERING: a guess, to leave the word alone; the exchange decides. Acquire pairs with `give`.
+        self.0.load(Ordering::Relaxed) == all
+            && self
+                .0
+                .compare_exchange(all, 0, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
     fn collect(&self) -> usize {
-        // ORDERING: a guess. One that is out of date is mended under the lock, where the caller queues.
+        // ORDERING: a guess, which the exchange checks.
         let mut now = self.0.load(Ordering::Relaxed);
         while now & AWAITED == 0 && now != 0 {
             // ORDERING: Acquire pairs with `give`.

@@ -288,10 +288,6 @@ fn try_acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), TrySendError<
         .try_acquire(n)
         .map_err(|refused| match refused {
             Refused::NoPermits => TrySendError::Full(()),
-            Refused::Closed => {
-                // It may have collected permits, and put them back after the close.
-                chan.end_if_idle();
-                TrySendError::Closed(())
-            }
+            Refused::Closed => TrySendError::Closed(()),
         })
 }

@@ -1,0 +1,68 @@
+//! Models of the room in a bounded channel, where one thread moves permits while others look for them.
+#![cfg(raddle_loom)]
+
+mod modelled;
+
+use modelled::Message;
+use raddle_std::model::Model;
+use raddle_std::thread;
+use raddle_sync::mpsc;
+
+/// A permit that is taken while the channel is closed is good for a message, although a third sees the
+/// close before that. Bounded at 3 preemptions.
+#[test]
+fn a_permit_that_is_taken_against_close_is_good_for_a_message() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = mpsc::channel(1);
+        sender.try_send(Message::new()).ok().unwrap();
+        receiver.try_recv().unwrap().check();
+        let other = sender.clone();
+        let other = thread::spawn(move || other.try_reserve().is_ok());
+        let sends = thread::spawn(move || sender.try_send(Message::new()).is_ok());
+        receiver.close();
+        let was_sent = sends.join().unwrap();
+        other.join().unwrap();
+        let received = receiver.try_recv().map(Message::check);
+        assert_eq!(received.is_ok(), was_sent);
+    });
+}
+
+/// One sender moves what has come back to where it is taken from; the other is not told that there is no
+/// room. Bounded at 3 preemptions.
+#[test]
+fn there_is_room_while_permits_are_moved() {
+    Model::new().preemptions(3).check(|| {
+        let (sender, mut receiver) = mpsc::channel(2);
+        for _ in 0..2 {
+            sender.try_send(Message::new()).ok().unwrap();
+            receiver.try_recv().unwrap().check();
+        }
+        let other = sender.clone();
+        let other = thread::spawn(move || other.try_send(Message::new()).ok().unwrap());
+        sender.try_send(Message::new()).ok().unwrap();
+        other.join().unwrap();
+        for _ in 0..2 {
+            receiver.try_recv().unwrap().check();
+        }
+    });
+}
+
+/// Two threads that both believe that the permit is theirs.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_permit_for_two_is_caught() {
+    Model::new().preemptions(2).check(|| {
+        let (sender, _receiver) = mpsc::channel::<Message>(2);
+        let message = Message::new();
+        let forged = message.forge();
+        let other = sender.clone();
+        let thread = thread::spawn(move || {
+            let _permit = other.try_reserve().unwrap();
+            forged.touch();
+        });
+        let permit = sender.try_reserve().unwrap();
+        message.touch();
+        drop(permit);
+        thread.join().unwrap();
+    });
+}
