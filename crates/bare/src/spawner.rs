@@ -39,7 +39,9 @@ impl<A> Spawner<A> {
     ///
     /// # Errors
     ///
-    /// With the argument if the storage is full, or if there is no executor.
+    /// With the argument if the storage is full, or if there is no executor. A
+    /// task that woke itself in its last poll takes its place until the next
+    /// step.
     #[inline]
     pub fn spawn(&self, argument: A) -> Result<(), SpawnError<A>> {
         let Some(lists) = self.lists.get() else {
