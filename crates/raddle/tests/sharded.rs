@@ -201,8 +201,8 @@ fn a_local_set_goes_before_its_worker() {
 #[test]
 fn where_there_is_no_place_for_a_local_task() {
     let message = "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a \
-                   task of a set, while LocalSet::enter's guard lives, or in a task of a sharded \
-                   runtime";
+                   task of a set, while LocalSet::enter's guard lives, in a LocalRuntime, or in a \
+                   task of a sharded runtime";
     let runtime = sharded();
     let outside = || panic_message(|| drop(spawn_local(async {})));
     assert_eq!(outside(), message);
