@@ -106,6 +106,8 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
 fn a_request_and_its_response_wake_nobody_else() {
     const TURNS: usize = 1000;
     let mut pool = Asleep::new(Policy::WorkStealing, 0);
+    let handle = pool.handle.clone();
+    let _entered = handle.enter();
     let (ping, pong) = (Signal::default(), Signal::default());
     let (client, server) = ((ping.clone(), pong.clone()), (ping, pong));
     let client = pool.handle.spawn(async move {
@@ -122,9 +124,10 @@ fn a_request_and_its_response_wake_nobody_else() {
     });
     let runs = pool.only_woken();
     assert!(pool.workers[runs].resume_park().is_none());
-    let mut woken = 0;
+    let (mut steps, mut woken) = (0, 0);
     while !client.is_finished() {
         assert_eq!(pool.workers[runs].step(), Step::Ran);
+        steps += 1;
         for worker in pool.woken() {
             // It is to keep watch, and has not taken the task.
             woken += 1;
@@ -132,7 +135,42 @@ fn a_request_and_its_response_wake_nobody_else() {
             assert!(wait.timeout.is_some());
         }
     }
+    assert!(steps > TURNS, "they are done in {steps} steps");
     assert!(woken <= 1, "{woken} were woken");
+}
+
+/// A task that yields is run next if there is no other, so that whoever was woken
+/// for it would find it gone. One that it spawns is told of.
+#[test]
+fn a_task_that_yields_alone_wakes_nobody() {
+    const TURNS: usize = 1000;
+    let mut pool = Asleep::new(Policy::WorkStealing, 0);
+    let handle = pool.handle.clone();
+    let _entered = handle.enter();
+    let task = pool.handle.spawn(async {
+        for _ in 0..TURNS {
+            raddle_sched::yield_now().await;
+        }
+        // The slot has room for one.
+        drop((raddle_sched::spawn(async {}), raddle_sched::spawn(async {})));
+        raddle_sched::yield_now().await;
+    });
+    let runs = pool.only_woken();
+    assert!(pool.workers[runs].resume_park().is_none());
+    let mut watches = 0;
+    for _ in 0..TURNS {
+        assert_eq!(pool.workers[runs].step(), Step::Ran);
+        for worker in pool.woken() {
+            watches += 1;
+            let wait = pool.workers[worker].resume_park().unwrap();
+            assert!(wait.timeout.is_some(), "it is to keep watch");
+        }
+    }
+    assert!(watches <= 1, "{watches} were woken");
+    assert_eq!(pool.workers[runs].step(), Step::Ran);
+    let woken = pool.only_woken();
+    assert!(pool.workers[woken].resume_park().is_none(), "it is to help");
+    assert!(!task.is_finished());
 }
 
 /// It would never be seen parked, and an idle scheduler would look after it for

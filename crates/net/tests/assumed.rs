@@ -1,0 +1,98 @@
+//! What is tried without an event: by the first operations on a connection that
+//! was accepted, or on one of a pair. The reactor turns only where a test says.
+#![cfg(all(unix, not(raddle_loom)))]
+
+mod common;
+
+use std::io::{ErrorKind, Write};
+use std::pin::pin;
+use std::time::Duration;
+
+use common::poll_once;
+use raddle_net::{TcpListener, UnixDatagram, UnixListener, UnixStream};
+use raddle_reactor::Reactor;
+
+/// Turns until there was something to dispatch.
+fn turn(reactor: &mut Reactor) {
+    let limit = Duration::from_secs(60);
+    while reactor.turn(Some(limit), usize::MAX).unwrap() == 0 {}
+}
+
+/// Accepts from a listener and checks what comes; its peer has sent "hello".
+macro_rules! check_accepted {
+    ($reactor:expr, $listener:expr, $peer:expr) => {{
+        turn(&mut $reactor);
+        let mut accept = pin!($listener.accept());
+        let std::task::Poll::Ready(accepted) = poll_once(accept.as_mut()) else {
+            panic!("nobody has connected");
+        };
+        let (stream, _) = accepted.unwrap();
+        assert!(poll_once(pin!(stream.readable())).is_ready());
+        assert!(poll_once(pin!(stream.writable())).is_ready());
+        let read = |reactor: &mut Reactor| {
+            let mut buffer = [0; 5];
+            while let Err(error) = stream.try_read(&mut buffer) {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                turn(reactor);
+            }
+            buffer
+        };
+        assert_eq!(read(&mut $reactor), *b"hello");
+        assert_eq!(stream.try_write(b"world").unwrap(), 5);
+        // It has been proved wrong, and what comes later is told by an event.
+        let error = stream.try_read(&mut [0]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        assert!(poll_once(pin!(stream.readable())).is_pending());
+        $peer.write_all(b"later").unwrap();
+        assert_eq!(read(&mut $reactor), *b"later");
+    }};
+}
+
+#[test]
+fn a_tcp_connection_is_read_and_written_at_once() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let _entered = handle.enter();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let listener = TcpListener::from_std(listener).unwrap();
+    let mut peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    peer.write_all(b"hello").unwrap();
+    check_accepted!(reactor, listener, peer);
+}
+
+#[test]
+fn a_unix_connection_is_read_and_written_at_once() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let _entered = handle.enter();
+    let dir = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(dir.path().join("assumed")).unwrap();
+    let mut peer = std::os::unix::net::UnixStream::connect(dir.path().join("assumed")).unwrap();
+    peer.write_all(b"hello").unwrap();
+    check_accepted!(reactor, listener, peer);
+}
+
+#[test]
+fn a_pair_is_written_at_once_and_read_after_an_event() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let _entered = handle.enter();
+    let mut buffer = [0; 8];
+
+    let (near, far) = UnixStream::pair().unwrap();
+    assert_eq!(near.try_write(b"stream").unwrap(), 6);
+    assert!(poll_once(pin!(far.readable())).is_pending());
+    while poll_once(pin!(far.readable())).is_pending() {
+        turn(&mut reactor);
+    }
+    assert_eq!(far.try_read(&mut buffer).unwrap(), 6);
+
+    let (near, far) = UnixDatagram::pair().unwrap();
+    assert_eq!(near.try_send(b"datagram").unwrap(), 8);
+    assert!(poll_once(pin!(far.readable())).is_pending());
+    while poll_once(pin!(far.readable())).is_pending() {
+        turn(&mut reactor);
+    }
+    assert_eq!(far.try_recv(&mut buffer).unwrap(), 8);
+}
