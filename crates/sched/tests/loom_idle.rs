@@ -163,7 +163,7 @@ fn a_push_against_two_workers() {
 /// it found, or of parking.
 #[test]
 fn two_pushes_against_two_workers() {
-    model(Some(2), 2, 2);
+    model(Some(3), 2, 2);
 }
 
 /// A worker that is woken by itself takes itself off the list, while another

@@ -7,7 +7,7 @@ use std::task::{Poll, Waker};
 
 use raddle_sched::{Config, Policy, Pool, Step, spawn_local};
 use raddle_std::cell::UnsafeCell;
-use raddle_std::model::Model;
+use raddle_std::model::{self, Model};
 use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
 use raddle_std::thread;
@@ -73,12 +73,13 @@ impl Racy {
 
 #[test]
 fn a_spawn_from_outside_against_two_workers_of_a_shared_queue() {
-    check(1, || {
+    check(2, || {
         let pool = pool(Policy::Shared, 2);
         let gate = Arc::new(Gate::default());
         let inside = gate.clone();
         drop(pool.handle().spawn(async move { inside.open() }));
         gate.wait_for(1);
+        model::stop_exploring();
     });
 }
 
@@ -87,7 +88,7 @@ fn a_spawn_from_outside_against_two_workers_of_a_shared_queue() {
 /// fewer orders.
 #[test]
 fn a_spawn_by_a_worker_of_a_shared_queue_reaches_the_other() {
-    check(1, || {
+    check(2, || {
         let (handle, mut workers) = Pool::stepped(config(Policy::Shared, 2), None);
         let gate = Arc::new(Gate::default());
         let stop = Arc::new(AtomicBool::new(false));
@@ -114,6 +115,7 @@ fn a_spawn_by_a_worker_of_a_shared_queue_reaches_the_other() {
                 thread::yield_now();
             }
         }
+        model::stop_exploring();
         drop(worker);
         drop(handle.spawn(async move { stop.store(true, Ordering::Release) }));
         other.join().unwrap();
@@ -123,7 +125,7 @@ fn a_spawn_by_a_worker_of_a_shared_queue_reaches_the_other() {
 /// A task of one shard wakes a task of the other, which goes to sleep or ends.
 #[test]
 fn a_wake_across_shards() {
-    check(1, || {
+    check(2, || {
         let pool = pool(Policy::Sharded, 2);
         let gate = Arc::new(Gate::default());
         let waker = Arc::new(Mutex::new((false, None::<Waker>)));
@@ -154,6 +156,7 @@ fn a_wake_across_shards() {
             }
         }));
         gate.wait_for(1);
+        model::stop_exploring();
     });
 }
 

@@ -18,19 +18,13 @@ use std::task::{Context, Poll, Waker};
 use condvar_driver::Events;
 use gate::{Counted, Gate};
 use raddle_sched::{Config, Pool, Step, spawn};
-use raddle_std::model::Model;
+use raddle_std::model::{self, Model};
 use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().preemptions(2).branches(20_000).check(body);
-}
-
-/// Two workers interleave in too many ways for a second preemption; the models
-/// of the idle protocol alone explore those.
-fn check_two(body: impl Fn() + Send + Sync + 'static) {
-    Model::new().preemptions(1).branches(20_000).check(body);
 }
 
 fn pool(workers: usize) -> Pool {
@@ -73,12 +67,13 @@ fn a_spawn_from_outside_against_one_worker_going_to_sleep() {
 
 #[test]
 fn a_spawn_from_outside_against_two_workers() {
-    check_two(|| {
+    check(|| {
         let pool = pool(2);
         let gate = Arc::new(Gate::default());
         let inside = gate.clone();
         drop(pool.handle().spawn(async move { inside.open() }));
         gate.wait_for(1);
+        model::stop_exploring();
     });
 }
 
@@ -205,11 +200,18 @@ fn a_foreign_spawn_against_the_end_of_the_pool() {
     });
 }
 
+/// The workers have begun, which other models are about.
 #[test]
 fn the_end_of_two_workers_with_a_task_in_flight() {
-    check_two(|| {
+    check(|| {
         let drops = Arc::new(AtomicUsize::new(0));
+        let gate = Arc::new(Gate::default());
+        let inside = gate.clone();
+        model::stop_exploring();
         let pool = pool(2);
+        drop(pool.handle().spawn(async move { inside.open() }));
+        gate.wait_for(1);
+        model::explore();
         let counted = Counted(drops.clone());
         drop(pool.handle().spawn(async move {
             let _counted = counted;
@@ -248,13 +250,14 @@ fn the_driver_wakes_a_task_while_its_worker_parks() {
 /// outside reaches either, wherever it is.
 #[test]
 fn a_spawn_from_outside_against_two_workers_and_a_driver() {
-    check_two(|| {
+    check(|| {
         let events = Events::new();
         let pool = start(2, Some(&events));
         let gate = Arc::new(Gate::default());
         let inside = gate.clone();
         drop(pool.handle().spawn(async move { inside.open() }));
         gate.wait_for(1);
+        model::stop_exploring();
     });
 }
 

@@ -41,9 +41,13 @@ pub(crate) mod sync {
         }
 
         /// Takes the lock if nobody holds it.
+        ///
+        /// A thread that is about to try waits, in loom, for another that locks
+        /// before it does (<https://github.com/tokio-rs/loom/issues/376>). Hence
+        /// the switch to that one is offered earlier.
         #[track_caller]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            self.0.try_lock().ok()
+            crate::model::unbroken(|| self.0.try_lock().ok())
         }
 
         /// The value, without locking.

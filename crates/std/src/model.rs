@@ -10,6 +10,8 @@ std::thread_local! {
     /// Whether loom has found a race on this thread, on which it runs all threads of
     /// a model.
     static RACED: Cell<bool> = const { Cell::new(false) };
+    /// Whether orders are explored at this point of the execution.
+    static EXPLORES: Cell<bool> = const { Cell::new(true) };
 }
 
 /// The bounds of one model.
@@ -80,6 +82,7 @@ impl Model {
         builder.check(move || {
             // ORDERING: a tally that is read after the last execution.
             counted.fetch_add(1, Ordering::Relaxed);
+            EXPLORES.set(true);
             body();
             refuse_races();
         });
@@ -102,6 +105,35 @@ impl Model {
 #[track_caller]
 pub fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().check(body);
+}
+
+/// Takes the rest of the execution in one order, until [`explore`]: for what
+/// every execution goes through and other models are about, as the end of a
+/// pool. What has run before is explored against it nevertheless.
+pub fn stop_exploring() {
+    if EXPLORES.replace(false) {
+        loom::stop_exploring();
+    }
+}
+
+/// Explores from here on again, after [`stop_exploring`].
+pub fn explore() {
+    if !EXPLORES.replace(true) {
+        loom::explore();
+    }
+}
+
+/// Runs `step` right after a point where threads switch, and at none of its own.
+pub(crate) fn unbroken<R>(step: impl FnOnce() -> R) -> R {
+    // ORDERING: none; a point to switch at. Nobody else has the word.
+    loom::sync::atomic::AtomicBool::new(false).load(Ordering::Relaxed);
+    let explores = EXPLORES.get();
+    stop_exploring();
+    let result = step();
+    if explores {
+        explore();
+    }
+    result
 }
 
 /// Remembers each race that loom finds. It says so by a panic, and a task or a

@@ -57,7 +57,7 @@ fn abort_against_a_wake_of_itself() {
 /// Aborts an idle task twice, and wakes it. Bounded.
 #[test]
 fn abort_against_abort_and_wake() {
-    Model::new().preemptions(2).check(|| {
+    Model::new().preemptions(3).check(|| {
         let (tally, handle, mut flags) = Task::new(1, Place::Inline).start();
         let abort = handle.abort_handle();
         let aborting = thread::spawn(move || abort.abort());

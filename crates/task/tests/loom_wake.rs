@@ -63,7 +63,7 @@ fn a_wake_by_value_and_one_by_reference() {
 #[test]
 fn three_wakes() {
     Model::new()
-        .preemptions(2)
+        .preemptions(3)
         .check(|| wake_on_threads(&[wake_by_ref, wake, wake_by_ref]));
 }
 

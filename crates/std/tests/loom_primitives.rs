@@ -1,0 +1,94 @@
+//! Models of what the model build adds to loom.
+#![cfg(raddle_loom)]
+
+use std::collections::BTreeSet;
+use std::sync::Mutex as StdMutex;
+
+use raddle_std::model;
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_std::thread;
+
+/// What the executions of a model came to.
+fn outcomes<T: Ord + Send + 'static>(body: impl Fn() -> T + Send + Sync + 'static) -> BTreeSet<T> {
+    let all = std::sync::Arc::new(StdMutex::new(BTreeSet::new()));
+    let seen = all.clone();
+    model::check(move || {
+        let outcome = body();
+        seen.lock().unwrap().insert(outcome);
+    });
+    std::sync::Arc::into_inner(all)
+        .unwrap()
+        .into_inner()
+        .unwrap()
+}
+
+/// loom 376: a thread about to try a lock was taken to wait for the one that
+/// holds it, here for ever.
+#[test]
+fn to_try_a_lock_does_not_wait() {
+    let outcomes = outcomes(|| {
+        let lock = Arc::new(Mutex::new(()));
+        let theirs = lock.clone();
+        let other = thread::spawn(move || theirs.try_lock().is_some());
+        let ours = lock.try_lock();
+        (ours.is_some(), other.join().unwrap())
+    });
+    // Ours is held to the end; theirs is given back in the step that takes it.
+    assert_eq!(outcomes, BTreeSet::from([(true, false), (true, true)]));
+}
+
+/// A lock that is tried against one who sleeps with it, and who is woken after.
+#[test]
+fn to_try_a_lock_does_not_wait_for_a_sleeper() {
+    model::check(|| {
+        let state = Arc::new((Mutex::new(()), Mutex::new(false), Condvar::new()));
+        let theirs = state.clone();
+        let sleeper = thread::spawn(move || {
+            let _held = theirs.0.lock();
+            let mut woken = theirs.1.lock();
+            while !*woken {
+                woken = theirs.2.wait(woken);
+            }
+        });
+        drop(state.0.try_lock());
+        *state.1.lock() = true;
+        state.2.notify_all();
+        sleeper.join().unwrap();
+    });
+}
+
+/// Both orders of what comes before are explored, and one of what comes after.
+#[test]
+fn what_is_not_explored_has_one_order() {
+    let outcomes = outcomes(|| {
+        let (first, second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let theirs = (first.clone(), second.clone());
+        let other = thread::spawn(move || {
+            let turn = theirs.0.fetch_add(1, Ordering::Relaxed);
+            (turn, theirs.1.fetch_add(1, Ordering::Relaxed))
+        });
+        first.fetch_add(1, Ordering::Relaxed);
+        model::stop_exploring();
+        second.fetch_add(1, Ordering::Relaxed);
+        other.join().unwrap()
+    });
+    let first: BTreeSet<_> = outcomes.iter().map(|outcome| outcome.0).collect();
+    assert_eq!(first, BTreeSet::from([0, 1]));
+    assert!(outcomes.len() < 4, "{outcomes:?}");
+}
+
+/// The second of two turns is explored again.
+#[test]
+fn exploring_goes_on() {
+    let outcomes = outcomes(|| {
+        let turns = Arc::new(AtomicUsize::new(0));
+        model::stop_exploring();
+        let theirs = turns.clone();
+        let other = thread::spawn(move || theirs.fetch_add(1, Ordering::Relaxed));
+        model::explore();
+        turns.fetch_add(1, Ordering::Relaxed);
+        other.join().unwrap()
+    });
+    assert_eq!(outcomes, BTreeSet::from([0, 1]));
+}
