@@ -27,8 +27,8 @@ pub(crate) struct Args {
     #[arg(long)]
     complete: bool,
 
-    /// Explore further than CI does: one involuntary switch more of a bounded
-    /// model, and all executions of some
+    /// Explore further than CI does: one involuntary switch more of each
+    /// bounded model
     #[arg(long, conflicts_with_all = ["complete", "preemptions"])]
     long: bool,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 pub(crate) enum Bound {
     /// As each model bounds itself, if it does: so that it takes seconds.
     Own,
-    /// Further, by one switch or without a bound.
+    /// Further, by one switch.
     Long,
     Preemptions(u8),
     Complete,

@@ -155,7 +155,7 @@ fn reader_and_writer_wait_apart() {
 
 #[test]
 fn all_waiting_futures_are_woken() {
-    Model::new().preemptions(3).complete_when_long().check(|| {
+    model::check(|| {
         let state = Arc::new(IoState::new());
         let other = {
             let state = state.clone();
@@ -197,7 +197,7 @@ fn a_future_dropped_against_dispatch_harms_nobody() {
 
 #[test]
 fn shutdown_ends_every_wait() {
-    Model::new().preemptions(3).complete_when_long().check(|| {
+    model::check(|| {
         let state = Arc::new(IoState::new());
         let waiter = {
             let state = state.clone();

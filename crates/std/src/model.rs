@@ -18,7 +18,6 @@ std::thread_local! {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Model {
     preemptions: Option<usize>,
-    complete_when_long: bool,
     branches: Option<usize>,
 }
 
@@ -37,12 +36,6 @@ impl Model {
         self
     }
 
-    /// Has no bound in a long run: it takes minutes then, not hours.
-    pub fn complete_when_long(mut self) -> Self {
-        self.complete_when_long = true;
-        self
-    }
-
     /// Allows this many scheduling points in one execution.
     pub fn branches(mut self, bound: usize) -> Self {
         self.branches = Some(bound);
@@ -52,10 +45,10 @@ impl Model {
     /// How many switches are explored, as the environment wishes.
     fn bound(self) -> Option<usize> {
         let wished = |name| std::env::var_os(name).is_some();
-        let long = wished("RADDLE_LOOM_LONG");
-        let complete = wished("RADDLE_LOOM_COMPLETE") || (long && self.complete_when_long);
-        let bound = self.preemptions.filter(|_| !complete)?;
-        Some(bound + usize::from(long))
+        let bound = self
+            .preemptions
+            .filter(|_| !wished("RADDLE_LOOM_COMPLETE"))?;
+        Some(bound + usize::from(wished("RADDLE_LOOM_LONG")))
     }
 
     /// Runs `body` in every execution within the bounds, and prints how many
