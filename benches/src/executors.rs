@@ -1,5 +1,6 @@
 //! The runtimes that are compared.
 
+mod smol;
 mod threadpool;
 
 use std::future::Future;
@@ -7,6 +8,7 @@ use std::thread;
 
 use futures_lite::future;
 
+pub use smol::Smol;
 pub use threadpool::{TokioThreadpool, TokioThreadpoolSpawner};
 
 /// What a workload needs of a runtime.

@@ -100,7 +100,12 @@ impl Shape {
                 self.request(spawner, done, chain.as_ref());
             }
         });
-        board.wait()
+        let latencies = board.wait();
+        // What goes on after its answer must not be the next contestant's burden.
+        while Arc::strong_count(&board) > 1 && latencies.is_ok() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        latencies
     }
 
     fn request<S: Spawn>(
@@ -137,15 +142,19 @@ impl Shape {
                     done.now();
                 });
             }
-            Self::SlowPoll => spawner.spawn(async move {
+            Self::SlowPoll => {
+                let board = Arc::clone(&done.board);
                 spawner.spawn(async move {
-                    burn(5 * MICROSECOND);
-                    done.now();
+                    spawner.spawn(async move {
+                        burn(5 * MICROSECOND);
+                        done.now();
+                    });
+                    if rare {
+                        burn(SLOW);
+                    }
+                    drop(board);
                 });
-                if rare {
-                    burn(SLOW);
-                }
-            }),
+            }
         }
     }
 }

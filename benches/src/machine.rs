@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 const LOCK: &str = include_str!("../../Cargo.lock");
 
 /// Packages whose versions a reader wants to know.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 14] = [
     "raddle",
     "tokio",
     "tokio-threadpool",
     "async-executor",
+    "async-io",
     "hyper",
     "mio",
     "crossbeam-deque",

@@ -44,7 +44,7 @@ struct Part {
 struct Group(Vec<Comparison>);
 
 /// Whether Raddle is ahead of the contestant that matters most, as far as the
-/// interval says.
+/// interval says and two decimals show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     Ahead,
@@ -176,8 +176,9 @@ impl Comparison {
 impl Standing {
     fn of(lead: Interval) -> Self {
         match lead {
-            Interval { low, .. } if low > 1.0 => Self::Ahead,
-            Interval { high, .. } if high < 1.0 => Self::Behind,
+            _ if !lead.is_sure() => Self::Level,
+            Interval { low, .. } if low >= 1.005 => Self::Ahead,
+            Interval { high, .. } if high < 0.995 => Self::Behind,
             _ => Self::Level,
         }
     }

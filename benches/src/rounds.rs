@@ -28,7 +28,8 @@ impl Rounds {
 
 /// What `measure` says of each contestant, round by round, until one cannot be
 /// measured: a list for each of `contestants`, whose numbers count from 0. Who
-/// begins changes from round to round; a round that nobody counts comes first.
+/// begins changes, and every other round goes backwards, so that nobody always has
+/// the same one before it; a round that nobody counts comes first.
 ///
 /// # Errors
 ///
@@ -46,7 +47,11 @@ pub fn in_turn<T, E>(
         .collect();
     for round in 0..rounds {
         for turn in 0..contestants {
-            let contestant = (round + turn) % contestants;
+            let place = match round % 2 {
+                0 => turn,
+                _ => contestants - 1 - turn,
+            };
+            let contestant = (round / 2 + place) % contestants;
             measured[contestant].push(measure(contestant)?);
         }
     }

@@ -18,7 +18,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 
-use crate::executors::{Executor, Raddle, Spawn, Tokio};
+use crate::executors::{Executor, Raddle, Smol, Spawn, Tokio};
 use crate::sockets::Sockets;
 
 pub(crate) use process::on_core;
@@ -43,6 +43,8 @@ pub enum Contestant {
     Raddle,
     /// Tokio's multi-thread runtime.
     Tokio,
+    /// async-executor, with the sockets of async-io.
+    AsyncExecutor,
     /// Hyper 0.12 on Tokio 0.1, both of 2018.
     Old,
     /// One thread and no runtime: the least that it can cost.
@@ -55,6 +57,7 @@ impl Contestant {
         match self {
             Self::Raddle => Raddle::NAME,
             Self::Tokio => Tokio::NAME,
+            Self::AsyncExecutor => Smol::NAME,
             Self::Old => "tokio 0.1",
             Self::Mio => "mio loop",
         }
@@ -110,6 +113,7 @@ impl Serve {
         match contestant {
             Contestant::Raddle => serve::<Raddle>(self.service, workers),
             Contestant::Tokio => serve::<Tokio>(self.service, workers),
+            Contestant::AsyncExecutor => serve::<Smol>(self.service, workers),
             Contestant::Old => old::serve(listen()?, workers),
             Contestant::Mio => floor::serve(listen()?),
         }

@@ -1,5 +1,7 @@
 //! What a benchmark of sockets needs of a runtime.
 
+mod smol;
+
 use std::future::Future;
 use std::io::Result;
 use std::net::{self, SocketAddr};

@@ -5,6 +5,8 @@ use std::future::Future;
 use std::io::{Error, Result};
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::executors::{Executor, Raddle, Tokio};
 
 /// A runtime with timers.
@@ -59,20 +61,11 @@ impl Timing for Tokio {
     }
 }
 
-/// How long the threads of this process, those that have ended apart, have been
-/// on a processor.
-///
-/// # Panics
-///
-/// If the system does not say so: it is Linux that does.
+/// How long the threads of this process have been on a processor.
 pub fn processor_time() -> Duration {
-    let threads = fs::read_dir("/proc/self/task").expect("the system lists threads");
-    let nanos = threads.filter_map(|thread| {
-        // A thread may end meanwhile.
-        let text = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
-        text.split(' ').next()?.parse::<u64>().ok()
-    });
-    Duration::from_nanos(nanos.sum())
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    // Neither is ever negative.
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// How many bytes of this process are in memory.

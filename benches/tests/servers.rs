@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 #[test]
 fn each_server_greets_until_its_input_ends() {
-    for contestant in ["raddle", "tokio", "old", "mio"] {
+    for contestant in ["raddle", "tokio", "async-executor", "old", "mio"] {
         let mut server = Command::new(env!("CARGO_BIN_EXE_http"))
             .args(["--serve", contestant])
             .stdin(Stdio::piped())

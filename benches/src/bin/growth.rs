@@ -19,6 +19,9 @@ use raddle_benches::workloads::{spawn_all, yield_all};
 const AT_LEAST: usize = 20_000;
 /// How often a task yields.
 const YIELDS: usize = 10;
+/// How long a task sleeps for each that sleeps with it: none has woken before the
+/// last was spawned.
+const A_SLEEPER: Duration = Duration::from_micros(2);
 
 #[derive(Parser)]
 #[command(about = "Runs 10 to 1,000,000 tasks and sleepers on each runtime in turn")]
@@ -50,7 +53,7 @@ enum Kind {
     Tasks,
     /// Tasks that all yield 10 times
     Yields,
-    /// Tasks that sleep 20 to 120 ms
+    /// Tasks that all sleep at the same time
     Sleepers,
 }
 
@@ -65,7 +68,7 @@ impl Kind {
         match self {
             Self::Tasks => "tasks spawned from one, until all ended",
             Self::Yields => "tasks that all yield 10 times",
-            Self::Sleepers => "tasks that sleep 20 to 120 ms",
+            Self::Sleepers => "tasks that sleep all at once",
         }
     }
 
@@ -137,10 +140,12 @@ fn sleeping<T: Timing + 'static>(workers: usize) -> Contestant {
     }
 }
 
-/// Many tasks that sleep at the same time: microseconds on a processor for each,
-/// and by how many milliseconds the last was late.
+/// Many tasks that sleep at the same time and wake within 100 ms and what it took
+/// to spawn them: microseconds on a processor for each, and by how many
+/// milliseconds the last was late.
 fn sleep_all<T: Timing>(runtime: &T, sleepers: usize) -> Vec<f64> {
     let spawner = runtime.spawner();
+    let least = Duration::from_millis(20) + A_SLEEPER * sleepers as u32;
     let worst = Arc::new(AtomicU64::new(0));
     let before = processor_time();
     let all = {
@@ -149,7 +154,7 @@ fn sleep_all<T: Timing>(runtime: &T, sleepers: usize) -> Vec<f64> {
             let tasks: Vec<_> = (0..sleepers)
                 .map(|number| {
                     let worst = Arc::clone(&worst);
-                    let duration = Duration::from_millis(20 + number as u64 * 7919 % 101);
+                    let duration = least + Duration::from_millis(number as u64 * 7919 % 101);
                     spawner.spawn_joined(async move {
                         let start = Instant::now();
                         T::sleep(duration).await;

@@ -1,5 +1,5 @@
-//! A small answer over HTTP from hyper on Raddle and on Tokio, and from a loop
-//! that knows no other, in turn, round by round: the figures that a comparison
+//! A small answer over HTTP from hyper on Raddle, on Tokio and on async-executor,
+//! and from a loop that knows no other, in turn, round by round: the figures that a comparison
 //! may quote.
 #![forbid(unsafe_code)]
 
@@ -18,9 +18,10 @@ use raddle_benches::servers::{Contestant, Launch, Serve, Service, check, stay_on
 use raddle_benches::sheet::{Case, Figure, Output, Sheet};
 use raddle_benches::strace;
 
-const CONTESTANTS: [Contestant; 4] = [
+const CONTESTANTS: [Contestant; 5] = [
     Contestant::Raddle,
     Contestant::Tokio,
+    Contestant::AsyncExecutor,
     Contestant::Old,
     Contestant::Mio,
 ];
@@ -35,7 +36,7 @@ const FIGURES: [Figure; 4] = [
 const COUNTED: usize = 10_000;
 
 #[derive(Parser)]
-#[command(about = "Loads hyper on Raddle, hyper on Tokio and a hand-written loop with wrk in turn")]
+#[command(about = "Loads hyper on several runtimes and a hand-written loop with wrk in turn")]
 struct Args {
     /// How many connections wrk keeps open; a comma joins several
     #[arg(

@@ -210,8 +210,13 @@ impl Args {
             return sheet.finish();
         }
         for job in &JOBS {
-            let traced = !matches!(job.kind, Kind::Both | Kind::Payload);
-            if self.only.is_none_or(|only| only == job.kind) && (traced || !self.syscalls) {
+            let measured = match job.kind {
+                Kind::Both => !self.syscalls,
+                // The curve is drawn once.
+                Kind::Payload => !self.syscalls && (!self.pinned || self.only.is_some()),
+                _ => true,
+            };
+            if self.only.is_none_or(|only| only == job.kind) && measured {
                 self.compare(&mut sheet, job);
             }
         }

@@ -38,9 +38,10 @@ const WAITING: [&str; 4] = [
     AsyncExecutor::NAME,
 ];
 const SLEEPING: [&str; 2] = [Raddle::NAME, Tokio::NAME];
-const SERVERS: [Contestant; 4] = [
+const SERVERS: [Contestant; 5] = [
     Contestant::Raddle,
     Contestant::Tokio,
+    Contestant::AsyncExecutor,
     Contestant::Old,
     Contestant::Mio,
 ];

@@ -56,7 +56,7 @@ fn name(text: &str) -> std::result::Result<String, String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match !text.is_empty() && !text.starts_with('.') && text.chars().all(plain) {
         true => Ok(text.to_owned()),
-        false => Err("use letters, digits, - and _ in a name".to_owned()),
+        false => Err("use letters, digits, ., - and _ in a name".to_owned()),
     }
 }
 

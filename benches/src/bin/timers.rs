@@ -120,7 +120,7 @@ fn sleeps<T: Timing>(runtime: &T) -> Vec<f64> {
                     spawner.spawn_joined(async move {
                         let start = Instant::now();
                         T::sleep(duration).await;
-                        let late = start.elapsed() - duration;
+                        let late = start.elapsed().saturating_sub(duration);
                         worst.fetch_max(late.as_nanos() as u64, Ordering::Relaxed);
                     })
                 })
@@ -148,18 +148,18 @@ fn arm<T: Timing>(runtime: &T) -> Vec<f64> {
             for _ in 0..MANY {
                 set(&mut [Box::pin(T::sleep(HOUR))]).await;
             }
-            let alone = start.elapsed() / MANY;
+            let alone = start.elapsed();
             let spread = |number| HOUR + Duration::from_millis(u64::from(number % 100_000));
             let mut timers: Vec<_> = (0..MANY)
                 .map(|number| Box::pin(T::sleep(spread(number))))
                 .collect();
             let start = Instant::now();
             set(&mut timers).await;
-            let armed = start.elapsed() / MANY;
+            let armed = start.elapsed();
             let start = Instant::now();
             drop(timers);
-            let cancelled = start.elapsed() / MANY;
-            let figure = |time: Duration| time.as_nanos() as f64;
+            let cancelled = start.elapsed();
+            let figure = |time: Duration| time.as_secs_f64() * 1e9 / f64::from(MANY);
             let _ = figures.set(vec![figure(alone), figure(armed), figure(cancelled)]);
         }
     });

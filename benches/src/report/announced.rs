@@ -53,6 +53,10 @@ const ANNOUNCED: [Announced; 5] = [
     },
 ];
 
+/// What a reader has to know of the old scheduler here.
+pub(super) const BRIDGE: &str = "The old scheduler is given the same bodies over a bridge from futures of today to those of its time, which \
+    costs it up to a third where tasks are spawned, and nothing at yield_many.";
+
 /// A row of the table.
 #[derive(Debug)]
 pub(super) struct Row {

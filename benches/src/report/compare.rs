@@ -25,7 +25,8 @@ impl Change {
 
     /// Whether the intervals are apart: chance alone is no explanation then.
     pub(super) fn is_sure(&self) -> bool {
-        self.now.low > self.then.high || self.now.high < self.then.low
+        let sure = self.now.is_sure() && self.then.is_sure();
+        sure && (self.now.low > self.then.high || self.now.high < self.then.low)
     }
 }
 

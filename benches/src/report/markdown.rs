@@ -1,6 +1,7 @@
 //! The tables of `docs/benchmarks.md`, which stand between two marks there.
 
-use crate::record::PEER;
+use crate::executors::{Executor, Raddle};
+use crate::record::{Contestant, PEER};
 use crate::table::{bounds, short};
 
 use super::{Group, Part, Report, announced, words};
@@ -56,9 +57,11 @@ fn announced_table(report: &Report) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let mut text = "\n### What was announced in 2019\n\nTimes as good as the old version, which was tokio-threadpool 0.1, and \
-        for hyper its version 0.12 on Tokio 0.1.\n\n| | announced | Tokio here | Raddle here | here |\n|---|---|---|---|---|\n"
-        .to_owned();
+    let mut text = format!(
+        "\n### What was announced in 2019\n\nTimes as good as the old version, which was tokio-threadpool 0.1, and for \
+        hyper its version 0.12 on Tokio 0.1. {}\n\n| | announced | Tokio here | Raddle here | here |\n|---|---|---|---|---|\n",
+        announced::BRIDGE
+    );
     for row in rows {
         let times = |lead: Option<crate::stats::Interval>| {
             lead.map_or("-".to_owned(), |lead| {
@@ -82,17 +85,12 @@ fn announced_table(report: &Report) -> String {
 fn table(part: &Part) -> String {
     let rows = part.groups.iter().map(Group::usual).filter_map(|one| {
         let (lead, _) = one.standing()?;
-        let theirs = one.contestant(one.rival()?)?;
-        let rival = match theirs.name.as_str() {
-            PEER => String::new(),
-            name => format!(" ({name})"),
-        };
         Some(format!(
-            "| {}: {} | {} | {}{rival} | {} ({}) | {} |\n",
+            "| {}: {} | {} | {} | {} ({}) | {} |\n",
             one.name(),
             one.figure,
-            short(one.contestants.first()?.median()),
-            short(theirs.median()),
+            told(one.contestants.first()?, Raddle::NAME),
+            told(one.contestant(one.rival()?)?, PEER),
             short(lead.median),
             bounds(lead),
             one.unit
@@ -107,6 +105,15 @@ fn table(part: &Part) -> String {
     if let Some(verdict) = words::verdict(part.comparisons()) {
         text += &format!("{verdict}\n\n");
     }
-    text + "| | Raddle | Tokio, or who is named | times as good (95 %) | in |\n|---|---|---|---|---|\n"
+    text + "| | Raddle, or who is named | Tokio, or who is named | times as good (95 %) | in |\n|---|---|---|---|---|\n"
         + &rows
+}
+
+/// The median, and whose it is if not that of who is `expected`.
+fn told(one: &Contestant, expected: &str) -> String {
+    let median = short(one.median());
+    match one.name.as_str() {
+        name if name == expected => median,
+        name => format!("{median} ({name})"),
+    }
 }

@@ -94,7 +94,8 @@ fn announced_table(report: &Report) -> Markup {
             p {
                 "Tokio's redesigned scheduler was announced with this table, old against new. Here are the same \
                  benchmarks on this machine: the old scheduler (tokio-threadpool 0.1; for hyper its version 0.12 on Tokio \
-                 0.1), Tokio today, and Raddle. Each number says how many times as good as the old one."
+                 0.1), Tokio today, and Raddle. Each number says how many times as good as the old one. "
+                (announced::BRIDGE)
             }
             table {
                 thead { tr { th { "" } th { "announced" } th { "Tokio" } th { "Raddle" } } }
@@ -241,12 +242,13 @@ fn how_to_read() -> Markup {
     html! {
         h2 { "How to read this" }
         ul {
-            li { "Contestants take turns within each round, and who begins changes. A ratio is taken within each round; \
+            li { "Contestants take turns within each round, in an order that changes. A ratio is taken within each round; \
                   \u{201c}times\u{201d} is the median of these ratios, turned so that above 1 Raddle is ahead, \
                   whether less or more is better." }
             li { "The interval has the true median in it 95 times in a hundred (that of the sign test, which assumes \
-                  nothing about the spread). Where 1 is inside, the two are level as far as this run can tell. With fewer \
-                  than 6 rounds it is the whole range, and less sure." }
+                  nothing about the spread). Where 1 is inside, the two are level as far as this run can tell. A lead \
+                  of less than half a percent counts as level. With fewer than 6 rounds it is the whole range, \
+                  and nothing is called ahead or behind." }
             li { "Differences below a few percent depend on where memory happens to lie and what else runs. Believe what two \
                   runs say alike; run without --quick, on a machine that does nothing else." }
             li { "The line at each point of a curve reaches from the 10th to the 90th percentile of its rounds." }

@@ -111,16 +111,22 @@ fn a_change_is_that_of_the_ratio_to_what_ran_beside() {
 
 #[test]
 fn level_is_what_the_interval_cannot_tell_apart() {
-    let standing = |low, high| {
+    let standing = |low, high, count| {
         Standing::of(Interval {
             median: 1.0,
             low,
             high,
+            count,
         })
     };
-    assert_eq!(standing(0.9, 1.1), Standing::Level);
-    assert_eq!(standing(1.01, 1.1), Standing::Ahead);
-    assert_eq!(standing(0.9, 0.99), Standing::Behind);
+    assert_eq!(standing(0.9, 1.1, 6), Standing::Level);
+    assert_eq!(standing(1.01, 1.1, 6), Standing::Ahead);
+    assert_eq!(standing(0.9, 0.99, 6), Standing::Behind);
+    // What is shown as 1.00 is no lead, and few rounds say nothing.
+    assert_eq!(standing(1.004, 1.1, 6), Standing::Level);
+    assert_eq!(standing(0.9, 0.996, 6), Standing::Level);
+    assert_eq!(standing(2.0, 2.0, 1), Standing::Level);
+    assert_eq!(standing(0.5, 0.5, 5), Standing::Level);
 }
 
 #[test]

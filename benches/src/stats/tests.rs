@@ -39,5 +39,6 @@ fn the_interval_is_that_of_the_sign_test() {
         let interval = interval(&values);
         assert_eq!(interval.low, f64::from(place), "of {count}");
         assert_eq!(interval.high, f64::from(count + 1 - place), "of {count}");
+        assert_eq!(interval.is_sure(), count >= 6, "of {count}");
     }
 }

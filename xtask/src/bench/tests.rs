@@ -55,3 +55,41 @@ fn workers_are_a_list_or_runs_of_their_own() {
     assert_eq!(of("policies")[1], "policies-4 --workers 4 --rounds 30");
     assert_eq!(of("queue"), ["queue --rounds 30"]);
 }
+
+#[test]
+fn everything_takes_a_number_of_workers() {
+    for quick in [false, true] {
+        let runs = runs_of(Args {
+            workers: vec![2],
+            quick,
+            ..Args::default()
+        });
+        for run in &runs {
+            let told = |option: &str| run.args.iter().filter(|word| *word == option).count();
+            assert!(told("--workers") <= 1, "{run:?}");
+            assert_eq!(told("--rounds"), 1, "{run:?}");
+        }
+        let fixed = runs
+            .iter()
+            .filter(|run| !run.args.join(" ").contains("--workers 2"));
+        let fixed: Vec<_> = fixed.map(|run| run.step.as_str()).collect();
+        let expected = [
+            "queue",
+            "io-pinned",
+            "http-pinned",
+            "http-paced",
+            "async-cost",
+        ];
+        assert_eq!(fixed, expected, "quick: {quick}");
+    }
+}
+
+#[test]
+fn a_name_to_keep_records_under_is_one_directory() {
+    for name in ["main", "2026-11-21", "v0.1"] {
+        assert_eq!(kept_name(name).as_deref(), Ok(name));
+    }
+    for name in ["", ".", "..", "a/b", "/tmp", "a b"] {
+        assert!(kept_name(name).is_err(), "{name}");
+    }
+}

@@ -44,6 +44,7 @@ fn a_forest_has_a_row_for_each() {
         median: 2.0,
         low: 1.5,
         high: 3.0,
+        count: 6,
     };
     let long = "a name that is too long to be shown beside the row".to_owned();
     let svg = forest("leads", &[("short".to_owned(), lead), (long, lead)]);
