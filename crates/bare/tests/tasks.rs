@@ -10,11 +10,6 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use raddle_bare::{Array, BoxExecutor, BoxFuture, Executor, Park, Slab, Spawner, Storage};
-use static_assertions::assert_not_impl_any;
-
-// What is on one thread stays there.
-assert_not_impl_any!(Spawner<u32>: Send, Sync);
-assert_not_impl_any!(BoxExecutor<'static, 'static>: Send, Sync, Unpin);
 
 fn run<A, F, M, S>(executor: Pin<&Executor<'_, A, F, M, S>>)
 where
