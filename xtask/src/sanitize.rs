@@ -49,8 +49,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     })
 }
 
+/// What the names of ignored tests begin with that others start as processes.
+const CHILDREN: &str = "child_";
+
 /// Unit and integration tests, then the stress. Nothing is suppressed, but tests
-/// that leak on purpose are left out.
+/// that leak on purpose are run apart, without a look for leaks: ignored by
+/// `#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]`.
 fn tests(
     steps: &mut Steps,
     root: &Path,
@@ -64,9 +68,14 @@ fn tests(
         Sanitizer::Address => ("address", &[][..]),
         Sanitizer::Leak => ("leak", &[][..]),
     };
-    let command = |what: &[&str]| -> Command {
-        let mut command = nightly::cargo(root, name, &["test"]);
-        command.args(what).args(flags).args(["--target", host]);
+    let command = |what: &str, of: &[&str]| -> Command {
+        let mut command = nightly::cargo(root, name, &[what]);
+        command.args(of).args(flags).args(["--target", host]);
+        // Half of the disk would be for builds that are made once.
+        command.env("CARGO_INCREMENTAL", "0");
+        // Tests panic on purpose, and to name the frames of that takes a sanitized
+        // library half of the time; the sanitizers name those of what they find.
+        command.env("RUST_BACKTRACE", "0");
         command.env(
             "RUSTFLAGS",
             format!(
@@ -86,11 +95,24 @@ fn tests(
             "xtask",
         ],
     };
-    let mut tests = command(&["--lib", "--tests", "--examples", "--no-fail-fast"]);
-    tests.args(packages);
-    steps.run(&format!("{name}, tests"), &mut tests)?;
+    // The programs that some tests start.
+    let mut examples = command("build", &["--examples"]);
+    examples.args(&packages);
+    steps.run(&format!("{name}, examples"), &mut examples)?;
+    let tests = || {
+        let mut tests = command("test", &["--lib", "--tests", "--no-fail-fast"]);
+        tests.args(&packages);
+        tests
+    };
+    steps.run(&format!("{name}, tests"), &mut tests())?;
+    if sanitizer != Sanitizer::Leak {
+        let mut leaking = tests();
+        leaking.env("ASAN_OPTIONS", "detect_leaks=0");
+        leaking.args(["--", "--ignored", "--skip", CHILDREN]);
+        steps.run(&format!("{name}, leaks on purpose"), &mut leaking)?;
+    }
     if args.package.is_none() {
-        let mut stress = command(&["-p", "raddle", "--test", "stress"]);
+        let mut stress = command("test", &["-p", "raddle", "--test", "stress"]);
         stress.args(["--", "--minutes", &args.minutes.to_string()]);
         steps.run(&format!("{name}, stress"), &mut stress)?;
     }

@@ -11,6 +11,8 @@ mod boxed;
 mod executor;
 mod header;
 mod lists;
+#[cfg(all(doctest, feature = "std"))]
+mod refused;
 #[cfg(feature = "alloc")]
 mod slab;
 mod slot;

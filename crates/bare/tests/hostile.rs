@@ -98,6 +98,7 @@ fn the_function_of_an_executor_may_have_the_last_wakers() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn an_executor_is_replaced_where_it_is() {
     let kept = Kept::default();
     let spawner = Spawner::new();
@@ -116,6 +117,7 @@ fn an_executor_is_replaced_where_it_is() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_leaked_executor_and_its_spawner_are_moved_and_used() {
     let kept = Kept::default();
     let spawner = Spawner::new();
@@ -138,6 +140,7 @@ fn a_leaked_executor_and_its_spawner_are_moved_and_used() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_forgotten_cycle_of_an_executor_and_its_task() {
     type Own = BoxExecutor<'static, 'static>;
     thread_local! {
@@ -167,6 +170,7 @@ fn a_forgotten_cycle_of_an_executor_and_its_task() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_task_steps_its_own_executor_from_wherever_it_can() {
     thread_local! {
         static OWN: Cell<Option<Pin<&'static Own>>> = const { Cell::new(None) };
@@ -218,6 +222,7 @@ fn a_task_steps_its_own_executor_from_wherever_it_can() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn an_executor_runs_in_a_task_of_another_and_ends_with_it() {
     let outer_kept = Kept::default();
     let inner_kept = Kept::default();
@@ -257,6 +262,7 @@ fn an_executor_runs_in_a_task_of_another_and_ends_with_it() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_waker_is_made_in_the_drop_of_a_future_that_its_executor_drops() {
     let kept = Kept::default();
     let spawner = Spawner::new();
@@ -288,6 +294,7 @@ fn a_waker_is_made_in_the_drop_of_a_future_that_its_executor_drops() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_waker_goes_in_the_destructor_of_a_thread_local() {
     thread_local! {
         static WAKERS: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
@@ -327,6 +334,7 @@ fn a_waker_goes_in_the_destructor_of_a_thread_local() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_waker_is_used_on_another_thread_while_the_executor_runs_and_ends() {
     let kept = Kept::default();
     let waker = {

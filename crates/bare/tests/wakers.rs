@@ -124,6 +124,7 @@ fn a_task_that_was_woken_as_it_ended_is_not_polled_again() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_waker_of_a_leaked_slab_does_nothing() {
     let (kept, ready) = (RefCell::<Vec<Waker>>::default(), Cell::new(false));
     let spawner = Spawner::new();
@@ -145,6 +146,7 @@ fn a_waker_of_a_leaked_slab_does_nothing() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn on_another_thread_every_use_of_a_waker_panics() {
     let (kept, ready) = (RefCell::<Vec<Waker>>::default(), Cell::new(false));
     let spawner = Spawner::new();
@@ -210,6 +212,7 @@ fn keep_a_waker_of_an_array() {
 }
 
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_forgotten_waker_is_one_that_outlives_its_task() {
     let spawner = Spawner::new();
     let executor = pin!(Executor::new(

@@ -70,3 +70,39 @@ struct Local;
 /// }
 /// ```
 struct Borrowed;
+
+/// What makes a runtime of its own for a function is given an async one, with nothing that
+/// it does not know. The words are tested in `raddle-macros`.
+///
+/// ```compile_fail
+/// #[raddle::main]
+/// fn main() {}
+/// ```
+///
+/// ```compile_fail
+/// #[raddle::main(flavor = "current_thread", worker_threads = 2)]
+/// async fn main() {}
+/// ```
+///
+/// It does not have the function's future sent anywhere, but what that spawns.
+///
+/// ```compile_fail,E0277
+/// #[raddle::main(flavor = "current_thread")]
+/// async fn main() {
+///     let bound = std::rc::Rc::new(1);
+///     raddle::spawn(async move { *bound }).await.unwrap();
+/// }
+/// ```
+///
+/// A branch of `select!` that borrows what another changes is refused as anywhere.
+///
+/// ```compile_fail,E0499
+/// async fn both(stream: &mut raddle::net::TcpStream) {
+///     use raddle::io::AsyncReadExt;
+///     raddle::select! {
+///         _ = stream.read_u8() => {}
+///         _ = stream.read_u16() => {}
+///     }
+/// }
+/// ```
+struct Macros;

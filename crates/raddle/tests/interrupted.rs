@@ -55,20 +55,20 @@ async fn work() {
 
 #[raddle::test]
 #[ignore = "a process of another test"]
-async fn on_one_thread() {
+async fn child_on_one_thread() {
     work().await;
 }
 
 #[raddle::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a process of another test"]
-async fn on_workers() {
+async fn child_on_workers() {
     raddle::spawn(work()).await.unwrap();
 }
 
 /// Linux ends each `epoll_wait` of a process that is continued with `EINTR`.
 #[test]
 fn a_process_that_is_stopped_and_continued() {
-    for name in ["on_one_thread", "on_workers"] {
+    for name in ["child_on_one_thread", "child_on_workers"] {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "--nocapture", name])
             .stdin(Stdio::piped())

@@ -4,9 +4,12 @@
 
 mod common;
 
-use std::future::pending;
+use std::future::{Future, pending};
+use std::panic::catch_unwind;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock};
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -92,11 +95,15 @@ fn in_the_future_that_is_blocked_on() {
             eventually("the task is dropped", || count.load(SeqCst) == 0);
             let late = raddle::spawn(async {}).await;
             assert!(late.unwrap_err().is_cancelled());
-            panic_message(|| {
-                let mut sleep = std::pin::pin!(sleep_a_little());
-                let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-                let _ = std::future::Future::poll(sleep.as_mut(), &mut cx);
-            })
+            let polls_a_sleep = || {
+                let mut sleep = pin!(sleep_a_little());
+                let _ = sleep.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            };
+            // A worker may still be about to shut the driver down.
+            eventually("the driver is shut down", || {
+                catch_unwind(polls_a_sleep).is_err()
+            });
+            panic_message(polls_a_sleep)
         });
         assert!(message.contains("shut down"), "{message}");
     });

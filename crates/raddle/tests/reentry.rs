@@ -15,7 +15,7 @@ use std::sync::mpsc::channel;
 use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use common::each_flavor;
+use common::{each_flavor, eventually};
 use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
 use raddle::runtime::{Handle, Runtime};
@@ -354,42 +354,44 @@ fn wakers() {
         ends(move || {
             let workshop = Workshop::new(&runtime);
             let mut left = Vec::new();
+            let start = Instant::now();
             for (number, place) in PLACES.iter().enumerate() {
                 let name = format!("place {number}");
-                let enter = || runtime.enter();
-                let (mut future, trigger) = {
-                    let _guard = enter();
-                    place()
-                };
-                let before = workshop.calls();
-                for _ in 0..2 {
-                    let _guard = enter();
-                    let waker = workshop.waker();
-                    let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
-                    assert!(polled.is_pending(), "{name}");
-                }
-                assert!(workshop.calls() > before, "{name}: none was replaced");
-                let before = workshop.calls();
-                trigger();
-                until(&runtime, &name, || workshop.calls() > before);
-
-                for drops_first in [true, false] {
-                    let _guard = enter();
+                // Now and then the moment for which a place waits is over too soon.
+                let begin = |polls| loop {
+                    let _guard = runtime.enter();
                     let (mut future, trigger) = place();
-                    let waker = workshop.waker();
-                    let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
-                    assert!(polled.is_pending(), "{name}");
-                    drop(waker);
-                    if drops_first {
-                        let before = workshop.calls();
-                        drop(future);
-                        // What two share keeps it for as long as one is there.
-                        drop(trigger);
-                        assert!(workshop.calls() > before, "{name}: none was dropped");
-                    } else {
-                        left.push((future, trigger));
+                    let mut poll = || {
+                        let waker = workshop.waker();
+                        future.as_mut().poll(&mut Context::from_waker(&waker))
+                    };
+                    if (0..polls).all(|_| poll().is_pending()) {
+                        return (future, trigger);
                     }
-                }
+                    assert!(start.elapsed() < LIMIT / 2, "{name} does not wait");
+                };
+                eventually(&format!("{name}: one is woken"), || {
+                    let before = workshop.calls();
+                    let (_future, trigger) = begin(2);
+                    assert!(workshop.calls() > before, "{name}: none was replaced");
+                    let before = workshop.calls();
+                    trigger();
+                    // It may have been by now.
+                    (0..100).any(|_| {
+                        runtime.block_on(async { sleep(MOMENT).await });
+                        workshop.calls() > before
+                    })
+                });
+                eventually(&format!("{name}: one is dropped"), || {
+                    let (future, trigger) = begin(1);
+                    let before = workshop.calls();
+                    let _guard = runtime.enter();
+                    drop(future);
+                    // What two share keeps it for as long as one is there.
+                    drop(trigger);
+                    workshop.calls() > before
+                });
+                left.push(begin(1));
             }
             drop(runtime);
             drop(left);

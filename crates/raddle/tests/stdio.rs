@@ -32,7 +32,7 @@ fn run(name: &str, input: &str) -> (String, String) {
 
 #[raddle::test]
 #[ignore = "a process of another test"]
-async fn shout() {
+async fn child_shouts() {
     let mut lines = BufReader::new(stdin()).lines();
     let (mut output, mut errors) = (stdout(), stderr());
     while let Some(line) = lines.next_line().await.unwrap() {
@@ -53,7 +53,7 @@ async fn shout() {
 #[test]
 fn a_filter() {
     let input: String = (0..1000).map(|n| format!("line {n}\n")).collect();
-    let (output, errors) = run("shout", &input);
+    let (output, errors) = run("child_shouts", &input);
     let expect = |open, close| -> String {
         (0..1000)
             .map(|n| format!("{open}LINE {n}{close}"))
@@ -65,7 +65,7 @@ fn a_filter() {
 
 #[test]
 #[ignore = "a process of another test"]
-fn leave_at_once() {
+fn child_leaves_at_once() {
     let runtime = raddle::runtime::Builder::new_multi_thread()
         .build()
         .unwrap();
@@ -80,7 +80,7 @@ fn leave_at_once() {
 
 #[test]
 fn what_was_written_is_not_lost_with_the_runtime() {
-    let (output, _) = run("leave_at_once", "");
+    let (output, _) = run("child_leaves_at_once", "");
     let expected: String = (0..100).map(|n| format!("{n};")).collect();
     assert!(output.contains(&format!("{expected}last\n")), "{output}");
 }

@@ -112,6 +112,12 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     }
     shared.injection.close();
     cancel_queued(&cores);
+    // Nobody collects what has completed from here on. There is nothing: a list has
+    // a task until that has been collected.
+    debug_assert!(
+        cores.iter().all(|core| core.live.is_empty()),
+        "a task came into a live list that had ended"
+    );
     drop(worker);
     drop(current);
     drop(cores);

@@ -100,6 +100,13 @@ fn a_timer_that_is_reset_to_the_past_is_not_waited_for() {
     assert_eq!(Instant::now(), now);
 }
 
+/// How often what is cheap is done: less under a sanitizer, of which one thread needs no more.
+const OFTEN: usize = if cfg!(raddle_sanitize) {
+    100_000
+} else {
+    1_000_000
+};
+
 /// tokio 3190, 6682.
 #[test]
 fn short_sleeps_beside_a_long_one() {
@@ -110,7 +117,7 @@ fn short_sleeps_beside_a_long_one() {
     let mut long_sleep = pin!(sleep(ms(10_000)));
     assert!(poll(long_sleep.as_mut(), &long_waker).is_pending());
     let mut longs = 0;
-    for _ in 0..1_000_000 {
+    for _ in 0..OFTEN {
         let mut short = pin!(sleep(ms(1)));
         assert!(poll(short.as_mut(), Waker::noop()).is_pending());
         while !short.is_elapsed() {
@@ -127,7 +134,7 @@ fn short_sleeps_beside_a_long_one() {
             assert!(poll(long_sleep.as_mut(), &long_waker).is_pending());
         }
     }
-    assert_eq!(longs, 100);
+    assert_eq!(longs, OFTEN / 10_000);
 }
 
 /// golang 51654.
@@ -139,8 +146,8 @@ fn pushing_a_deadline_back_costs_no_parks() {
     let mut sleep = armed(100);
     let mut parks = 0;
     let mut parked_until = driver.timers.next_deadline();
-    // A time-out of 100 ms that is pushed back every 10 us for ten seconds.
-    for _ in 0..1_000_000 {
+    // A time-out of 100 ms that is pushed back every 10 us for seconds.
+    for _ in 0..OFTEN {
         sleep.as_mut().reset(Instant::now() + ms(100));
         handle.advance(std::time::Duration::from_micros(10));
         if parked_until <= Some(handle.now()) {
@@ -150,7 +157,11 @@ fn pushing_a_deadline_back_costs_no_parks() {
         }
     }
     // About one a hundred milliseconds, and one more for each change of level.
-    assert!((90..=400).contains(&parks), "{parks} parks");
+    let hundreds = OFTEN / 10_000;
+    assert!(
+        (hundreds * 9 / 10..=hundreds * 4).contains(&parks),
+        "{parks} parks"
+    );
 }
 
 #[test]

@@ -1,0 +1,46 @@
+//! Which threads may hold what: the one on which it was made, but for plain values.
+#![cfg(all(feature = "std", not(raddle_loom)))]
+
+use std::cell::Cell;
+use std::error::Error;
+use std::future::Ready;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::rc::Rc;
+
+use raddle_bare::{
+    Array, BoxExecutor, BoxFuture, Executor, Park, Slab, SpawnError, Spawner, Storage,
+};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+type Future = Ready<()>;
+type InArray = Array<u8, Future, 4>;
+type InSlab = Slab<u8, Future>;
+type Make = fn(u8) -> Future;
+
+assert_not_impl_any!(Spawner<u8>: Send, Sync, Clone);
+assert_impl_all!(Spawner<u8>: Unpin);
+
+// Its wakers point into it, whatever its tasks are.
+assert_not_impl_any!(Executor<'static, u8, Future, Make, InArray>: Send, Sync, Unpin, Clone);
+assert_not_impl_any!(Executor<'static, u8, Future, Make, InSlab>: Send, Sync, Unpin, Clone);
+assert_not_impl_any!(BoxExecutor<'static, 'static>: Send, Sync, Unpin);
+
+// An executor cannot be taken apart, so its storage is moved before use only.
+assert_impl_all!(InArray: Storage<u8, Future>);
+assert_not_impl_any!(InArray: Send, Sync, Clone, Storage<u16, Future>);
+assert_impl_all!(InSlab: Storage<u8, Future>, Unpin);
+assert_not_impl_any!(InSlab: Send, Sync, Clone, Storage<u16, Future>);
+
+// One type of future, of tasks that stay here.
+assert_impl_all!(BoxFuture<'static>: Unpin);
+assert_not_impl_any!(BoxFuture<'static>: Send, Sync);
+
+assert_impl_all!(SpawnError<u8>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Error);
+assert_impl_all!(SpawnError<Cell<u8>>: Send);
+assert_not_impl_any!(SpawnError<Cell<u8>>: Sync);
+assert_not_impl_any!(SpawnError<Rc<u8>>: Send, Sync);
+assert_impl_all!(Park: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Copy);
+
+/// The assertions above are made by the compiler.
+#[test]
+fn compiled() {}

@@ -1,0 +1,38 @@
+//! A filter of system calls, by which one thread gets errors that the operating system
+//! seldom gives. The tests of `raddle-net` use it, too.
+
+use std::io;
+
+/// From now on, each such call of this thread fails with `code`. There is no way
+/// back: it is for threads that end.
+pub(crate) fn refuse(call: libc::c_long, code: i32) {
+    let statement = |code, k| libc::sock_filter {
+        code: u16::try_from(code).unwrap(),
+        jt: 0,
+        jf: 0,
+        k,
+    };
+    let number = u32::try_from(call).unwrap();
+    let error = u32::try_from(code).unwrap();
+    let mut filter = [
+        // The number of the system call is the first field of what it looks at.
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
+        libc::sock_filter {
+            jf: 1,
+            ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, number)
+        },
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: u16::try_from(filter.len()).unwrap(),
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: concerns this thread only, and reads the program, which is
+    // complete and outlives the call.
+    let result = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program)
+    };
+    assert_eq!(result, 0, "{}", io::Error::last_os_error());
+}

@@ -1,0 +1,144 @@
+//! A system without memory, room or descriptors for the selector: what is asked for is
+//! refused, and all that was there before goes on.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+#[path = "common/refuse.rs"]
+mod refuse;
+
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use common::turn_until;
+use mio::net::UnixStream;
+use mio::unix::SourceFd;
+use raddle_reactor::{Handle, Interest, Reactor, Registration};
+use raddle_std::sync::Mutex;
+use raddle_std::thread;
+use refuse::refuse;
+
+/// The call by which libc waits.
+#[cfg(target_arch = "x86_64")]
+const WAIT: libc::c_long = libc::SYS_epoll_wait;
+#[cfg(not(target_arch = "x86_64"))]
+const WAIT: libc::c_long = libc::SYS_epoll_pwait;
+
+fn pair(handle: &Handle) -> (UnixStream, UnixStream, Registration) {
+    let (mut near, far) = UnixStream::pair().unwrap();
+    let registration = handle.register(&mut near, Interest::READABLE).unwrap();
+    (near, far, registration)
+}
+
+fn readable(registration: &Registration) -> bool {
+    registration
+        .try_ready(Interest::READABLE)
+        .unwrap()
+        .is_some()
+}
+
+fn code<T>(result: io::Result<T>) -> Option<i32> {
+    result.map(drop).unwrap_err().raw_os_error()
+}
+
+/// One test at a time, for one of them counts descriptors.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// What there was of a reactor that could not be made is closed.
+#[test]
+fn a_reactor_that_cannot_be_made() {
+    let _alone = ALONE.lock();
+    for (call, error) in [
+        (libc::SYS_epoll_create1, libc::EMFILE),
+        (libc::SYS_epoll_create1, libc::ENOMEM),
+        (libc::SYS_eventfd2, libc::ENOMEM),
+        (libc::SYS_epoll_ctl, libc::ENOMEM),
+        (libc::SYS_epoll_ctl, libc::ENOSPC),
+    ] {
+        let before = descriptors();
+        let refused = thread::spawn(move || {
+            refuse(call, error);
+            for _ in 0..10 {
+                assert_eq!(code(Reactor::new()), Some(error));
+            }
+        });
+        refused.join().unwrap();
+        assert_eq!(descriptors(), before);
+    }
+    Reactor::new().unwrap();
+}
+
+/// 7563, 6329: nothing stays of a source that was refused, which can be registered
+/// later; nothing stays either of one that was not let go.
+#[test]
+fn a_selector_without_memory_or_room() {
+    let _alone = ALONE.lock();
+    for error in [libc::ENOMEM, libc::ENOSPC] {
+        let mut reactor = Reactor::new().unwrap();
+        let handle = reactor.handle();
+        let (_near, mut far, registration) = pair(&handle);
+        let (mut leaving, mut leaving_far, mut left) = pair(&handle);
+        let (near, mut source_far) = UnixStream::pair().unwrap();
+        // By its number: mio takes what it has tried to register for registered.
+        let source = near.as_raw_fd();
+        let refused = thread::spawn({
+            let handle = handle.clone();
+            move || {
+                refuse(libc::SYS_epoll_ctl, error);
+                for _ in 0..1_000 {
+                    let registered = handle.register(&mut SourceFd(&source), Interest::READABLE);
+                    assert_eq!(code(registered), Some(error));
+                }
+                assert_eq!(handle.registered_count(), 2);
+                assert_eq!(code(left.deregister(&mut leaving)), Some(error));
+                assert_eq!(handle.registered_count(), 1);
+                leaving
+            }
+        });
+        // The selector watches the second for nobody.
+        let _leaving = refused.join().unwrap();
+        leaving_far.write_all(b"x").unwrap();
+        let dispatched = reactor.turn(Some(Duration::from_millis(20)), usize::MAX);
+        assert_eq!(dispatched.unwrap(), 0);
+
+        let later = handle
+            .register(&mut SourceFd(&source), Interest::READABLE)
+            .unwrap();
+        far.write_all(b"x").unwrap();
+        source_far.write_all(b"x").unwrap();
+        turn_until(&mut reactor, || readable(&registration) && readable(&later));
+    }
+}
+
+/// A wait that fails loses no event: the next one finds it. That it was interrupted
+/// is no error.
+#[test]
+fn a_wait_that_fails() {
+    let _alone = ALONE.lock();
+    for error in [libc::EINTR, libc::ENOMEM] {
+        let mut reactor = Reactor::new().unwrap();
+        let handle = reactor.handle();
+        let (_near, mut far, registration) = pair(&handle);
+        far.write_all(b"x").unwrap();
+        let failed = thread::spawn(move || {
+            refuse(WAIT, error);
+            for timeout in [None, Some(Duration::ZERO), Some(Duration::from_secs(60))] {
+                let turned = reactor.turn(timeout, usize::MAX);
+                if error == libc::EINTR {
+                    assert_eq!(turned.unwrap(), 0);
+                } else {
+                    assert_eq!(code(turned), Some(error));
+                }
+            }
+            reactor
+        });
+        let mut reactor = failed.join().unwrap();
+        assert!(!readable(&registration));
+        assert_eq!(reactor.turn(None, usize::MAX).unwrap(), 1);
+        assert!(readable(&registration));
+    }
+}
