@@ -105,6 +105,7 @@ fn a_worker_is_suspended_for_a_second() {
             ..config_of(policy, 3)
         };
         let pool = Pool::start(config, None).unwrap();
+        wait_until(|| threads.lock().unwrap().len() == 3);
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
