@@ -48,9 +48,9 @@ impl Parker {
                 thread::park_timeout(timeout);
                 self.leave();
             }
-            // ORDERING: pairs with `unpark`.
+            // ORDERING: Relaxed: nobody else ends a notification, and `leave` follows.
             None => {
-                while self.state.load(Ordering::Acquire) != NOTIFIED {
+                while self.state.load(Ordering::Relaxed) != NOTIFIED {
                     thread::park();
                 }
                 self.leave();
@@ -74,9 +74,9 @@ impl Parker {
     /// Ends the present park, or makes the next return at once. Whether it was
     /// one in the driver.
     pub(crate) fn unpark(&self, driver: Option<&dyn Unpark>) -> bool {
-        // ORDERING: Release pairs with `leave` and `enter`: the worker sees
-        // why it was unparked. Acquire: the parker's thread is attached.
-        let place = self.state.swap(NOTIFIED, Ordering::AcqRel);
+        // ORDERING: Release pairs with `leave`: the worker sees why it was
+        // unparked. Its thread is attached: see `enter`.
+        let place = self.state.swap(NOTIFIED, Ordering::Release);
         match place {
             ON_THREAD => {
                 let thread = self.thread.lock().clone();
@@ -104,18 +104,20 @@ impl Parker {
 
     /// Whether the worker was unparked and has not come out yet.
     pub(crate) fn is_notified(&self) -> bool {
-        // ORDERING: Acquire pairs with `unpark`, as in `leave`, which follows.
-        self.state.load(Ordering::Acquire) == NOTIFIED
+        // ORDERING: Relaxed: `leave` follows.
+        self.state.load(Ordering::Relaxed) == NOTIFIED
     }
 
     /// Announces where the worker blocks. False if it was notified, which uses
     /// the notification up.
     pub(crate) fn enter(&self, place: u32) -> bool {
-        // ORDERING: Acquire on failure pairs with `unpark`; Release on success
-        // likewise, for `attach`.
+        // ORDERING: Relaxed: on failure `leave` follows. On success, an unpark
+        // that finds the place takes the lock of the thread next, and takes it
+        // after `attach` did: had it been before, its swap would have come
+        // before this.
         let entered =
             self.state
-                .compare_exchange(AWAKE, place, Ordering::Release, Ordering::Acquire);
+                .compare_exchange(AWAKE, place, Ordering::Relaxed, Ordering::Relaxed);
         if entered.is_err() {
             self.leave();
         }

@@ -248,14 +248,15 @@ impl Shared {
 
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
-        // ORDERING: pairs with `close`; what matters is the unparking after it.
+        // ORDERING: Acquire pairs with `close`: whose task is refused sees what was
+        // done before the end. A worker looks again because it is unparked.
         self.closed.load(Ordering::Acquire)
     }
 
     /// Tells every worker to end.
     pub(crate) fn close(&self) {
-        // ORDERING: pairs with `is_closed`; each worker is unparked after, so
-        // that it looks again.
+        // ORDERING: Release pairs with `is_closed`. Each worker is unparked after,
+        // so that it looks again.
         self.closed.store(true, Ordering::Release);
         for worker in 0..self.remotes.len() {
             self.unpark(worker);

@@ -6,11 +6,19 @@ use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-use raddle_sched::{Config, CurrentThread, Pool, UnhandledPanic};
+use raddle_sched::{Config, CurrentThread, Pool, Step, UnhandledPanic};
 use raddle_std::cell::UnsafeCell;
 use raddle_std::model::Model;
 use raddle_std::sync::Arc;
 use raddle_std::thread;
+
+/// What two threads touch, without an order of its own.
+struct Shared(UnsafeCell<u32>);
+
+// SAFETY: shared on purpose; the model finds the race.
+unsafe impl Sync for Shared {}
+// SAFETY: as above.
+unsafe impl Send for Shared {}
 
 const ENDED: &str = "a task panicked, and its runtime is set to shut down then";
 
@@ -101,16 +109,54 @@ fn a_panic_against_a_spawn_from_outside() {
     });
 }
 
+/// Who hears of the panic finds the scheduler closed: what it spawns then is
+/// cancelled on the spot.
+#[test]
+fn a_panic_against_a_spawn_by_who_was_told() {
+    check(3, || {
+        let (handle, mut workers) = Pool::stepped(config(), None);
+        drop(handle.spawn(panics()));
+        let told = thread::spawn(move || {
+            ends(|| handle.block_on(pending()));
+            assert!(handle.spawn(pending::<()>()).is_finished());
+        });
+        let mut worker = workers.pop().unwrap();
+        assert_eq!(worker.step(), Step::Ran);
+        told.join().unwrap();
+        drop(worker);
+    });
+}
+
+/// Whose task is refused sees what was done before the panic.
+#[test]
+fn a_refused_spawn_sees_what_the_task_did_that_panicked() {
+    check(3, || {
+        let (handle, mut workers) = Pool::stepped(config(), None);
+        let shared = Arc::new(Shared(UnsafeCell::new(0)));
+        let theirs = shared.clone();
+        drop(handle.spawn(async move {
+            // SAFETY: whether somebody looks meanwhile is what is modelled.
+            theirs.0.with_mut(|value| unsafe { *value = 1 });
+            panics().await;
+        }));
+        let refused = thread::spawn(move || {
+            if handle.spawn(pending::<()>()).is_finished() {
+                // SAFETY: as above.
+                assert_eq!(shared.0.with(|value| unsafe { *value }), 1);
+            }
+        });
+        let mut worker = workers.pop().unwrap();
+        assert_eq!(worker.step(), Step::Ran);
+        drop(worker);
+        refused.join().unwrap();
+    });
+}
+
 /// The model is on: a thread that changes something and does not say so is
 /// caught.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_race_beside_a_panic_is_caught() {
-    struct Shared(UnsafeCell<u32>);
-    // SAFETY: shared on purpose; the model finds the race.
-    unsafe impl Sync for Shared {}
-    // SAFETY: as above.
-    unsafe impl Send for Shared {}
     check(2, || {
         let shared = Arc::new(Shared(UnsafeCell::new(0)));
         let theirs = shared.clone();

@@ -1,5 +1,5 @@
 //! Models of the watch under real workers: whoever leaves the driver to nobody
-//! sees to it that another keeps watch.
+//! sees to it that another keeps watch, and runs what it has made ready there.
 //!
 //! The workers are stepped, so that a model has two threads, each with a part of
 //! its own to play, rather than one for each worker.
@@ -124,6 +124,40 @@ fn a_worker_that_is_woken_between_an_event_and_the_list_sees_to_the_watch() {
 #[test]
 fn a_worker_that_is_woken_between_two_waits_in_the_driver_sees_to_the_watch() {
     come_out_and_be_woken(false);
+}
+
+/// A worker that an event brings out of the driver runs the task, of which nobody
+/// else knows, rather than wait on because there are others.
+#[test]
+fn an_event_against_a_worker_that_parks_in_the_driver() {
+    Model::new().branches(20_000).check(|| {
+        let events = Events::new();
+        let config = Config {
+            workers: 2,
+            ..Config::default()
+        };
+        let driver = Box::new(Events::driver(&events));
+        let (handle, workers) = Pool::stepped(config, Some(driver));
+        let [mut parks, other]: [_; 2] = workers.try_into().expect("two workers");
+        let waker = Arc::new(Mutex::new(None));
+        let theirs = waker.clone();
+        let task = handle.spawn(poll_fn(move |cx| {
+            match theirs.lock().replace(cx.waker().clone()) {
+                Some(_) => Poll::Ready(()),
+                None => Poll::Pending,
+            }
+        }));
+        assert_eq!(parks.step(), Step::Ran);
+        let waker = waker.lock().clone();
+        let raises = thread::spawn(move || events.raise(waker));
+        while !task.is_finished() {
+            if parks.step() == Step::Idle {
+                parks.park(None);
+            }
+        }
+        raises.join().unwrap();
+        drop((parks, other));
+    });
 }
 
 /// The models see what two threads do without synchronising. The worker has not

@@ -4,7 +4,7 @@
 mod modelled;
 
 use modelled::Message;
-use raddle_std::model::Model;
+use raddle_std::model::{self, Model};
 use raddle_std::thread;
 use raddle_sync::mpsc;
 
@@ -45,6 +45,32 @@ fn there_is_room_while_permits_are_moved() {
             receiver.try_recv().unwrap().check();
         }
     });
+}
+
+/// Who has room that came back sees what the receiver did before: a permit that is all that came back, or one
+/// of two, which are moved. Complete.
+#[test]
+fn room_that_came_back_shows_what_was_done_before() {
+    for room in [1, 2] {
+        model::check(move || {
+            let (sender, mut receiver) = mpsc::channel(room);
+            for _ in 0..room {
+                sender.try_send(()).unwrap();
+            }
+            let message = Message::new();
+            let before = message.forge();
+            let looks = thread::spawn(move || {
+                if sender.try_reserve().is_ok() {
+                    message.check();
+                }
+            });
+            before.touch();
+            for _ in 0..room {
+                receiver.try_recv().unwrap();
+            }
+            looks.join().unwrap();
+        });
+    }
 }
 
 /// Two threads that both believe that the permit is theirs.

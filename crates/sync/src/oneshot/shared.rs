@@ -200,9 +200,10 @@ impl<T> Handle<T> {
     /// Frees the memory: the other party has left, and this one with that.
     #[inline]
     fn free(self) {
+        // First: who finds the other gone has acquired nothing by that.
+        let state = self.state();
         // SAFETY: this handle is the last, by the third rule.
         let shared = unsafe { Box::from_raw(self.0.as_ptr()) };
-        let state = shared.state.load();
         // SAFETY: a waker that is registered and whose wait has not ended is nobody else's.
         let receiver = state
             .waits(state::RECEIVER)

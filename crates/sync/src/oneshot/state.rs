@@ -136,12 +136,12 @@ impl State {
             let wakes = Snapshot(current).waits(RECEIVER);
             let left = if wakes { 0 } else { SENDER_LEFT };
             // ORDERING: Release pairs with `load`: the value is written. Acquire pairs with `register`:
-            // so is the waker. Failing, as `load`.
+            // so is the waker. Failing, Relaxed: a sender that finds it closed still leaves, which loads.
             match self.0.compare_exchange_weak(
                 current,
                 current | SENT | DONE | left,
                 Ordering::AcqRel,
-                Ordering::Acquire,
+                Ordering::Relaxed,
             ) {
                 Ok(_) if wakes => return Send::Sent(Leave::Wake),
                 Ok(_) => return Send::Sent(Leave::Left),
@@ -173,11 +173,12 @@ impl State {
             }
             let wakes = Snapshot(current).waits(wait);
             let next = current | wait.over | if wakes { 0 } else { left };
-            // ORDERING: Release pairs with `load` and `leaves`: what the party did before is seen by
-            // whoever sees it gone. Acquire pairs with `register`, and, failing, as `load`.
+            // ORDERING: Release pairs with `load`: what the party did before is seen by whoever sees it
+            // gone. Acquire pairs with `register`. Failing, Relaxed: who is stopped loads before it takes
+            // the value or frees.
             match self
                 .0
-                .compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Acquire)
+                .compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Relaxed)
             {
                 Ok(_) if wakes => return Some(Leave::Wake),
                 Ok(_) => return Some(Leave::Left),
@@ -208,9 +209,9 @@ impl State {
 
     #[inline]
     fn leaves(&self, party: usize) -> Snapshot {
-        // ORDERING: Release and Acquire pair with each other: whoever is second sees the
-        // accesses of the first before it frees.
-        Snapshot(self.0.fetch_or(party, Ordering::AcqRel))
+        // ORDERING: Release pairs with the `load` of whoever is second, and frees: it sees the
+        // accesses of the first.
+        Snapshot(self.0.fetch_or(party, Ordering::Release))
     }
 
     /// Says that a waker is in the cell. `false` if the wait is over: the waker is still the waiter's.
