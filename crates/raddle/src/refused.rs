@@ -2,7 +2,7 @@
 
 /// A task may go to another thread, and outlive who spawned it.
 ///
-/// ```compile_fail,E0277
+/// ```compile_fail
 /// let bound = std::rc::Rc::new(1);
 /// raddle::spawn(async move { *bound });
 /// ```
@@ -86,7 +86,7 @@ struct Borrowed;
 ///
 /// It does not have the function's future sent anywhere, but what that spawns.
 ///
-/// ```compile_fail,E0277
+/// ```compile_fail
 /// #[raddle::main(flavor = "current_thread")]
 /// async fn main() {
 ///     let bound = std::rc::Rc::new(1);
