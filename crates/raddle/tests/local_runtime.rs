@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use common::panic_message;
-use raddle::runtime::{Builder, Handle, LocalOptions, LocalRuntime};
+use raddle::runtime::{Builder, Handle, LocalOptions, LocalRuntime, UnhandledPanic};
 use raddle::task::{spawn, spawn_blocking, spawn_local, yield_now};
 use raddle::time::sleep;
 
@@ -89,4 +89,24 @@ fn a_multi_thread_runtime_is_not_local() {
 async fn a_test_may_run_on_one() {
     let text = Rc::new("not Send");
     assert_eq!(spawn_local(async move { text.len() }).await.unwrap(), 8);
+}
+
+/// A local task is one of the runtime's.
+#[test]
+fn the_panic_of_a_local_task_ends_a_runtime_that_is_set_to() {
+    let runtime = Builder::new_current_thread()
+        .unhandled_panic(UnhandledPanic::ShutdownRuntime)
+        .build_local(LocalOptions::default())
+        .unwrap();
+    let waits = runtime.spawn_local(pending::<()>());
+    for _ in 0..2 {
+        let message = panic_message(|| {
+            runtime.block_on(async {
+                spawn_local(async { panic!("a task panics on purpose") });
+                pending::<()>().await;
+            });
+        });
+        assert!(message.contains("set to shut down"), "{message}");
+        assert!(waits.is_finished());
+    }
 }

@@ -20,6 +20,8 @@ struct Context {
     /// The worker whose loop this thread runs, also after it was displaced from
     /// it; null while it is pinned to it.
     post: Cell<*const Worker>,
+    /// The scheduler of the worker that this thread has [left](leave) last.
+    left: Cell<Option<Id>>,
     blocking: Cell<Blocking>,
 }
 
@@ -38,6 +40,7 @@ raddle_std::thread_local! {
         worker: Cell::new(ptr::null()),
         current: Cell::new(None),
         post: Cell::new(ptr::null()),
+        left: Cell::new(None),
         blocking: Cell::new(Blocking::No),
     };
     static HANDLE: RefCell<Option<Handle>> = RefCell::new(None);
@@ -91,12 +94,13 @@ pub(crate) fn post<'a>() -> Option<&'a Worker> {
 }
 
 /// Whether the calling thread runs the loop of a worker of `scheduler`, or ends
-/// a poll of it.
+/// a poll of it, or has left a worker of it.
 pub(crate) fn is_at_post_of(scheduler: Id) -> bool {
     CONTEXT.with(|context| {
         // SAFETY: as in `post`.
-        unsafe { context.post.get().as_ref() }
-            .is_some_and(|worker| worker.core().scheduler == scheduler)
+        let post = unsafe { context.post.get().as_ref() };
+        post.is_some_and(|worker| worker.core().scheduler == scheduler)
+            || context.left.get() == Some(scheduler)
     })
 }
 
@@ -201,8 +205,10 @@ impl Drop for Pinned {
 
 /// Makes the calling thread one that runs no worker and blocks on nothing.
 pub(crate) fn leave() -> Left {
+    let left = worker().map(|core| core.scheduler);
     CONTEXT.with(|context| Left {
         worker: context.worker.replace(ptr::null()),
+        left: context.left.replace(left.or(context.left.get())),
         blocking: context.blocking.replace(Blocking::No),
     })
 }
@@ -212,6 +218,7 @@ pub(crate) fn leave() -> Left {
 #[must_use = "the thread is to become again what it was"]
 pub(crate) struct Left {
     worker: *const Core,
+    left: Option<Id>,
     blocking: Blocking,
 }
 
@@ -219,11 +226,14 @@ impl Left {
     /// Undoes [`leave`]; if the thread was displaced from its worker meanwhile,
     /// it stays without.
     pub(crate) fn come_back(self, is_displaced: bool) {
-        CONTEXT.with(|context| match is_displaced {
-            true => context.blocking.set(Blocking::BesideWorkers),
-            false => {
-                context.worker.set(self.worker);
-                context.blocking.set(self.blocking);
+        CONTEXT.with(|context| {
+            context.left.set(self.left);
+            match is_displaced {
+                true => context.blocking.set(Blocking::BesideWorkers),
+                false => {
+                    context.worker.set(self.worker);
+                    context.blocking.set(self.blocking);
+                }
             }
         });
     }

@@ -180,8 +180,8 @@ impl Handle {
         self.worker().map(Core::number)
     }
 
-    /// Whether the calling thread runs a worker of the scheduler, or ends a
-    /// poll that a worker has left.
+    /// Whether the calling thread runs a worker of the scheduler, or has left it
+    /// to block, or ends a poll that a worker has left.
     pub(crate) fn is_on_worker(&self) -> bool {
         self.worker().is_some() || context::is_at_post_of(self.id())
     }

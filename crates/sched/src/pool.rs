@@ -181,7 +181,11 @@ impl Pool {
             self.threads.clear();
             return false;
         }
-        for thread in self.threads.drain(..) {
+        // The calling thread may be one of them, past its worker: in the drop of
+        // a thread-local.
+        let own = thread::current_id();
+        let others = |thread: &JoinHandle<()>| thread.thread().id() != own;
+        for thread in self.threads.drain(..).filter(others) {
             // A worker that panicked, by a hook, has said so.
             let _ = thread.join();
         }

@@ -10,7 +10,6 @@ use raddle_std::thread;
 use crate::context;
 use crate::shared::Shared;
 use crate::task::Task;
-use crate::worker::Core;
 use crate::worker::seat::Seat;
 
 /// Who has seen the end of a scheduler, and who has yet to.
@@ -43,12 +42,13 @@ impl Ended {
 /// Takes a worker out of service. The last to go ends the scheduler.
 pub(crate) fn hand_in(seat: Seat) {
     let shared = seat.shared_arc().clone();
+    let mut seats = vec![seat];
     if !shared.is_closed() {
-        seat.abandon();
-    } else if !shared.ended.lock().lacks_one(shared.remotes.len()) {
-        cancel_own(&seat);
+        seats[0].abandon();
+    } else if shared.take_earlier(&mut seats) {
+        cancel_waiting(&seats);
     }
-    finish_after(&shared, |ended| ended.workers.push(seat));
+    finish_after(&shared, |ended| ended.workers.append(&mut seats));
 }
 
 /// Says that a displaced thread is out of its poll. The last to go ends the
@@ -60,18 +60,32 @@ pub(crate) fn stand_down(seat: Seat) {
     finish_after(&shared, |ended| ended.displaced -= 1);
 }
 
-/// Drops the tasks of a worker that goes before others do: a poll that another
-/// is in may wait for just that, for a sender that one of these tasks has.
-fn cancel_own(core: &Core) {
-    let shared = core.shared();
-    let handle = core.handle();
+/// Drops the tasks that no poll needs to return for, before others go: a poll
+/// that another is in may wait for just that, for a sender that one of these
+/// tasks has.
+fn cancel_waiting(cores: &[Seat]) {
+    let handle = cores[0].handle();
     let _current = handle.enter();
-    let _worker = context::enter_worker(core);
-    core.live.abort_all(|task| shared.inject(Task(task)));
-    while let Some(task) = core.take_any() {
-        core.cancel(task);
+    let _worker = context::enter_worker(&cores[0]);
+    abort_all(cores);
+    cancel_queued(cores);
+    for core in cores {
+        core.collect_completed();
     }
-    core.collect_completed();
+}
+
+impl Shared {
+    /// Adds the workers that were handed in before, whose tasks may have
+    /// nobody else to drop them. False, and nothing has changed, if there is
+    /// only one worker left to wait for, the caller's.
+    fn take_earlier(&self, seats: &mut Vec<Seat>) -> bool {
+        let mut ended = self.ended.lock();
+        let others_run = !ended.lacks_one(self.remotes.len());
+        if others_run {
+            seats.append(&mut ended.workers);
+        }
+        others_run
+    }
 }
 
 fn finish_after(shared: &Arc<Shared>, change: impl FnOnce(&mut Ended)) {
@@ -96,9 +110,7 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     cores.sort_by_key(|core| core.index());
     // Tasks that are woken by the drops of others go to this worker's queue.
     let worker = context::enter_worker(&cores[0]);
-    for core in &cores {
-        core.live.abort_all(|task| shared.inject(Task(task)));
-    }
+    abort_all(&cores);
     loop {
         cancel_queued(&cores);
         for core in &cores {
@@ -128,9 +140,22 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     drop(announce);
 }
 
-/// The first worker cancels and counts: this thread has them all.
+/// Aborts the tasks of workers; those that were idle are queued.
+fn abort_all(cores: &[Seat]) {
+    for core in cores {
+        core.live.abort_all(|task| core.shared().inject(Task(task)));
+    }
+}
+
+/// The first worker cancels and counts: this thread has them all. What is in the
+/// queues of those that are in polls is cancelled too.
 fn cancel_queued(cores: &[Seat]) {
-    while let Some(task) = cores.iter().find_map(|core| core.take_any()) {
+    let next = || {
+        let mut own = cores.iter();
+        own.find_map(|core| core.take_any())
+            .or_else(|| cores[0].take_from_others())
+    };
+    while let Some(task) = next() {
         cores[0].cancel(task);
     }
 }

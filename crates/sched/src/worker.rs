@@ -120,9 +120,21 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.leak_if_bound_elsewhere();
-        self.end_park();
-        let Some(seat) = self.seat.take() else { return };
-        if self.held.get() {
+        let leaving = Leaving(self);
+        leaving.0.end_park();
+    }
+}
+
+/// Hands a worker in when it is dropped, also by a panic of the hook that is told
+/// of the end of its park.
+struct Leaving<'a>(&'a mut Worker);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        let Some(seat) = self.0.seat.take() else {
+            return;
+        };
+        if self.0.held.get() {
             seat.detach();
             shutdown::hand_in(seat);
         } else {

@@ -13,7 +13,10 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Census, Gate, OnDrop, Signal, config, wait_until};
-use raddle_sched::{Config, Handle, Pool, Relief, block_in_place, spawn};
+use raddle_sched::{
+    Config, Handle, Pool, Relief, TaskHook, TaskHooks, TaskMeta, UnhandledPanic, block_in_place,
+    spawn,
+};
 use raddle_std::sync::Mutex;
 use relief::Reliefs;
 
@@ -159,6 +162,51 @@ fn a_pool_that_is_dropped_inside_ends_behind() {
         wait_until(|| ended.load(SeqCst) && task.is_finished());
         wait_until(|| census.dropped() == 1);
         reliefs.join();
+    }
+}
+
+/// Nor does a hook, or the drop of a task at the end, which keep their worker.
+#[test]
+fn a_pool_that_is_dropped_inside_without_a_poll_ends_behind() {
+    for in_hook in [true, false] {
+        let kept = Arc::new(Mutex::new(None::<Pool>));
+        let (theirs, gone) = (kept.clone(), Gate::default());
+        let tells = gone.clone();
+        let drop_pool = move || {
+            let pool = theirs.lock().take();
+            if pool.is_some() {
+                block_in_place(|| drop(pool));
+                tells.open();
+            }
+        };
+        let mut before_poll = None;
+        let mut guard = None;
+        match in_hook {
+            true => before_poll = Some(Arc::new(move |_: &TaskMeta<'_>| drop_pool()) as TaskHook),
+            false => guard = Some(OnDrop(drop_pool)),
+        }
+        let config = Config {
+            unhandled_panic: UnhandledPanic::ShutdownRuntime,
+            task_hooks: TaskHooks {
+                before_poll,
+                ..TaskHooks::default()
+            },
+            ..config(1)
+        };
+        let pool = Pool::start(config, None).unwrap();
+        let handle = pool.handle().clone();
+        *kept.lock() = Some(pool);
+        let signal = Signal::default();
+        let waits = signal.clone();
+        drop(handle.spawn(async move {
+            let _guard = guard;
+            waits.await;
+        }));
+        if !in_hook {
+            wait_until(|| signal.polls() == 1);
+            drop(handle.spawn(async { panic!("a task panics on purpose") }));
+        }
+        gone.wait();
     }
 }
 

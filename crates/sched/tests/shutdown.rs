@@ -3,14 +3,17 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use common::{
-    Census, Gate, OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, pool_of, wait_until,
+    Census, Gate, OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, message_of, pool_of,
+    wait_until,
 };
-use raddle_sched::{Handle, Pool, Step, spawn, yield_now};
+use raddle_sched::{Config, Handle, Pool, Step, UnhandledPanic, spawn, yield_now};
 use raddle_std::sync::Mutex;
 
 #[test]
@@ -305,6 +308,141 @@ fn wakers_and_handles_kept_after_the_end_are_harmless() {
         waker.wake();
         drop(signal);
         abort.abort();
+    }
+}
+
+/// A poll may wait for the drop of a task that waits for this very poll: in the
+/// slot or the queue of its worker.
+#[test]
+fn what_is_queued_behind_a_poll_is_dropped_before_it_returns() {
+    for policy in SHARING {
+        for count in [1, 3] {
+            // Nobody takes anything out of a slot before the end.
+            let config = Config {
+                keeps_watch: false,
+                ..config_of(policy, 2)
+            };
+            let mut pool = Pool::start(config, None).unwrap();
+            let (entered, closed) = (Gate::default(), Gate::default());
+            let (inside, end) = (entered.clone(), closed.clone());
+            drop(pool.handle().spawn(async move {
+                let (sender, receiver) = mpsc::channel::<()>();
+                for _ in 0..count {
+                    let sender = sender.clone();
+                    drop(spawn(async move {
+                        let _sender = sender;
+                        std::future::pending::<()>().await;
+                    }));
+                }
+                drop(sender);
+                inside.open();
+                end.wait();
+                assert!(receiver.recv().is_err());
+            }));
+            entered.wait();
+            assert!(!pool.shutdown(Some(Duration::ZERO)));
+            closed.open();
+            assert!(pool.shutdown(Some(Duration::from_secs(30))), "{policy:?}");
+        }
+    }
+}
+
+thread_local! {
+    static DOOMED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The same with a task whose worker has gone already, by a hook that panicked.
+#[test]
+fn what_a_worker_has_left_behind_is_dropped_before_the_last_poll_returns() {
+    for policy in SHARING {
+        let left = Gate::default();
+        let leaves = left.clone();
+        let config = Config {
+            on_thread_park: Some(Arc::new(move || {
+                if DOOMED.replace(false) {
+                    leaves.open();
+                    panic!("a hook panics on purpose");
+                }
+            })),
+            ..config_of(policy, 3)
+        };
+        let mut pool = Pool::start(config, None).unwrap();
+        let (sender, receiver) = mpsc::channel::<()>();
+        drop(pool.handle().spawn(async move {
+            let _sender = sender;
+            DOOMED.set(true);
+            std::future::pending::<()>().await;
+        }));
+        left.wait();
+        let entered = Gate::default();
+        let inside = entered.clone();
+        drop(pool.handle().spawn(async move {
+            inside.open();
+            assert!(receiver.recv().is_err());
+        }));
+        entered.wait();
+        assert!(pool.shutdown(Some(Duration::from_secs(30))), "{policy:?}");
+    }
+}
+
+/// It ends its park by that, and is told of it.
+#[test]
+fn a_stepped_worker_whose_hook_panics_when_it_is_dropped_is_handed_in() {
+    for policy in SHARING {
+        let panics = Arc::new(AtomicBool::new(false));
+        let theirs = panics.clone();
+        let config = Config {
+            on_thread_unpark: Some(Arc::new(move || {
+                assert!(!theirs.load(Ordering::SeqCst), "a hook panics on purpose");
+            })),
+            ..config_of(policy, 2)
+        };
+        let (handle, mut workers) = Pool::stepped(config, None);
+        let (census, signal) = (Census::default(), Signal::default());
+        let (citizen, waits) = (census.citizen(), signal.clone());
+        drop(handle.spawn(async move {
+            let _citizen = citizen;
+            waits.await;
+        }));
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert!(workers[0].begin_park().is_some());
+        panics.store(true, Ordering::SeqCst);
+        let first = workers.remove(0);
+        message_of(|| drop(first));
+        panics.store(false, Ordering::SeqCst);
+        drop(workers);
+        assert_eq!(census.alive(), 0);
+    }
+}
+
+type AtTheEnd = OnDrop<Box<dyn FnMut()>>;
+
+thread_local! {
+    /// Dropped with its thread.
+    static KEPT: Cell<Option<AtTheEnd>> = const { Cell::new(None) };
+}
+
+/// A thread would wait for itself, after its worker has ended.
+#[test]
+fn a_pool_that_a_thread_local_of_its_worker_drops() {
+    for policy in POLICIES {
+        let config = Config {
+            unhandled_panic: UnhandledPanic::ShutdownRuntime,
+            ..config_of(policy, 2)
+        };
+        let pool = Pool::start(config, None).unwrap();
+        let handle = pool.handle().clone();
+        let (kept, dropped) = (Arc::new(Mutex::new(Some(pool))), Gate::default());
+        let tells = dropped.clone();
+        drop(handle.spawn(async move {
+            KEPT.set(Some(OnDrop(Box::new(move || {
+                let pool = kept.lock().take();
+                drop(pool);
+                tells.open();
+            }))));
+            panic!("a task panics on purpose");
+        }));
+        dropped.wait();
     }
 }
 

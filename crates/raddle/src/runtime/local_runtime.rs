@@ -6,7 +6,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use crate::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeMetrics};
+use crate::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeMetrics, UnhandledPanic};
 use crate::task::{JoinHandle, LocalSet};
 
 /// A current-thread runtime that belongs to its thread, so that
@@ -63,9 +63,11 @@ impl LocalRuntime {
             .build_local(LocalOptions::default())
     }
 
-    pub(crate) fn from_runtime(runtime: Runtime) -> Self {
+    pub(crate) fn from_runtime(runtime: Runtime, unhandled_panic: UnhandledPanic) -> Self {
+        let mut set = LocalSet::new();
+        set.unhandled_panic(unhandled_panic);
         let local = Local {
-            set: Some(LocalSet::new()),
+            set: Some(set),
             runtime: runtime.handle().clone(),
         };
         Self { local, runtime }

@@ -29,6 +29,15 @@ impl Core {
             .or_else(|| self.take_injected(self.order.batch()))
     }
 
+    /// A task of another worker, at the end: from wherever it waits for a poll to
+    /// return.
+    pub(crate) fn take_from_others(&self) -> Option<Task> {
+        let others = self.shared.remotes.iter().enumerate();
+        others
+            .filter(|&(victim, _)| victim != self.index)
+            .find_map(|(_, other)| other.slot.take().or_else(|| other.stealer.steal()))
+    }
+
     /// A number for the choice of a victim (Marsaglia's xorshift).
     fn next_random(&self) -> u32 {
         let mut random = self.random.get();

@@ -6,7 +6,8 @@ use crate::runtime::{Builder, LocalOptions, LocalRuntime, RuntimeFlavor};
 
 impl Builder {
     /// Builds a runtime that stays on the calling thread; otherwise as
-    /// [`build`](Self::build).
+    /// [`build`](Self::build). What [`unhandled_panic`](Self::unhandled_panic)
+    /// sets is about its local tasks too.
     ///
     /// # Errors
     ///
@@ -21,6 +22,7 @@ impl Builder {
             self.flavor == RuntimeFlavor::CurrentThread,
             "a local runtime has one thread; begin with Builder::new_current_thread"
         );
-        self.build().map(LocalRuntime::from_runtime)
+        let runtime = self.build()?;
+        Ok(LocalRuntime::from_runtime(runtime, self.unhandled_panic))
     }
 }

@@ -25,7 +25,8 @@ impl Builder {
     /// count, nor does one in the drop of an output, one of the future that
     /// `block_on` runs, or one in blocking work. A
     /// [`LocalSet`](crate::task::LocalSet) has
-    /// [a setting of its own](crate::task::LocalSet::unhandled_panic). Blocking
+    /// [a setting of its own](crate::task::LocalSet::unhandled_panic); the local
+    /// tasks of a [`LocalRuntime`](crate::runtime::LocalRuntime) have this one. Blocking
     /// work goes on until the runtime is dropped.
     ///
     /// ```should_panic
