@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;
 
+use raddle_std::cell::UnsafeCell;
 use raddle_std::model;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
@@ -91,4 +92,39 @@ fn exploring_goes_on() {
         other.join().unwrap()
     });
     assert_eq!(outcomes, BTreeSet::from([0, 1]));
+}
+
+#[derive(Default)]
+struct Racy {
+    lock: Mutex<()>,
+    turns: AtomicUsize,
+    count: UnsafeCell<u32>,
+}
+
+// SAFETY: the test below shares it on purpose; the model finds the race.
+unsafe impl Sync for Racy {}
+// SAFETY: as above.
+unsafe impl Send for Racy {}
+
+impl Racy {
+    fn count(&self) {
+        let _held = self.lock.try_lock();
+        // ORDERING: a turn, so that the other's try may come in between.
+        self.turns.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: none; this is the race.
+        self.count.with_mut(|count| unsafe { *count += 1 });
+    }
+}
+
+/// The models see who goes on without the lock that they tried to take.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn canary_a_refused_lock_is_not_held() {
+    model::check(|| {
+        let shared = Arc::new(Racy::default());
+        let theirs = shared.clone();
+        let other = thread::spawn(move || theirs.count());
+        shared.count();
+        other.join().unwrap();
+    });
 }
