@@ -10,10 +10,10 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use common::turn_until;
+use common::{pair, readable, turn_until};
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
-use raddle_reactor::{Handle, Interest, Reactor, Registration};
+use raddle_reactor::{Interest, Reactor};
 use raddle_std::sync::Mutex;
 use raddle_std::thread;
 use refuse::refuse;
@@ -23,19 +23,6 @@ use refuse::refuse;
 const WAIT: libc::c_long = libc::SYS_epoll_wait;
 #[cfg(not(target_arch = "x86_64"))]
 const WAIT: libc::c_long = libc::SYS_epoll_pwait;
-
-fn pair(handle: &Handle) -> (UnixStream, UnixStream, Registration) {
-    let (mut near, far) = UnixStream::pair().unwrap();
-    let registration = handle.register(&mut near, Interest::READABLE).unwrap();
-    (near, far, registration)
-}
-
-fn readable(registration: &Registration) -> bool {
-    registration
-        .try_ready(Interest::READABLE)
-        .unwrap()
-        .is_some()
-}
 
 fn code<T>(result: io::Result<T>) -> Option<i32> {
     result.map(drop).unwrap_err().raw_os_error()

@@ -9,27 +9,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use common::{block_on, turn_until};
+use common::{block_on, pair, readable, turn_until};
 use mio::event::Source;
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
 use mio::{Registry, Token};
-use raddle_reactor::{Handle, Interest, Reactor, Registration};
+use raddle_reactor::{Interest, Reactor};
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
-
-fn pair(handle: &Handle) -> (UnixStream, UnixStream, Registration) {
-    let (mut near, far) = UnixStream::pair().unwrap();
-    let registration = handle.register(&mut near, Interest::READABLE).unwrap();
-    (near, far, registration)
-}
-
-fn readable(registration: &Registration) -> bool {
-    registration
-        .try_ready(Interest::READABLE)
-        .unwrap()
-        .is_some()
-}
 
 /// RUSTSEC-2024-0019, tokio-core 172: a stale interest under a number that is used
 /// again.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use raddle_reactor::Reactor;
+use mio::net::UnixStream;
+use raddle_reactor::{Handle, Interest, Reactor, Registration};
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_std::thread::{self, Thread};
 
@@ -62,4 +63,18 @@ pub(crate) fn turn_until(reactor: &mut Reactor, mut done: impl FnMut() -> bool) 
         assert!(Instant::now() < deadline, "no event came");
         reactor.turn(Some(Duration::from_millis(100)), 64).unwrap();
     }
+}
+
+/// Two ends of a connection, of which the first is watched for what the other sends.
+pub(crate) fn pair(handle: &Handle) -> (UnixStream, UnixStream, Registration) {
+    let (mut near, far) = UnixStream::pair().unwrap();
+    let registration = handle.register(&mut near, Interest::READABLE).unwrap();
+    (near, far, registration)
+}
+
+pub(crate) fn readable(registration: &Registration) -> bool {
+    registration
+        .try_ready(Interest::READABLE)
+        .unwrap()
+        .is_some()
 }
