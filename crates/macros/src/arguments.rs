@@ -6,11 +6,23 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprLit, Lit, MetaNameValue, Path, Result, Token};
 
+use crate::facade::Facade;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flavor {
     MultiThread,
     CurrentThread,
     Local,
+}
+
+/// An attribute as its facade exports it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attribute {
+    /// The flavor without an argument.
+    pub(crate) default: Flavor,
+    /// Whether the facade has multi-thread runtimes.
+    pub(crate) multi_thread: bool,
+    pub(crate) facade: Facade,
 }
 
 /// What the user asked for, checked.
@@ -26,21 +38,26 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Nothing given.
-    pub(crate) fn new(flavor: Flavor) -> Self {
+    pub(crate) fn new(attribute: Attribute) -> Self {
         Self {
-            flavor,
+            flavor: match attribute.multi_thread {
+                true => attribute.default,
+                false => Flavor::CurrentThread,
+            },
             worker_threads: None,
             start_paused: false,
             name: None,
             unhandled_panic: None,
-            raddle: syn::parse_quote!(::raddle),
+            raddle: attribute.facade.path(),
         }
     }
 
     /// Reads `name = value, ...`.
-    pub(crate) fn parse(tokens: TokenStream, default: Flavor) -> Result<Self> {
+    pub(crate) fn parse(tokens: TokenStream, attribute: Attribute) -> Result<Self> {
         let pairs = Punctuated::<MetaNameValue, Token![,]>::parse_terminated.parse2(tokens)?;
-        let mut arguments = Self::new(default);
+        let mut arguments = Self::new(attribute);
+        arguments.flavor = attribute.default;
+        let mut flavor_span = Span::call_site();
         let mut seen = Vec::new();
         let mut workers_span = Span::call_site();
         let mut paused_span = Span::call_site();
@@ -55,7 +72,10 @@ impl Arguments {
                 return Err(Error::new(pair.span(), message));
             }
             match &*name {
-                "flavor" => arguments.flavor = flavor(&pair.value)?,
+                "flavor" => {
+                    flavor_span = pair.span();
+                    arguments.flavor = flavor(&pair.value)?;
+                }
                 "worker_threads" => {
                     workers_span = pair.span();
                     arguments.worker_threads = Some(worker_threads(&pair.value)?);
@@ -72,6 +92,11 @@ impl Arguments {
                 _ => return Err(unknown(&pair.path)),
             }
             seen.push(name);
+        }
+        if arguments.flavor == Flavor::MultiThread && !attribute.multi_thread {
+            let message = "the feature `rt-multi-thread` is off; turn it on \
+                           or add `flavor = \"current_thread\"`";
+            return Err(Error::new(flavor_span, message));
         }
         if arguments.worker_threads.is_some() && arguments.flavor != Flavor::MultiThread {
             let message = "a current-thread runtime has no workers; \

@@ -5,10 +5,21 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, ItemFn, Result, parse_quote_spanned};
 
-use crate::arguments::{Arguments, Flavor};
+use crate::arguments::{Arguments, Attribute, Flavor};
+use crate::facade::Facade;
 
-pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expand(arguments, item, Flavor::MultiThread, |function| {
+pub(crate) fn main(
+    facade: Facade,
+    multi_thread: bool,
+    arguments: TokenStream,
+    item: TokenStream,
+) -> TokenStream {
+    let attribute = Attribute {
+        default: Flavor::MultiThread,
+        multi_thread,
+        facade,
+    };
+    expand(arguments, item, attribute, |function| {
         if function.sig.ident == "main" && !function.sig.inputs.is_empty() {
             let message = "`main` takes no arguments; read them from `std::env::args`";
             return Err(Error::new(function.sig.inputs.span(), message));
@@ -17,8 +28,18 @@ pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-pub(crate) fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expand(arguments, item, Flavor::CurrentThread, |function| {
+pub(crate) fn test(
+    facade: Facade,
+    multi_thread: bool,
+    arguments: TokenStream,
+    item: TokenStream,
+) -> TokenStream {
+    let attribute = Attribute {
+        default: Flavor::CurrentThread,
+        multi_thread,
+        facade,
+    };
+    expand(arguments, item, attribute, |function| {
         if !function.sig.inputs.is_empty() {
             let message = "a test takes no arguments; move them into its body";
             return Err(Error::new(function.sig.inputs.span(), message));
@@ -38,7 +59,7 @@ pub(crate) fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 fn expand(
     arguments: TokenStream,
     item: TokenStream,
-    default: Flavor,
+    attribute: Attribute,
     check: impl FnOnce(&ItemFn) -> Result<TokenStream>,
 ) -> TokenStream {
     let function: ItemFn = match syn::parse2(item.clone()) {
@@ -50,7 +71,7 @@ fn expand(
     };
     let parsed = check_async(&function)
         .and_then(|()| check(&function))
-        .and_then(|head| Ok((head, Arguments::parse(arguments, default)?)));
+        .and_then(|head| Ok((head, Arguments::parse(arguments, attribute)?)));
     match parsed {
         Ok((head, arguments)) => {
             let function = synchronous(function, &arguments);
@@ -58,7 +79,7 @@ fn expand(
         }
         Err(error) => {
             let error = error.into_compile_error();
-            let function = synchronous(function, &Arguments::new(default));
+            let function = synchronous(function, &Arguments::new(attribute));
             quote!(#error #function)
         }
     }

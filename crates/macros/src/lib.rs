@@ -7,12 +7,15 @@
 mod arguments;
 mod branches;
 mod expand;
+mod facade;
 mod join;
 mod select;
 #[cfg(test)]
 mod tests;
 
 use proc_macro::TokenStream;
+
+use crate::facade::Facade;
 
 /// Runs an async function as the program, on a runtime of its own.
 ///
@@ -32,15 +35,15 @@ use proc_macro::TokenStream;
 /// - `name = "text"`: the runtime's name, for `Handle::name`;
 /// - `unhandled_panic = "ignore"` (the default) or `"shutdown_runtime"`: what the
 ///   panic of a task does to the runtime;
-/// - `crate = "path"`: where the code that the macro writes finds Raddle, for
-///   a program that has renamed it.
+/// - `crate = "path"`: where the code that the macro writes finds Raddle.
+///   Left out, the name that the crate's manifest gives the dependency.
 ///
 /// # Panics
 ///
 /// The function panics if the runtime cannot be built.
 #[proc_macro_attribute]
 pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expand::main(arguments.into(), item.into()).into()
+    expand::main(Facade::Raddle, true, arguments.into(), item.into()).into()
 }
 
 /// Runs an async function as a test, on a runtime of its own.
@@ -59,15 +62,57 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// - `name = "text"`: the runtime's name, for `Handle::name`;
 /// - `unhandled_panic = "ignore"` (the default) or `"shutdown_runtime"`: what the
 ///   panic of a task does to the runtime;
-/// - `crate = "path"`: where the code that the macro writes finds Raddle, for
-///   a program that has renamed it.
+/// - `crate = "path"`: where the code that the macro writes finds Raddle.
+///   Left out, the name that the crate's manifest gives the dependency.
 ///
 /// # Panics
 ///
 /// The test panics if the runtime cannot be built.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expand::test(arguments.into(), item.into()).into()
+    expand::test(Facade::Raddle, true, arguments.into(), item.into()).into()
+}
+
+/// `main` of a facade without multi-thread runtimes.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn main_current_thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::main(Facade::Raddle, false, arguments.into(), item.into()).into()
+}
+
+/// `test` of a facade without multi-thread runtimes.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn test_current_thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::test(Facade::Raddle, false, arguments.into(), item.into()).into()
+}
+
+/// `main` of the stand-in for Tokio.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tokio_main(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::main(Facade::Tokio, true, arguments.into(), item.into()).into()
+}
+
+/// `test` of the stand-in for Tokio.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tokio_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::test(Facade::Tokio, true, arguments.into(), item.into()).into()
+}
+
+/// `main` of the stand-in for Tokio without multi-thread runtimes.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tokio_main_current_thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::main(Facade::Tokio, false, arguments.into(), item.into()).into()
+}
+
+/// `test` of the stand-in for Tokio without multi-thread runtimes.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tokio_test_current_thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::test(Facade::Tokio, false, arguments.into(), item.into()).into()
 }
 
 /// What `raddle::select!` comes to, which documents it: `[$crate]` before what

@@ -4,13 +4,22 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::expand::{main, test};
+use crate::expand;
+use crate::facade::Facade;
 use crate::join::{join, try_join};
 use crate::select::select;
 
 /// Spaces between tokens do not matter here.
 fn text(tokens: TokenStream) -> String {
     tokens.to_string().replace(' ', "")
+}
+
+fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::main(Facade::Raddle, true, arguments, item)
+}
+
+fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::test(Facade::Raddle, true, arguments, item)
 }
 
 #[track_caller]
@@ -245,4 +254,25 @@ fn join_refuses_what_is_no_list() {
         refused(macro_(quote!([x] a b)), "expected `,`");
         refused(macro_(quote!([x] a, , b)), "expected");
     }
+}
+
+#[test]
+fn without_multi_thread_runtimes_the_flavor_must_be_given() {
+    let function = quote!(
+        async fn main() {}
+    );
+    let output = expand::main(Facade::Raddle, false, quote!(), function.clone());
+    refused(output, "the feature `rt-multi-thread` is off");
+    let arguments = quote!(flavor = "current_thread");
+    let output = text(expand::main(Facade::Raddle, false, arguments, function));
+    assert!(output.contains("new_current_thread()"), "{output}");
+}
+
+#[test]
+fn the_attributes_of_the_stand_in_name_it() {
+    let function = quote!(
+        async fn it() {}
+    );
+    let output = text(expand::test(Facade::Tokio, true, quote!(), function));
+    assert!(output.contains("returntokio::runtime::Builder"), "{output}");
 }

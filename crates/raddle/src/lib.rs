@@ -1,25 +1,30 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "fs")]
 pub mod fs;
 pub mod io;
 #[doc(hidden)]
 pub mod macros;
-#[cfg(unix)]
+#[cfg(all(feature = "process", unix))]
 pub mod process;
+#[cfg(feature = "rt")]
 pub mod runtime;
-#[cfg(unix)]
+#[cfg(all(feature = "signal", unix))]
 pub mod signal;
+#[cfg(feature = "rt")]
 pub mod task;
+#[cfg(feature = "time")]
 pub mod time;
-#[cfg(feature = "tracing")]
+#[cfg(all(feature = "rt", feature = "tracing"))]
 mod trace;
-#[cfg(not(feature = "tracing"))]
+#[cfg(all(feature = "rt", not(feature = "tracing")))]
 #[path = "trace_off.rs"]
 mod trace;
-#[cfg(unix)]
+#[cfg(all(feature = "signal", unix))]
 mod watched;
 
+#[cfg(feature = "rt")]
 pub use crate::task::spawn;
 
 /// Sockets: those of `raddle-net`. They need a runtime built with
@@ -41,6 +46,7 @@ pub use crate::task::spawn;
 /// }
 /// # }
 /// ```
+#[cfg(feature = "net")]
 pub mod net {
     pub use raddle_net::{
         TcpListener, TcpSocket, TcpStream, ToSocketAddrs, UdpSocket, lookup_host, tcp,
@@ -70,6 +76,7 @@ pub mod net {
 ///     assert_eq!(square.await, Ok(49));
 /// }
 /// ```
+#[cfg(feature = "sync")]
 pub mod sync {
     pub use raddle_sync::*;
 }
@@ -82,7 +89,10 @@ pub mod sync {
 ///     raddle::time::sleep(std::time::Duration::from_millis(1)).await;
 /// }
 /// ```
+#[cfg(all(feature = "macros", feature = "rt-multi-thread"))]
 pub use raddle_macros::main;
+#[cfg(all(feature = "macros", feature = "rt", not(feature = "rt-multi-thread")))]
+pub use raddle_macros::main_current_thread as main;
 
 /// # Example
 ///
@@ -92,7 +102,10 @@ pub use raddle_macros::main;
 ///     raddle::time::sleep(std::time::Duration::from_millis(1)).await;
 /// }
 /// ```
+#[cfg(all(feature = "macros", feature = "rt-multi-thread"))]
 pub use raddle_macros::test;
+#[cfg(all(feature = "macros", feature = "rt", not(feature = "rt-multi-thread")))]
+pub use raddle_macros::test_current_thread as test;
 
 #[cfg(doctest)]
 mod refused;

@@ -37,6 +37,7 @@ impl<S: Source> Watched<S> {
     }
 
     /// Leaves the reactor and gives the source back.
+    #[cfg(feature = "process")]
     pub(crate) fn into_inner(mut self) -> io::Result<S> {
         let Some(mut source) = self.source.take() else {
             unreachable!("only this takes the source, and it consumes self");
@@ -59,6 +60,7 @@ impl<S: Source> Watched<S> {
     }
 
     /// As [`poll_read_io`](Self::poll_read_io), for writing.
+    #[cfg(feature = "process")]
     pub(crate) fn poll_write_io<R>(
         &self,
         cx: &mut Context<'_>,

@@ -14,26 +14,39 @@
 //! [`Runtime::shutdown_background`](crate::runtime::Runtime::shutdown_background)
 //! does not wait.
 
+#[cfg(feature = "io-std")]
 mod blocking;
+#[cfg(any(feature = "fs", feature = "io-std"))]
 mod buffer;
+#[cfg(any(feature = "fs", feature = "io-std"))]
 pub(crate) mod offload;
+#[cfg(feature = "io-std")]
 mod output;
+#[cfg(feature = "io-std")]
 mod stderr;
+#[cfg(feature = "io-std")]
 mod stdin;
+#[cfg(feature = "io-std")]
 mod stdout;
 
 pub use raddle_io::*;
+#[cfg(feature = "mio")]
 pub use raddle_reactor::{Interest, Ready};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
+#[cfg(any(feature = "fs", feature = "io-std"))]
 pub(crate) use self::buffer::{Buffer, DEFAULT_MAX_BUF_SIZE};
+#[cfg(feature = "io-std")]
 pub use self::output::Output;
+#[cfg(feature = "io-std")]
 pub use self::stderr::{Stderr, stderr};
+#[cfg(feature = "io-std")]
 pub use self::stdin::{Stdin, stdin};
+#[cfg(feature = "io-std")]
 pub use self::stdout::{Stdout, stdout};
 
 /// Waiting for any descriptor, by [`AsyncFd`](unix::AsyncFd).
-#[cfg(unix)]
+#[cfg(all(feature = "net", unix))]
 pub mod unix {
     pub use raddle_net::async_fd::*;
 }

@@ -11,6 +11,7 @@ use crate::task::JoinHandle;
 /// # Panics
 ///
 /// If the thread is in no runtime.
+#[cfg(feature = "fs")]
 pub(crate) async fn run<F, T>(call: F) -> io::Result<T>
 where
     F: FnOnce() -> io::Result<T> + Send + 'static,

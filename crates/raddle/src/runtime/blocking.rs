@@ -12,6 +12,7 @@ use raddle_blocking::{Job, Refused};
 use raddle_task::Runnable;
 use raddle_timer::ClockHold;
 
+#[cfg(feature = "net")]
 use crate::runtime::context;
 use crate::task::JoinHandle;
 use crate::trace;
@@ -87,6 +88,7 @@ where
 
 /// As [`spawn`], for work that the shutdown does not cancel once it is taken.
 /// `None` if the pool has been shut down before.
+#[cfg(any(feature = "fs", feature = "io-std"))]
 #[track_caller]
 pub(crate) fn spawn_mandatory<F, R>(
     pool: &raddle_blocking::Handle<BlockingJob>,
@@ -130,6 +132,7 @@ where
 
 /// Has a name look-up run among the blocking work of the current runtime; gives
 /// it back where there is none.
+#[cfg(feature = "net")]
 pub(crate) fn offload_lookup(job: raddle_net::LookupJob) -> Result<(), raddle_net::LookupJob> {
     match context::current() {
         Ok(handle) => {

@@ -61,6 +61,7 @@ pub struct Builder {
 
 impl Builder {
     /// For a runtime that runs its tasks on workers of its own.
+    #[cfg(feature = "rt-multi-thread")]
     pub fn new_multi_thread() -> Self {
         Self::new(RuntimeFlavor::MultiThread)
     }
@@ -116,6 +117,7 @@ impl Builder {
     }
 
     /// Enables sockets, and what else waits for a descriptor.
+    #[cfg(feature = "mio")]
     pub fn enable_io(&mut self) -> &mut Self {
         self.enable_io = true;
         self
@@ -123,7 +125,11 @@ impl Builder {
 
     /// Enables sockets and timers.
     pub fn enable_all(&mut self) -> &mut Self {
-        self.enable_io().enable_time()
+        #[cfg(feature = "mio")]
+        self.enable_io();
+        #[cfg(feature = "time")]
+        self.enable_time();
+        self
     }
 
     /// Names the threads of the runtime, workers and those for blocking work.

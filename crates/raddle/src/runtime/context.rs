@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::runtime::{Handle, TryCurrentError};
+use crate::runtime::{Handle, TryCurrentError, reactor};
 use crate::task::LocalEnterGuard;
 
 raddle_std::thread_local! {
@@ -67,7 +67,7 @@ impl fmt::Debug for EnterGuard<'_> {
 pub(crate) struct Layers<'a> {
     // A runtime without them hides those of an outer one, whose driver may
     // never run again while this thread waits.
-    _reactor: raddle_reactor::EnterGuard<'a>,
+    _reactor: reactor::EnterGuard<'a>,
     _timers: raddle_timer::EnterGuard<'a>,
     _former: Former,
 }
@@ -93,7 +93,7 @@ impl<'a> Layers<'a> {
         Self {
             _reactor: match &driver.reactor {
                 Some(reactor) => reactor.enter(),
-                None => raddle_reactor::Handle::enter_none(),
+                None => reactor::Handle::enter_none(),
             },
             _timers: match &driver.timers {
                 Some(timers) => timers.enter(),

@@ -4,11 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_reactor::Reactor;
 use raddle_sched::Unpark;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Condvar, Mutex, Rank};
 use raddle_timer::Timers;
+
+use crate::runtime::reactor::{self, Reactor};
 
 /// What a runtime waits with.
 pub(crate) struct Driver {
@@ -19,7 +20,7 @@ pub(crate) struct Driver {
 
 /// References to what a driver consists of, as far as it is enabled.
 pub(crate) struct DriverHandles {
-    pub(crate) reactor: Option<raddle_reactor::Handle>,
+    pub(crate) reactor: Option<reactor::Handle>,
     pub(crate) timers: Option<raddle_timer::Handle>,
 }
 
@@ -53,7 +54,7 @@ struct Unparker {
 }
 
 enum UnparkPlace {
-    Reactor(raddle_reactor::Handle),
+    Reactor(reactor::Handle),
     Token(Arc<Token>),
 }
 

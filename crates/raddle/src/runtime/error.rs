@@ -2,6 +2,8 @@
 
 use std::{error, fmt, io};
 
+use crate::runtime::reactor;
+
 /// There is no current runtime to give a handle of.
 #[derive(Debug)]
 pub struct TryCurrentError {
@@ -58,5 +60,5 @@ impl error::Error for TryCurrentError {}
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn is_rt_shutdown_err(error: &io::Error) -> bool {
-    raddle_reactor::is_shut_down(error)
+    reactor::is_shut_down(error)
 }

@@ -160,6 +160,7 @@ impl Handle {
     /// As [`spawn_blocking`](Self::spawn_blocking), for what must be done even
     /// if the runtime is shut down before it is begun. `None` if it has been
     /// shut down already.
+    #[cfg(any(feature = "fs", feature = "io-std"))]
     #[track_caller]
     pub(crate) fn spawn_mandatory<F, R>(&self, f: F) -> Option<JoinHandle<R>>
     where

@@ -41,6 +41,11 @@ mod error;
 mod handle;
 mod local_runtime;
 mod metrics;
+#[cfg(feature = "mio")]
+use raddle_reactor as reactor;
+#[cfg(not(feature = "mio"))]
+#[path = "reactor_off.rs"]
+mod reactor;
 #[expect(
     clippy::module_inception,
     reason = "the module's main type, one of several"

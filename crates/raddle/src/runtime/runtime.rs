@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use raddle_std::thread;
 
 use crate::runtime::blocking::{BlockingJob, ReliefJob};
 use crate::runtime::context::{self, EnterGuard, Inside, Layers};
-use crate::runtime::{Builder, Handle, RuntimeMetrics};
+use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
 use crate::trace::{self, Kind};
 
@@ -47,8 +46,11 @@ impl Runtime {
     /// # Errors
     ///
     /// If the system has no threads or descriptors for it.
-    pub fn new() -> io::Result<Self> {
-        Builder::new_multi_thread().enable_all().build()
+    #[cfg(feature = "rt-multi-thread")]
+    pub fn new() -> std::io::Result<Self> {
+        crate::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
     }
 
     pub(crate) fn from_parts(

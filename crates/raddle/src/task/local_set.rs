@@ -232,6 +232,7 @@ where
 }
 
 /// Whether a set is being polled on this thread.
+#[cfg(feature = "rt-multi-thread")]
 pub(super) fn is_driven() -> bool {
     local::is_driven()
 }

@@ -3,12 +3,15 @@
 use std::sync::{Arc, Weak};
 
 use super::Builder;
-use crate::runtime::blocking::{self, BlockingJob, ReliefJob};
+#[cfg(feature = "net")]
+use crate::runtime::blocking;
+use crate::runtime::blocking::{BlockingJob, ReliefJob};
 use crate::runtime::handle::Inner;
 
 impl Builder {
     /// The threads for blocking work, which names are looked up among.
     pub(super) fn blocking_pool(&self, inner: &Weak<Inner>) -> raddle_blocking::Pool<BlockingJob> {
+        #[cfg(feature = "net")]
         raddle_net::offload_lookups(blocking::offload_lookup);
         self.thread_pool(inner, self.max_blocking_threads)
     }

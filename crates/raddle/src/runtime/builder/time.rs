@@ -6,6 +6,7 @@ use crate::runtime::driver::Enabled;
 
 impl Builder {
     /// Enables timers.
+    #[cfg(feature = "time")]
     pub fn enable_time(&mut self) -> &mut Self {
         self.enable_time = true;
         self
@@ -30,6 +31,7 @@ impl Builder {
     /// });
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[cfg(feature = "test-util")]
     pub fn start_paused(&mut self, start_paused: bool) -> &mut Self {
         self.start_paused = start_paused;
         self

@@ -259,6 +259,7 @@ pub(super) fn current() -> Option<Rc<Local>> {
 }
 
 /// Whether the current set is being polled on this thread.
+#[cfg(feature = "rt-multi-thread")]
 pub(super) fn is_driven() -> bool {
     current().is_some_and(|local| local.driven.get())
 }
