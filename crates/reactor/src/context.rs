@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 
+use raddle_std::NotSend;
+
 use crate::{Handle, error};
 
 raddle_std::thread_local! {
@@ -70,7 +72,7 @@ impl EnterGuard<'_> {
 struct Former {
     handle: Option<Handle>,
     /// Belongs to the thread whose variable it restores.
-    thread: PhantomData<*mut ()>,
+    thread: NotSend,
 }
 
 impl Drop for Former {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
+use raddle_std::NotSend;
+
 use crate::handle::Handle;
 use crate::id::Id;
 use crate::worker::{Core, Worker};
@@ -274,8 +276,8 @@ pub struct EnterGuard<'a> {
 /// ended while a guard is still there to be dropped.
 struct Outer {
     handle: Option<Handle>,
-    /// Bound to its thread, by the pointer.
-    thread: PhantomData<*const ()>,
+    /// Bound to its thread.
+    thread: NotSend,
 }
 
 impl Drop for Outer {

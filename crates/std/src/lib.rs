@@ -40,6 +40,10 @@ pub use crate::count::Count;
 pub use crate::waker_batch::WakerBatch;
 pub use crossbeam_utils::CachePadded;
 
+/// Marks a type that must stay on its thread and may be shared: it is not
+/// `Send`, but `Sync`, as the guard of a lock of std.
+pub type NotSend = ::std::marker::PhantomData<::std::sync::MutexGuard<'static, ()>>;
+
 /// Atomics, reference counting and locks.
 pub mod sync {
     pub use crate::imp::sync::{

@@ -20,3 +20,69 @@ impl From<Elapsed> for io::Error {
         Self::new(io::ErrorKind::TimedOut, elapsed)
     }
 }
+
+/// Why a timer could not be used.
+///
+/// No function of Raddle returns it: a timer has no limit of capacity, a
+/// duration too long for the clock never ends, and a sleep whose runtime has
+/// been shut down panics. It is here for code that names Tokio's type.
+///
+/// ```
+/// use raddle_timer::error::Error;
+///
+/// assert!(Error::at_capacity().is_at_capacity());
+/// assert_eq!(Error::shutdown().to_string(), "the runtime of the timer has been shut down");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Error(Reason);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    Shutdown,
+    AtCapacity,
+    Invalid,
+}
+
+impl Error {
+    /// The runtime of the timer has been shut down.
+    pub fn shutdown() -> Self {
+        Self(Reason::Shutdown)
+    }
+
+    /// Whether the runtime of the timer has been shut down.
+    pub fn is_shutdown(&self) -> bool {
+        self.0 == Reason::Shutdown
+    }
+
+    /// There are as many timers as there may be.
+    pub fn at_capacity() -> Self {
+        Self(Reason::AtCapacity)
+    }
+
+    /// Whether there are as many timers as there may be.
+    pub fn is_at_capacity(&self) -> bool {
+        self.0 == Reason::AtCapacity
+    }
+
+    /// The duration is too long.
+    pub fn invalid() -> Self {
+        Self(Reason::Invalid)
+    }
+
+    /// Whether the duration is too long.
+    pub fn is_invalid(&self) -> bool {
+        self.0 == Reason::Invalid
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Reason::Shutdown => "the runtime of the timer has been shut down",
+            Reason::AtCapacity => "there are as many timers as there may be",
+            Reason::Invalid => "the duration is too long for a timer",
+        })
+    }
+}
+
+impl std::error::Error for Error {}

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use raddle_std::NotSend;
 use raddle_std::sync::Arc;
 
 use crate::instant::Instant;
@@ -59,7 +60,7 @@ impl EnterGuard<'_> {
 struct Former {
     current: Option<Current>,
     /// Belongs to its thread.
-    _not_send: PhantomData<*const ()>,
+    _not_send: NotSend,
 }
 
 /// Keeps a stopped clock where it is, but for

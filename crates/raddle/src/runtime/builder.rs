@@ -1,5 +1,7 @@
 //! What a runtime is made with.
 
+#[cfg(feature = "mio")]
+mod events;
 mod local;
 mod observe;
 mod panics;
@@ -43,6 +45,8 @@ pub struct Builder {
     worker_threads: Option<usize>,
     enable_io: bool,
     enable_time: bool,
+    max_io_events_per_tick: usize,
+    max_io_events_per_busy_tick: Option<usize>,
     thread_name: Arc<dyn Fn() -> String + Send + Sync>,
     thread_stack_size: Option<usize>,
     max_blocking_threads: usize,
@@ -80,6 +84,8 @@ impl Builder {
             worker_threads: None,
             enable_io: false,
             enable_time: false,
+            max_io_events_per_tick: 1024,
+            max_io_events_per_busy_tick: None,
             thread_name: Arc::new(|| "raddle-worker".to_owned()),
             thread_stack_size: None,
             max_blocking_threads: 512,
@@ -113,13 +119,6 @@ impl Builder {
             "a runtime needs a worker; give worker_threads 1 or more"
         );
         self.worker_threads = Some(count);
-        self
-    }
-
-    /// Enables sockets, and what else waits for a descriptor.
-    #[cfg(feature = "mio")]
-    pub fn enable_io(&mut self) -> &mut Self {
-        self.enable_io = true;
         self
     }
 

@@ -4,11 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 
+use raddle_std::NotSend;
+
 use crate::runtime::{Handle, TryCurrentError, reactor};
 use crate::task::LocalEnterGuard;
 
 raddle_std::thread_local! {
     static CURRENT: RefCell<Option<Handle>> = RefCell::new(None);
+    /// The guards of the local sets that this thread has entered by an [`EnterGuard`].
+    static LOCALS: RefCell<Vec<LocalEnterGuard>> = const { RefCell::new(Vec::new()) };
     /// How many runs of a runtime this thread is inside of.
     static INSIDE: Cell<usize> = Cell::new(0);
 }
@@ -37,7 +41,7 @@ pub fn worker_index() -> Option<usize> {
 pub struct EnterGuard<'a> {
     _scheduler: raddle_sched::EnterGuard<'a>,
     _layers: Layers<'a>,
-    _local: Option<LocalEnterGuard>,
+    _local: Option<EnteredLocal>,
 }
 
 impl<'a> EnterGuard<'a> {
@@ -51,8 +55,26 @@ impl<'a> EnterGuard<'a> {
 
     /// The same with the local tasks of the runtime.
     pub(crate) fn with_local(mut self, local: LocalEnterGuard) -> Self {
-        self._local = Some(local);
+        self._local = Some(EnteredLocal::new(local));
         self
+    }
+}
+
+/// Keeps a local set current. The set's own guard, which is not `Sync`, is kept
+/// by the thread, so that an [`EnterGuard`] is `Sync`.
+struct EnteredLocal;
+
+impl EnteredLocal {
+    fn new(guard: LocalEnterGuard) -> Self {
+        LOCALS.with(|locals| locals.borrow_mut().push(guard));
+        Self
+    }
+}
+
+impl Drop for EnteredLocal {
+    fn drop(&mut self) {
+        // What was current is restored after the borrow. A thread that ends has dropped the guards.
+        drop(LOCALS.try_with(|locals| locals.borrow_mut().pop()));
     }
 }
 
@@ -77,7 +99,7 @@ pub(crate) struct Layers<'a> {
 struct Former {
     handle: Option<Handle>,
     /// Belongs to the thread whose variables it restores.
-    _thread: PhantomData<*mut ()>,
+    _thread: NotSend,
 }
 
 impl<'a> Layers<'a> {

@@ -16,6 +16,16 @@ pub(crate) struct Driver {
     place: Place,
     timers: Option<Timers>,
     unparked: Option<Arc<Unparked>>,
+    max_events: MaxEvents,
+}
+
+/// How many events a driver takes from the selector at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MaxEvents {
+    /// When it waits for them.
+    pub(crate) waiting: usize,
+    /// When the worker is busy and only looks for them.
+    pub(crate) busy: usize,
 }
 
 /// References to what a driver consists of, as far as it is enabled.
@@ -32,6 +42,7 @@ pub(crate) struct Enabled {
     pub(crate) timer_shards: usize,
     /// Whether the clock can be paused.
     pub(crate) pausable: bool,
+    pub(crate) max_events: MaxEvents,
 }
 
 /// Set when the driver is unparked, which is a reason not to move a paused clock
@@ -85,6 +96,7 @@ impl Driver {
             },
             timers: None,
             unparked: enabled.pausable.then(Arc::default),
+            max_events: enabled.max_events,
         };
         if enabled.timer_shards > 0 {
             let unparker = driver.make_unparker();
@@ -190,6 +202,10 @@ fn whole_milliseconds(duration: Duration) -> Duration {
 impl raddle_sched::Driver for Driver {
     fn park(&mut self, timeout: Option<Duration>, limit: usize) {
         let waits = timeout != Some(Duration::ZERO);
+        let limit = limit.min(match waits {
+            true => self.max_events.waiting,
+            false => self.max_events.busy,
+        });
         if waits && self.may_auto_advance() && self.auto_advance(limit) {
             return;
         }

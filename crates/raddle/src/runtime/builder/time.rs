@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::runtime::RuntimeFlavor;
-use crate::runtime::driver::Enabled;
+use crate::runtime::driver::{Enabled, MaxEvents};
 
 impl Builder {
     /// Enables timers.
@@ -55,6 +55,12 @@ impl Builder {
             io: self.enable_io,
             timer_shards: if self.enable_time { workers } else { 0 },
             pausable,
+            max_events: MaxEvents {
+                waiting: self.max_io_events_per_tick,
+                busy: self
+                    .max_io_events_per_busy_tick
+                    .unwrap_or(self.max_io_events_per_tick),
+            },
         }
     }
 }

@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "fs")]
+pub use raddle::fs;
+pub use raddle::io;
+#[doc(hidden)]
+pub use raddle::macros;
+#[cfg(feature = "net")]
+pub use raddle::net;
+pub use raddle::pin;
+#[cfg(all(feature = "process", unix))]
+pub use raddle::process;
+#[cfg(feature = "rt")]
+pub use raddle::runtime;
+#[cfg(all(feature = "signal", unix))]
+pub use raddle::signal;
+#[cfg(feature = "sync")]
+pub use raddle::sync;
+#[cfg(feature = "time")]
+pub use raddle::time;
+#[cfg(feature = "macros")]
+pub use raddle::{join, select, try_join};
+#[cfg(feature = "rt")]
+pub use raddle::{spawn, task, task_local};
+#[cfg(all(feature = "macros", feature = "rt-multi-thread"))]
+pub use raddle_macros::{tokio_main as main, tokio_test as test};
+#[cfg(all(feature = "macros", feature = "rt", not(feature = "rt-multi-thread")))]
+pub use raddle_macros::{tokio_main_current_thread as main, tokio_test_current_thread as test};
+
+/// Empty, as Tokio's: streams are in the crate `tokio-stream`.
+pub mod stream {}
