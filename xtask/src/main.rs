@@ -6,6 +6,8 @@
 
 mod bench;
 mod ci;
+mod conformance;
+mod features;
 mod fuzz;
 mod loom;
 mod mutate;
@@ -44,6 +46,8 @@ enum Command {
     Mutate(mutate::Args),
     /// The benchmarks on Raddle and other runtimes: criterion, then side by side
     Bench(bench::Args),
+    /// The integration tests of Tokio and its companions, on the stand-in
+    Conformance(conformance::Args),
     /// What CI does, on a fresh clone of HEAD that is removed afterwards
     Ci,
     /// Storms of everything, for a while, in which no task may be lost, doubled or leaked
@@ -66,6 +70,7 @@ fn main() -> ExitCode {
         Command::Mutate(args) => mutate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Ci => ci::run(),
+        Command::Conformance(args) => conformance::run(&args),
         Command::Sanitize(args) => sanitize::run(&args),
         Command::Miri => sanitize::miri(),
         Command::Fuzz(args) => fuzz::run(&args),

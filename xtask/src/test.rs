@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::features;
 use crate::loom;
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::stress;
@@ -38,10 +39,11 @@ pub(crate) fn run() -> Result<()> {
         steps.run("test", &mut cargo(&root, &["test", "--workspace"]))?;
         steps.run("stress", &mut stress::command(&root, 1, false))?;
         targets::check(steps, &root)?;
+        features::check(steps, &root, &packages)?;
         for package in &packages {
             alone(steps, &root, package)?;
-            if package.has_features {
-                with_features(steps, &root, &package.name)?;
+            if !package.features.is_empty() {
+                with_features(steps, &root, package)?;
             }
         }
         loom::models(steps, &root, &packages, loom::Bound::Own)
@@ -55,7 +57,7 @@ fn alone(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
         return Ok(());
     }
     let name = &package.name;
-    let mut test = cargo(root, &["test", "-p", name]);
+    let mut test = cargo(root, &["test", "-p", &package.spec]);
     if layers::is_layer(name) {
         trees(steps, root, name)?;
     } else {
@@ -65,13 +67,20 @@ fn alone(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
 }
 
 /// Checks and tests a crate with all of its features.
-fn with_features(steps: &mut Steps, root: &Path, name: &str) -> Result<()> {
-    let clippy = ["clippy", "-p", name, "--all-targets", "--all-features"];
+fn with_features(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
+    let name = &package.name;
+    let clippy = [
+        "clippy",
+        "-p",
+        &package.spec,
+        "--all-targets",
+        "--all-features",
+    ];
     steps.run(
         &format!("{name} clippy, all features"),
         cargo(root, &clippy).args(["--", "-D", "warnings"]),
     )?;
-    let mut test = cargo(root, &["test", "-p", name, "--all-features"]);
+    let mut test = cargo(root, &["test", "-p", &package.spec, "--all-features"]);
     steps.run(&format!("{name} test, all features"), &mut test)
 }
 

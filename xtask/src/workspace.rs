@@ -11,11 +11,13 @@ use crate::steps;
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    /// Name and version, which `-p` takes where another package has the same name.
+    pub(crate) spec: String,
     /// Its directory, relative to the root: `crates/queue`.
     pub(crate) dir: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
-    /// Whether it has features that are off by default.
-    pub(crate) has_features: bool,
+    /// All but `default`.
+    pub(crate) features: Vec<String>,
 }
 
 /// One package named in another's manifest.
@@ -24,6 +26,8 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// Only for its tests, examples and benchmarks.
     pub(crate) dev: bool,
+    /// Of this workspace.
+    pub(crate) local: bool,
 }
 
 /// The directory of the root manifest.
@@ -67,16 +71,24 @@ fn parse(root: &Path, metadata: &Value) -> Option<Vec<Package>> {
             dependencies.push(Dependency {
                 name: dependency["name"].as_str()?.to_owned(),
                 dev: dependency["kind"] == "dev",
+                local: dependency["path"].is_string(),
             });
         }
         packages.push(Package {
             name: package["name"].as_str()?.to_owned(),
+            spec: format!(
+                "{}@{}",
+                package["name"].as_str()?,
+                package["version"].as_str()?
+            ),
             dir: manifest.parent()?.strip_prefix(root).ok()?.to_owned(),
             dependencies,
-            has_features: package["features"]
+            features: package["features"]
                 .as_object()?
                 .keys()
-                .any(|feature| feature != "default"),
+                .filter(|feature| *feature != "default")
+                .cloned()
+                .collect(),
         });
     }
     packages.sort_by(|a, b| a.dir.cmp(&b.dir));

@@ -10,7 +10,7 @@ use std::slice;
 #[cfg(feature = "util")]
 mod filling;
 #[cfg(feature = "util")]
-pub(crate) use filling::poll_read_into;
+pub(crate) use filling::{Appender, VecMut, poll_read_into};
 
 /// A borrowed buffer of bytes that is filled from its start, and part of whose
 /// rest may be uninitialised.

@@ -345,3 +345,40 @@ fn an_exchanged_buffer_is_noticed_by_read_buf() {
 fn an_exchanged_buffer_is_noticed_by_take() {
     let _ = block_on(AsyncReadExt::take(Swindler, 64).read_buf(&mut Vec::with_capacity(64)));
 }
+
+/// Appends one byte at a time and leaves another one initialised.
+struct LeavesInitialized {
+    reads: usize,
+}
+
+impl AsyncRead for LeavesInitialized {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let initialized = buf.initialized().len() - buf.filled().len();
+        assert_eq!(initialized, usize::from(self.reads > 0));
+        if self.reads < 20 {
+            self.reads += 1;
+            buf.initialize_unfilled_to(2);
+            buf.advance(1);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+fn read_to_end_remembers_what_is_initialised() {
+    let mut reader = LeavesInitialized { reads: 0 };
+    let mut bytes = Vec::with_capacity(64);
+    let read = block_on(reader.read_to_end(&mut bytes)).unwrap();
+    assert_eq!((read, bytes), (20, vec![0; 20]));
+}
+
+#[test]
+fn read_to_end_grows_a_vector_that_is_too_small_by_doubling_it() {
+    let mut bytes = Vec::with_capacity(34);
+    block_on((&[7; 38][..]).read_to_end(&mut bytes)).unwrap();
+    assert_eq!((bytes.len(), bytes.capacity()), (38, 4 * 34));
+}

@@ -340,3 +340,12 @@ fn a_bind_that_panics_has_not_bound() {
     panic_message(|| UnixDatagram::bind(&path).map(drop));
     assert!(!path.exists());
 }
+
+#[test]
+#[should_panic(expected = "guards of Runtime::enter were dropped out of order")]
+fn guards_of_two_runtimes_that_are_dropped_out_of_order_panic() {
+    let [first, second] = [(); 2].map(|()| Builder::new_current_thread().build().unwrap());
+    let outer = first.enter();
+    let _inner = second.enter();
+    drop(outer);
+}

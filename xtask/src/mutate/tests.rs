@@ -10,9 +10,11 @@ fn package(name: &str, uses: &[(&str, bool)]) -> Package {
             .map(|&(name, dev)| Dependency {
                 name: name.to_owned(),
                 dev,
+                local: false,
             })
             .collect(),
-        has_features: false,
+        spec: String::new(),
+        features: Vec::new(),
     }
 }
 

@@ -66,7 +66,16 @@ const LAYERS: &[Layer] = &[
 
 /// The crates that compose the layers, from the bottom up: each may use every
 /// layer, and the crates before it in this list.
-const COMPOSERS: &[&str] = &["raddle", "raddle-hyper", "raddle-benches", "raddle-proof"];
+const COMPOSERS: &[&str] = &[
+    "raddle",
+    STAND_IN,
+    "raddle-hyper",
+    "raddle-benches",
+    "raddle-proof",
+];
+
+/// The package under Tokio's name, which no other may depend on.
+const STAND_IN: &str = "tokio";
 
 /// Runtimes that only the benchmarks, and the composers' examples, depend on.
 const RUNTIMES: &[&str] = &[
@@ -121,7 +130,10 @@ fn check_package(package: &Package) -> Vec<String> {
                 "{name} may not depend on {used}, which is not below it"
             ));
         }
-        let runtime = RUNTIMES.contains(&used);
+        if used == STAND_IN && dependency.local {
+            object(format!("{name} may not depend on the stand-in {used}"));
+        }
+        let runtime = RUNTIMES.contains(&used) && !dependency.local;
         if runtime && (is_layer || !dependency.dev) && name != "raddle-benches" {
             object(format!("{name} may not depend on {used}, another runtime"));
         }

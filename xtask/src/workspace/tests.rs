@@ -4,9 +4,10 @@ use super::*;
 fn metadata_is_read() {
     let metadata = serde_json::json!({ "packages": [{
         "name": "raddle-task",
+        "version": "0.1.0",
         "manifest_path": "/w/crates/task/Cargo.toml",
         "dependencies": [
-            { "name": "raddle-queue", "kind": null },
+            { "name": "raddle-queue", "kind": null, "path": "/w/crates/queue" },
             { "name": "tokio", "kind": "dev" },
         ],
         "features": { "default": [], "tracing": ["dep:tracing"] },
@@ -15,13 +16,17 @@ fn metadata_is_read() {
     assert_eq!(packages.len(), 1);
     assert_eq!(packages[0].name, "raddle-task");
     assert_eq!(packages[0].dir, Path::new("crates/task"));
-    assert!(packages[0].has_features);
+    assert_eq!(packages[0].spec, "raddle-task@0.1.0");
+    assert_eq!(packages[0].features, ["tracing"]);
     let dependencies: Vec<_> = packages[0]
         .dependencies
         .iter()
-        .map(|dependency| (dependency.name.as_str(), dependency.dev))
+        .map(|dependency| (dependency.name.as_str(), dependency.dev, dependency.local))
         .collect();
-    assert_eq!(dependencies, [("raddle-queue", false), ("tokio", true)]);
+    assert_eq!(
+        dependencies,
+        [("raddle-queue", false, true), ("tokio", true, false)]
+    );
 }
 
 #[test]

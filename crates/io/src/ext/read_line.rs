@@ -35,7 +35,7 @@ impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadLine<'_, R> {
             Pin::new(&mut *this.reader),
             cx,
             b'\n',
-            buf,
+            buf.vec_mut(),
             read
         ));
         Poll::Ready(this.text.finish(result))

@@ -4,13 +4,15 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
 
+use crate::read_buf::Appender;
+
 /// A string whose bytes are appended to before it is known whether they are
 /// UTF-8.
 #[derive(Debug)]
 pub(super) struct Text<'a> {
     target: &'a mut String,
     /// The content of `target`, then what was read.
-    bytes: Vec<u8>,
+    bytes: Appender<Vec<u8>>,
     /// Bytes read by now.
     read: usize,
 }
@@ -19,7 +21,7 @@ impl<'a> Text<'a> {
     /// Takes the content of `target`, which is empty until
     /// [`finish`](Self::finish).
     pub(super) fn new(target: &'a mut String) -> Self {
-        let bytes = std::mem::take(target).into_bytes();
+        let bytes = Appender::new(std::mem::take(target).into_bytes());
         let read = 0;
         Self {
             target,
@@ -29,14 +31,14 @@ impl<'a> Text<'a> {
     }
 
     /// Where to append, and where to count what was appended.
-    pub(super) fn parts(&mut self) -> (&mut Vec<u8>, &mut usize) {
+    pub(super) fn parts(&mut self) -> (&mut Appender<Vec<u8>>, &mut usize) {
         (&mut self.bytes, &mut self.read)
     }
 
     /// Gives the content back, with what was read if it is UTF-8.
     pub(super) fn finish(&mut self, result: io::Result<usize>) -> io::Result<usize> {
         let read = self.read;
-        match String::from_utf8(std::mem::take(&mut self.bytes)) {
+        match String::from_utf8(std::mem::take(self.bytes.vec_mut())) {
             Ok(text) => {
                 *self.target = text;
                 result
@@ -53,7 +55,8 @@ impl<'a> Text<'a> {
     /// UTF-8.
     pub(super) fn finish_whole(&mut self, result: io::Result<usize>) -> io::Result<usize> {
         if result.is_err() {
-            self.bytes.truncate(self.bytes.len() - self.read);
+            let bytes = self.bytes.vec_mut();
+            bytes.truncate(bytes.len() - self.read);
             self.read = 0;
         }
         self.finish(result)

@@ -1,4 +1,4 @@
-//! Filling a part of a [`ReadBuf`], and any `BufMut` through one.
+//! Filling a part of a [`ReadBuf`], and a vector or any `BufMut` through one.
 
 use std::io;
 use std::pin::Pin;
@@ -67,6 +67,111 @@ where
     // `buf`, and its first `filled` bytes are initialised.
     unsafe { buf.advance_mut(filled) };
     Poll::Ready(Ok(filled))
+}
+
+/// Bytes of room that a vector has at least before a read. A vector that its
+/// owner has made as large as the content needs no second allocation to see the
+/// end: so many bytes are read beside it first.
+const MIN_ROOM: usize = 32;
+
+/// A vector that a reader appends to, which remembers across reads how much of
+/// its spare capacity is initialised.
+#[derive(Debug)]
+pub(crate) struct Appender<V> {
+    vec: V,
+    /// The capacity that the vector's owner gave it.
+    own_capacity: usize,
+    /// Bytes after the vector's length that earlier reads have initialised.
+    /// Nothing else has changed the vector since.
+    initialized: usize,
+}
+
+/// A vector, owned or borrowed: it is the same one at each call.
+pub(crate) trait VecMut: Sealed {
+    fn vec(&mut self) -> &mut Vec<u8>;
+}
+
+pub(crate) trait Sealed {}
+
+impl Sealed for Vec<u8> {}
+
+impl VecMut for Vec<u8> {
+    fn vec(&mut self) -> &mut Vec<u8> {
+        self
+    }
+}
+
+impl Sealed for &mut Vec<u8> {}
+
+impl VecMut for &mut Vec<u8> {
+    fn vec(&mut self) -> &mut Vec<u8> {
+        self
+    }
+}
+
+impl<V: VecMut> Appender<V> {
+    pub(crate) fn new(mut vec: V) -> Self {
+        let own_capacity = vec.vec().capacity();
+        Self {
+            vec,
+            own_capacity,
+            initialized: 0,
+        }
+    }
+
+    /// The vector, to be changed in any way.
+    pub(crate) fn vec_mut(&mut self) -> &mut Vec<u8> {
+        self.initialized = 0;
+        self.vec.vec()
+    }
+
+    /// Reads once and appends it. The vector grows only if it has to.
+    pub(crate) fn poll_read<R: AsyncRead + ?Sized>(
+        &mut self,
+        reader: Pin<&mut R>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let vec = self.vec.vec();
+        if vec.capacity() - vec.len() < MIN_ROOM {
+            if vec.capacity() == self.own_capacity && self.own_capacity >= MIN_ROOM {
+                return self.poll_read_beside(reader, cx);
+            }
+            vec.reserve(MIN_ROOM);
+            self.initialized = 0;
+        }
+        let mut window = ReadBuf::uninit(vec.spare_capacity_mut());
+        // SAFETY: earlier reads have initialised these bytes, and the vector has neither moved nor
+        // been changed since: both would have reset the number.
+        unsafe { window.assume_init(self.initialized) };
+        let place: *const [_] = window.buf;
+        ready!(reader.poll_read(cx, &mut window))?;
+        assert!(
+            ptr::eq(place, window.buf),
+            "the reader exchanged its ReadBuf"
+        );
+        let (filled, initialized) = (window.filled, window.initialized);
+        let len = vec.len() + filled;
+        // SAFETY: the window lies over the bytes from the vector's length on, and those that are
+        // filled are initialised.
+        unsafe { vec.set_len(len) };
+        self.initialized = initialized - filled;
+        Poll::Ready(Ok(filled))
+    }
+
+    fn poll_read_beside<R: AsyncRead + ?Sized>(
+        &mut self,
+        reader: Pin<&mut R>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let mut probe = [0; MIN_ROOM];
+        let mut probe = ReadBuf::new(&mut probe);
+        ready!(reader.poll_read(cx, &mut probe))?;
+        let read = probe.filled();
+        if !read.is_empty() {
+            self.vec_mut().extend_from_slice(read);
+        }
+        Poll::Ready(Ok(read.len()))
+    }
 }
 
 // SAFETY: `chunk_mut` is the whole of the unfilled bytes, which stay where

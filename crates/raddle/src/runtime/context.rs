@@ -12,7 +12,9 @@ use crate::task::LocalEnterGuard;
 raddle_std::thread_local! {
     static CURRENT: RefCell<Option<Handle>> = RefCell::new(None);
     /// The guards of the local sets that this thread has entered by an [`EnterGuard`].
-    static LOCALS: RefCell<Vec<LocalEnterGuard>> = const { RefCell::new(Vec::new()) };
+    static LOCALS: RefCell<Vec<LocalEnterGuard>> = RefCell::new(Vec::new());
+    /// How many guards of `enter` this thread has.
+    static DEPTH: Cell<usize> = Cell::new(0);
     /// How many runs of a runtime this thread is inside of.
     static INSIDE: Cell<usize> = Cell::new(0);
 }
@@ -36,9 +38,16 @@ pub fn worker_index() -> Option<usize> {
 }
 
 /// Keeps a runtime current on this thread until it is dropped, which restores
-/// the former one. Guards must be dropped in the reverse order of their making.
+/// the former one.
+///
+/// # Panics
+///
+/// The drop panics unless guards are dropped in the reverse order of their making: the thread would
+/// be left with a runtime that it is not in.
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
+    // Checked before anything is restored.
+    _order: Order,
     _scheduler: raddle_sched::EnterGuard<'a>,
     _layers: Layers<'a>,
     _local: Option<EnteredLocal>,
@@ -47,6 +56,7 @@ pub struct EnterGuard<'a> {
 impl<'a> EnterGuard<'a> {
     pub(crate) fn new(handle: &'a Handle) -> Self {
         Self {
+            _order: Order::next(),
             _scheduler: handle.scheduler().enter(),
             _layers: Layers::enter(handle),
             _local: None,
@@ -57,6 +67,34 @@ impl<'a> EnterGuard<'a> {
     pub(crate) fn with_local(mut self, local: LocalEnterGuard) -> Self {
         self._local = Some(EnteredLocal::new(local));
         self
+    }
+}
+
+/// How many guards of the thread were alive when this one was made.
+struct Order(usize);
+
+impl Order {
+    fn next() -> Self {
+        let depth = DEPTH.with(Cell::get);
+        DEPTH.with(|cell| cell.set(depth + 1));
+        Self(depth)
+    }
+}
+
+impl Drop for Order {
+    fn drop(&mut self) {
+        // A thread that ends drops what it has left in any order.
+        let Ok(depth) = DEPTH.try_with(Cell::get) else {
+            return;
+        };
+        if depth == self.0 + 1 {
+            DEPTH.with(|cell| cell.set(self.0));
+        } else if !std::thread::panicking() {
+            panic!(
+                "guards of Runtime::enter were dropped out of order; \
+                 drop them in the reverse order of their making"
+            );
+        }
     }
 }
 

@@ -10,9 +10,11 @@ fn package(name: &str, dependencies: &[(&str, bool)]) -> Package {
             .map(|&(name, dev)| Dependency {
                 name: name.to_owned(),
                 dev,
+                local: false,
             })
             .collect(),
-        has_features: false,
+        spec: String::new(),
+        features: Vec::new(),
     }
 }
 
@@ -88,4 +90,12 @@ fn strangers_in_a_tree_are_found() {
         ["raddle-task", "tokio"]
     );
     assert!(strangers("raddle-sched", tree[..4].iter().copied()).is_empty());
+}
+
+#[test]
+fn a_dependency_on_the_stand_in_is_found() {
+    let mut planted = package("raddle-benches", &[("tokio", false)]);
+    assert!(check(std::slice::from_ref(&planted)).is_empty());
+    planted.dependencies[0].local = true;
+    assert_eq!(check(&[planted]).len(), 1);
 }

@@ -62,7 +62,8 @@ fn a_workspace_is_read_from_its_directory() {
         name: "a".to_owned(),
         dir: "crates/a".into(),
         dependencies: Vec::new(),
-        has_features: false,
+        spec: String::new(),
+        features: Vec::new(),
     }];
     let findings = check(root.path(), &packages).unwrap();
     assert_eq!(findings, ["crates/a: has no README.md"]);

@@ -65,7 +65,8 @@ fn files_are_found_in_every_directory_but_target() {
         name: "a".to_owned(),
         dir: "a".into(),
         dependencies: Vec::new(),
-        has_features: false,
+        spec: String::new(),
+        features: Vec::new(),
     };
     let found: Vec<_> = files(root.path(), &package)
         .unwrap()

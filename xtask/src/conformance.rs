@@ -1,0 +1,197 @@
+//! `cargo xtask conformance`: the integration tests of Tokio and its companion
+//! crates, on the stand-in.
+//!
+//! The files are those of the published packages, where cargo has unpacked
+//! them; nothing of theirs is in this tree. All files of a package that can be
+//! modules of one test program are compiled as such, which takes a tenth of the
+//! time. Each file's tests run in a process of their own.
+
+mod accepted;
+mod project;
+mod run;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::workspace;
+use accepted::{Accepted, Kind};
+use project::{Project, Side, Suite};
+use run::Outcome;
+
+/// The packages whose tests are run.
+const SUITES: [&str; 4] = ["tokio", "tokio-stream", "tokio-test", "tokio-util"];
+
+/// How many accepted tests may differ in more than the text of a panic.
+const MAX_DIFFERENT: usize = 15;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Run only files whose name contains this
+    #[arg(value_name = "FILE")]
+    file: Option<String>,
+
+    /// Run every test this often, to find those that hang or fail at times
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    runs: usize,
+
+    /// Seconds after which the tests of one file hang
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    limit: u64,
+
+    /// Compile and run on Tokio only when a test that is not accepted fails on the stand-in, to see
+    /// whether it passes there
+    #[arg(long)]
+    lazy: bool,
+}
+
+impl Args {
+    /// What CI runs.
+    pub(crate) fn short() -> Self {
+        Self {
+            file: None,
+            runs: 1,
+            limit: 120,
+            lazy: true,
+        }
+    }
+}
+
+/// The name of a test: its package, file and path in the file.
+type Name = String;
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let root = workspace::root();
+    let accepted = Accepted::read(&root)?;
+    let mut tokio = Peer::new(&root, args);
+    if !args.lazy {
+        tokio.results()?;
+    }
+
+    println!("on the stand-in:");
+    let project = Project::create(&root, Side::StandIn)?;
+    let suites = project.build()?;
+    let mut passed = 0;
+    let mut failed: BTreeMap<Name, Outcome> = BTreeMap::new();
+    let mut seen = Vec::new();
+    for round in 1..=args.runs {
+        let results = run_suites(&suites, args)?;
+        passed = results.values().filter(|o| **o == Outcome::Passed).count();
+        println!(
+            "round {round} of {}: {passed} of {} passed",
+            args.runs,
+            results.len()
+        );
+        seen = results.keys().cloned().collect();
+        failed.extend(
+            results
+                .into_iter()
+                .filter(|(_, outcome)| *outcome != Outcome::Passed),
+        );
+    }
+
+    let mut findings = Vec::new();
+    let mut differing = [0, 0];
+    for (name, outcome) in &failed {
+        if *outcome == Outcome::Failed
+            && let Some(kind) = accepted.kind(name)
+        {
+            differing[usize::from(kind == Kind::Behaviour)] += 1;
+            continue;
+        }
+        match tokio.results()?.get(name) {
+            Some(Outcome::Passed) => {
+                findings.push(format!("{name}: {outcome} on the stand-in only"))
+            }
+            Some(other) => println!("{name}: {outcome}, and {other} on Tokio too"),
+            None => findings.push(format!("{name}: {outcome}, and not compiled on Tokio")),
+        }
+    }
+    if !args.lazy {
+        for name in tokio.results()?.keys().filter(|name| !seen.contains(name)) {
+            findings.push(format!("{name}: not compiled on the stand-in"));
+        }
+    }
+    for name in accepted.names() {
+        let selected = args
+            .file
+            .as_ref()
+            .is_none_or(|file| file_of(name).contains(file));
+        if selected && !failed.contains_key(name) {
+            findings.push(format!(
+                "{name}: accepted, but passes or is gone; remove its line"
+            ));
+        }
+    }
+    println!(
+        "{passed} passed; accepted: {} by the text of a panic, {} by behaviour",
+        differing[0], differing[1]
+    );
+    for finding in &findings {
+        println!("{finding}");
+    }
+    ensure!(
+        findings.is_empty(),
+        "{} tests differ from Tokio; mend them, or give a reason in {}",
+        findings.len(),
+        accepted::PAGE
+    );
+    ensure!(
+        differing[1] <= MAX_DIFFERENT,
+        "{} tests are accepted by behaviour, more than {MAX_DIFFERENT}",
+        differing[1]
+    );
+    Ok(())
+}
+
+/// The same tests on Tokio, run when they are first asked for.
+struct Peer<'a> {
+    root: &'a Path,
+    args: &'a Args,
+    results: Option<BTreeMap<Name, Outcome>>,
+}
+
+impl<'a> Peer<'a> {
+    fn new(root: &'a Path, args: &'a Args) -> Self {
+        Self {
+            root,
+            args,
+            results: None,
+        }
+    }
+
+    fn results(&mut self) -> Result<&BTreeMap<Name, Outcome>> {
+        if self.results.is_none() {
+            println!("on Tokio:");
+            let suites = Project::create(self.root, Side::Tokio)?.build()?;
+            let results = run_suites(&suites, self.args)?;
+            let passed = results.values().filter(|o| **o == Outcome::Passed).count();
+            println!("{passed} of {} passed", results.len());
+            self.results = Some(results);
+        }
+        self.results.as_ref().context("just set")
+    }
+}
+
+fn run_suites(suites: &[Suite], args: &Args) -> Result<BTreeMap<Name, Outcome>> {
+    let mut results = BTreeMap::new();
+    for suite in suites {
+        let limit = Duration::from_secs(args.limit);
+        results.extend(run::suite(suite, args.file.as_deref(), limit)?);
+    }
+    if results.is_empty() {
+        bail!(
+            "no test file is named {}",
+            args.file.as_deref().unwrap_or("at all")
+        );
+    }
+    Ok(results)
+}
+
+/// The file in the name of a test.
+fn file_of(name: &str) -> &str {
+    let path = name.split_once("::").map_or(name, |(file, _)| file);
+    path.rsplit('/').next().unwrap_or(path)
+}

@@ -1,0 +1,188 @@
+//! Running a program of tests, file by file, within a limit of time.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::project::Suite;
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+    /// It was still running at the limit, or its process died under it.
+    NotFinished,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Outcome::Passed => "passes",
+            Outcome::Failed => "fails",
+            Outcome::NotFinished => "hangs or aborts",
+        })
+    }
+}
+
+/// Runs the tests of a program, each file in a process of its own, and gives
+/// the outcome of each test that is not ignored, by `package/file::test`.
+pub(super) fn suite(
+    suite: &Suite,
+    only: Option<&str>,
+    limit: Duration,
+) -> Result<BTreeMap<String, Outcome>> {
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for test in tests(suite)? {
+        let file = match (&suite.file, test.split_once("::")) {
+            (Some(file), _) => file.clone(),
+            (None, Some((file, _))) => file.to_owned(),
+            (None, None) => continue,
+        };
+        if only.is_none_or(|only| file.contains(only)) {
+            files.entry(file).or_default().push(test);
+        }
+    }
+    let mut results = BTreeMap::new();
+    for (file, tests) in files {
+        let filter = match suite.file {
+            Some(_) => None,
+            None => Some(format!("{file}::")),
+        };
+        let mut outcomes = process(suite, filter.as_deref(), &[], limit)?;
+        // A test that did not finish took others with it: each gets a process.
+        for test in &tests {
+            if !outcomes.contains_key(test) {
+                outcomes.extend(process(suite, Some(test), &["--exact"], limit / 4)?);
+                outcomes
+                    .entry(test.clone())
+                    .or_insert(Some(Outcome::NotFinished));
+            }
+        }
+        for test in tests {
+            if let Some(Some(outcome)) = outcomes.get(&test) {
+                let path = match suite.file {
+                    Some(_) => format!("{file}::{test}"),
+                    None => test,
+                };
+                results.insert(format!("{}/{path}", suite.package), *outcome);
+            }
+        }
+    }
+    Ok(results)
+}
+
+/// The names of all tests of a program.
+fn tests(suite: &Suite) -> Result<Vec<String>> {
+    let output = Command::new(&suite.executable)
+        .args(["--list", "--format", "terse"])
+        .output()
+        .with_context(|| format!("cannot start {}", suite.executable.display()))?;
+    ensure!(
+        output.status.success(),
+        "{}: {}",
+        suite.executable.display(),
+        output.status
+    );
+    let listing = String::from_utf8(output.stdout)?;
+    let names = listing
+        .lines()
+        .filter_map(|line| line.strip_suffix(": test"));
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// Runs tests in one process; `None` is the outcome of those that are ignored.
+fn process(
+    suite: &Suite,
+    filter: Option<&str>,
+    options: &[&str],
+    limit: Duration,
+) -> Result<BTreeMap<String, Option<Outcome>>> {
+    // A file, for a pipe would have to be read by a thread, and a test that has
+    // left a child of its own would keep it open.
+    let mut printed = tempfile::tempfile()?;
+    let mut child = Command::new(&suite.executable)
+        .args(filter)
+        .args(options)
+        .args(["--format", "pretty", "--color", "never"])
+        .current_dir(&suite.directory)
+        .stdin(Stdio::null())
+        .stdout(printed.try_clone()?)
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("cannot start {}", suite.executable.display()))?;
+    let end = Instant::now() + limit;
+    while child.try_wait()?.is_none() {
+        if Instant::now() >= end {
+            // It may have ended just now.
+            let _ = child.kill();
+            child.wait()?;
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let mut text = Vec::new();
+    rewind(&mut printed)?;
+    printed.read_to_end(&mut text)?;
+    Ok(outcomes(&String::from_utf8_lossy(&text)))
+}
+
+fn rewind(file: &mut File) -> Result<()> {
+    use std::io::Seek as _;
+    file.rewind()?;
+    Ok(())
+}
+
+/// Reads `test NAME ... ok` and its like; what a test prints itself may stand
+/// between the dots and the word.
+fn outcomes(text: &str) -> BTreeMap<String, Option<Outcome>> {
+    let mut outcomes = BTreeMap::new();
+    let mut begun: Option<&str> = None;
+    for line in text.lines() {
+        let mut rest = line;
+        if let Some(line) = line.strip_prefix("test ")
+            && let Some((name, after)) = line.split_once(" ... ")
+        {
+            begun = Some(name.split(" - ").next().unwrap_or(name));
+            rest = after;
+        }
+        let outcome = match rest {
+            _ if rest.ends_with("FAILED") && !rest.starts_with("test result") => {
+                Some(Outcome::Failed)
+            }
+            "ok" => Some(Outcome::Passed),
+            _ if rest.starts_with("ignored") => None,
+            _ if rest.ends_with("ok") => Some(Outcome::Passed),
+            _ => continue,
+        };
+        if let Some(name) = begun.take() {
+            outcomes.insert(name.to_owned(), outcome);
+        }
+    }
+    outcomes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_gives_an_outcome() {
+        let text = "running 4 tests\ntest a::b ... ok\ntest c - should panic ... FAILED\n\
+                    test d ... ignored, on Windows\ntest e ... printed by the test\nok\n\
+                    test f has been running for over 60 seconds\ntest g ... \n\
+                    test result: FAILED. 2 passed; 1 failed\n";
+        let outcomes = outcomes(text);
+        assert_eq!(outcomes["a::b"], Some(Outcome::Passed));
+        assert_eq!(outcomes["c"], Some(Outcome::Failed));
+        assert_eq!(outcomes["d"], None);
+        assert_eq!(outcomes["e"], Some(Outcome::Passed));
+        assert!(!outcomes.contains_key("f") && !outcomes.contains_key("g"));
+    }
+}
