@@ -321,22 +321,26 @@ fn the_environment_sets_the_default_number_of_workers() {
         assert_eq!(started.load(SeqCst), 5);
         return;
     }
-    let run = |workers: &str| {
+    let run = |variables: &[(&str, &str)]| {
         std::process::Command::new(std::env::current_exe().unwrap())
             .args(["the_environment_sets", "--nocapture"])
             .env(CHILD, "1")
-            .env("RADDLE_WORKER_THREADS", workers)
+            .envs(variables.iter().copied())
             .output()
             .unwrap()
     };
-    let five = run("5");
-    assert!(
-        five.status.success(),
-        "{}",
-        String::from_utf8_lossy(&five.stderr)
-    );
-    for bad in ["0", "many"] {
-        let output = run(bad);
+    let (ours, tokio) = ("RADDLE_WORKER_THREADS", "TOKIO_WORKER_THREADS");
+    for variables in [
+        &[(ours, "5")][..],
+        &[(tokio, "5")],
+        &[(ours, "5"), (tokio, "3")],
+    ] {
+        let five = run(variables);
+        let errors = String::from_utf8_lossy(&five.stderr);
+        assert!(five.status.success(), "{errors}");
+    }
+    for bad in [(ours, "0"), (ours, "many"), (tokio, "many")] {
+        let output = run(&[bad]);
         assert!(!output.status.success());
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(text.contains("set it to a number from 1 up"), "{text}");

@@ -20,8 +20,9 @@ use crate::runtime::handle::Inner;
 use crate::runtime::runtime::Scheduler;
 use crate::runtime::{Handle, Policy, Runtime, RuntimeFlavor, UnhandledPanic};
 
-/// The variable that says how many workers a runtime has by default.
-const WORKERS_VARIABLE: &str = "RADDLE_WORKER_THREADS";
+/// The variables that say how many workers a runtime has by default. The first
+/// that is set counts.
+const WORKERS_VARIABLES: [&str; 2] = ["RADDLE_WORKER_THREADS", "TOKIO_WORKER_THREADS"];
 
 type Hook = Arc<dyn Fn() + Send + Sync>;
 type Around = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
@@ -106,8 +107,9 @@ impl Builder {
     /// Sets how many workers a multi-thread runtime has. A current-thread
     /// runtime has none and ignores it.
     ///
-    /// Default: the environment variable `RADDLE_WORKER_THREADS`, and without
-    /// it the number of cores this process may use.
+    /// Default: the environment variable `RADDLE_WORKER_THREADS`, without it
+    /// `TOKIO_WORKER_THREADS`, and without either the number of cores this
+    /// process may use.
     ///
     /// # Panics
     ///
@@ -266,7 +268,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `RADDLE_WORKER_THREADS` is needed and is not a number from 1 up, and as
+    /// If a variable of [`worker_threads`](Self::worker_threads) is needed and is not a number from 1 up, and as
     /// [`start_paused`](Self::start_paused) says.
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
@@ -369,16 +371,17 @@ impl Builder {
 
 #[track_caller]
 fn default_workers() -> usize {
-    match std::env::var(WORKERS_VARIABLE) {
-        Ok(text) => match text.parse() {
-            Ok(count) if count > 0 => count,
-            _ => panic!("{WORKERS_VARIABLE} is {text:?}; set it to a number from 1 up"),
-        },
-        Err(std::env::VarError::NotPresent) => {
-            std::thread::available_parallelism().map_or(1, usize::from)
+    for variable in WORKERS_VARIABLES {
+        match std::env::var(variable) {
+            Ok(text) => match text.parse() {
+                Ok(count) if count > 0 => return count,
+                _ => panic!("{variable} is {text:?}; set it to a number from 1 up"),
+            },
+            Err(std::env::VarError::NotPresent) => {}
+            Err(error) => panic!("{variable}: {error}; set it to a number from 1 up"),
         }
-        Err(error) => panic!("{WORKERS_VARIABLE}: {error}; set it to a number from 1 up"),
     }
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl fmt::Debug for Builder {
