@@ -186,11 +186,13 @@ impl Registration {
         interest: Interest,
         mut f: impl FnMut() -> io::Result<R>,
     ) -> io::Result<R> {
+        let mut event = self.ready(interest).await?;
         loop {
-            let event = self.ready(interest).await?;
             if let Some(result) = blocked(self.attempt(event, &mut f)) {
                 return result;
             }
+            // Closed flags that stay would end the wait at once, again and again.
+            event = self.state.ready_after(interest, event).await?;
         }
     }
 
