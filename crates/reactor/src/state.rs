@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use raddle_std::sync::{Mutex, Rank};
-use slab::Slab;
 
 use crate::readiness::{Clearing, Readiness, ReadyEvent};
+use crate::waiters::WaiterList;
 use crate::{Interest, Ready, WakerBatch, error};
 
 /// The readiness of one source and the wakers of those who wait for it.
@@ -28,13 +28,7 @@ struct Waiters {
     reader: Option<Waker>,
     writer: Option<Waker>,
     /// One entry for each [`WaitReady`] that has been polled and lives.
-    list: Slab<Waiter>,
-}
-
-struct Waiter {
-    interest: Ready,
-    /// `None` once woken.
-    waker: Option<Waker>,
+    list: WaiterList,
 }
 
 /// Whether all wakers that an event concerns fitted into the batch.
@@ -156,8 +150,7 @@ impl IoState {
             list,
         } = &mut *waiters;
         let slots = [(Ready::READ, reader), (Ready::WRITE, writer)].into_iter();
-        let list = list.iter_mut().map(|(_, w)| (w.interest, &mut w.waker));
-        for (interest, slot) in slots.chain(list) {
+        for (interest, slot) in slots.chain(list.iter_mut()) {
             if slot.is_none() || !interest.intersects(ready) {
                 continue;
             }
@@ -248,7 +241,7 @@ pub struct WaitReady<'a> {
     interest: Ready,
     /// The event that the wait must not end with.
     tried: Option<ReadyEvent>,
-    key: Option<usize>,
+    key: Option<u64>,
 }
 
 impl WaitReady<'_> {
@@ -275,12 +268,9 @@ impl Future for WaitReady<'_> {
             return Poll::Ready(result);
         }
         let former = match self.key {
-            Some(key) => waiters.list[key].waker.replace(waker),
+            Some(key) => waiters.list.replace(key, waker),
             None => {
-                self.key = Some(waiters.list.insert(Waiter {
-                    interest: self.interest,
-                    waker: Some(waker),
-                }));
+                self.key = Some(waiters.list.insert(self.interest, waker));
                 None
             }
         };
