@@ -337,3 +337,21 @@ fn files_can_be_sent_and_shared() {
     check(&File::from_std(tempfile::tempfile().unwrap()));
     check(&OpenOptions::new());
 }
+
+/// As the system said it, not its kind alone, also if another call came first.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_error_of_a_write_is_kept_whole() {
+    runtime().block_on(async {
+        let mut full = OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .await
+            .unwrap();
+        full.write_all(b"x").await.unwrap();
+        let _ = full.sync_all().await;
+        let error = full.flush().await.unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(28), "{error}");
+        full.flush().await.unwrap();
+    });
+}

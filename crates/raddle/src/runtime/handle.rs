@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, OnceLock};
 
@@ -157,16 +158,17 @@ impl Handle {
         }
     }
 
-    /// As [`spawn_blocking`](Self::spawn_blocking), for what must be done even
-    /// if the runtime is shut down before it is begun. `None` if it has been
-    /// shut down already.
+    /// Runs a function that may block, as [`spawn_blocking`](Self::spawn_blocking)
+    /// does. If that is refused, it is called here, with the reason, and the
+    /// error is its result. If it is `mandatory`, it is called even if the runtime
+    /// is shut down before.
     #[track_caller]
-    pub(crate) fn spawn_mandatory<F, R>(&self, f: F) -> Option<JoinHandle<R>>
+    pub(crate) fn try_spawn_blocking<F, R>(&self, f: F, mandatory: bool) -> Result<JoinHandle<R>, R>
     where
-        F: FnOnce() -> R + Send + 'static,
+        F: FnOnce(io::Result<()>) -> R + Send + 'static,
         R: Send + 'static,
     {
-        blocking::spawn_mandatory(&self.inner.blocking, f, self.hold_clock())
+        blocking::try_spawn(&self.inner.blocking, f, self.hold_clock(), mandatory)
     }
 
     /// Runs `future` to its end on this thread, which waits meanwhile.
