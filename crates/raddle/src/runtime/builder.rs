@@ -281,6 +281,8 @@ impl Builder {
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
                 name: self.name.clone(),
+                #[cfg(unix)]
+                signals: Default::default(),
             }
         });
         let blocking = blocking.expect("made along with the handle");

@@ -35,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) name: Option<String>,
+    #[cfg(unix)]
+    pub(crate) signals: crate::signal::delivery::ReceiverSlot,
 }
 
 /// The kinds of runtime.
