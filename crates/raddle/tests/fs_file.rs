@@ -150,6 +150,18 @@ fn buffers_work_on_files() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_is_made_of_a_descriptor() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("abc");
+        let descriptor = std::os::fd::OwnedFd::from(fs::File::open(&path).unwrap());
+        assert_eq!(text(&mut File::from(descriptor), 3).await, "abc");
+        let file = OpenOptions::default().read(true).open(&path).await;
+        assert_eq!(text(&mut file.unwrap(), 3).await, "abc");
+    });
+}
+
 #[test]
 fn a_dropped_write_is_made() {
     let (_directory, path) = with_content("");

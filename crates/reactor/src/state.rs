@@ -50,14 +50,21 @@ impl IoState {
         }
     }
 
-    /// What of `interest` the source is ready for, if anything: one load.
+    /// What of `interest` the source is ready for, if anything: one load. What
+    /// was known before the reactor shut down stays known, for it needs no
+    /// waiting.
     ///
     /// # Errors
     ///
-    /// If the reactor has shut down.
+    /// If the source is not known to be ready, and never will be, for the reactor
+    /// has shut down.
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
-        self.look(Ready::from_interest(interest), None)
+        let now = self.readiness.load();
+        match now.event(Ready::from_interest(interest)) {
+            None if now.is_shutdown() => Err(error::shut_down()),
+            event => Ok(event),
+        }
     }
 
     /// Waits for something to read; keeps the waker of the last caller only.

@@ -9,7 +9,7 @@ mod register;
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::task::{Context, Poll, ready};
 
 use mio::unix::SourceFd;
@@ -23,8 +23,8 @@ use crate::evented::budgeted;
 /// A descriptor that the reactor watches: what there is no type for here, such
 /// as a timer, an inotify instance or a library's socket.
 ///
-/// The descriptor must be in non-blocking mode, and stay the same as long as
-/// `T` is in here. What waits for it gets a guard; through the guard's `try_io`
+/// The descriptor must be in non-blocking mode, and stay open and the same as long
+/// as `T` is in here. What waits for it gets a guard; through the guard's `try_io`
 /// operations that would block clear the readiness, so that the next wait waits
 /// for a new event. Without clearing it, the next wait ends at once.
 ///
@@ -370,12 +370,6 @@ impl<T: AsRawFd> AsyncFd<T> {
 impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
     fn as_raw_fd(&self) -> RawFd {
         self.get_ref().as_raw_fd()
-    }
-}
-
-impl<T: AsRawFd + AsFd> AsFd for AsyncFd<T> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.get_ref().as_fd()
     }
 }
 

@@ -334,6 +334,13 @@ impl From<fs::File> for File {
 }
 
 #[cfg(unix)]
+impl From<std::os::fd::OwnedFd> for File {
+    fn from(fd: std::os::fd::OwnedFd) -> Self {
+        Self::from_std(fd.into())
+    }
+}
+
+#[cfg(unix)]
 impl std::os::fd::AsFd for File {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.std.as_fd()
