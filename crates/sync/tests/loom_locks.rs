@@ -193,7 +193,7 @@ unsafe impl Send for Raced {}
 /// Two who read are in at the same time: if both write, that is found. The guards
 /// are forgotten, for their drops would panic on top of the panic.
 #[test]
-#[should_panic(expected = "Causality violation")]
+#[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_two_readers_are_in_at_once() {
     model::check(|| {
         let (lock, raced) = (

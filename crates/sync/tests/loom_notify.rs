@@ -232,8 +232,8 @@ fn a_place_that_was_left_serves_the_next() {
 
 /// The shim works: what is written after the notification is not seen with it.
 #[test]
-#[should_panic]
-fn canary_a_race_is_caught() {
+#[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
+fn canary_a_write_after_the_notification_races_with_the_waiter() {
     model::check(|| {
         let shared = shared();
         let other = shared.clone();

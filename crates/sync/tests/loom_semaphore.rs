@@ -261,7 +261,7 @@ fn who_is_told_without_the_lock_finds_what_is_left() {
 
 /// The permits are forgotten, for their drops would panic on top of the panic.
 #[test]
-#[should_panic(expected = "Causality violation")]
+#[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_two_permits_admit_two() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(2));
