@@ -217,8 +217,8 @@ fn who_wants_many_gets_them_from_several_releases() {
     });
 }
 
-/// A waiter that is polled before it is woken has only its mark to see by that
-/// it was served.
+/// A waiter that is polled before it is woken has only its node's word to see by
+/// that it was served.
 #[test]
 fn who_is_told_without_the_lock_sees_what_was_done_before() {
     model::check(|| {

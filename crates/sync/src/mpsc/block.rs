@@ -245,7 +245,7 @@ impl<T> Block<T> {
     /// Whether it has the slot of a position, which is in it or in one after it.
     #[inline]
     pub(super) fn holds(&self, position: Position) -> bool {
-        position.since(self.start()) < SLOTS
+        position.is_within(SLOTS, self.start())
     }
 
     #[inline]

@@ -94,9 +94,7 @@ impl<T> List<T> {
         // ORDERING: Acquire pairs with `advance`: a `tail_block` that was moved before is seen.
         let tail = Tail(self.tail.fetch_add(STEP, Ordering::Acquire));
         if tail.is_closed() {
-            // So that the tail stays where the end is put.
-            // ORDERING: the end comes after it by the count of the senders.
-            self.tail.fetch_sub(STEP, Ordering::Relaxed);
+            self.take_back();
             return Err(message);
         }
         let slot = self.slot(tail.position());
@@ -104,6 +102,13 @@ impl<T> List<T> {
         unsafe { slot.write(message) };
         self.fill(slot, Fill::Message);
         Ok(())
+    }
+
+    /// Takes back what a sender has added to the tail of a closed list, so that it stays where the end is put.
+    #[cold]
+    fn take_back(&self) {
+        // ORDERING: the end comes after it by the count of the senders.
+        self.tail.fetch_sub(STEP, Ordering::Relaxed);
     }
 
     /// Hands out no position any more, and returns the tail before.

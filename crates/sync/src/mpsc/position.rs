@@ -38,6 +38,12 @@ impl Position {
         self.0.wrapping_sub(earlier.0) / STEP
     }
 
+    /// Whether it is less than `count` messages later than `earlier`.
+    #[inline]
+    pub(super) fn is_within(self, count: usize, earlier: Self) -> bool {
+        self.0.wrapping_sub(earlier.0) < count * STEP
+    }
+
     /// Its slot in its block.
     #[inline]
     pub(super) fn index(self) -> usize {
