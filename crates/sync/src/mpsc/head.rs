@@ -1,6 +1,7 @@
 //! The receiver's end of the list of blocks.
 
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
@@ -36,6 +37,10 @@ pub(super) enum Missing {
 unsafe impl<T: Send> Send for Head<T> {}
 // SAFETY: nothing is done with a shared one but to read where it is.
 unsafe impl<T: Send> Sync for Head<T> {}
+
+/// What panics while a message is received leaves the head at that message or behind it.
+impl<T> UnwindSafe for Head<T> {}
+impl<T> RefUnwindSafe for Head<T> {}
 
 impl<T> Head<T> {
     pub(super) fn new(block: NonNull<Block<T>>) -> Self {
