@@ -62,6 +62,23 @@ fn only_the_last_waker_is_woken_and_none_is_kept() {
     last.assert_released();
 }
 
+/// Also while the sender stays, and does not send.
+#[test]
+fn a_receiver_that_waits_and_is_dropped_keeps_no_waker() {
+    let (woken, waker) = CountedWaker::new();
+    let (mut sender, mut receiver) = oneshot::channel::<u32>();
+    assert!(poll(&mut receiver, &waker).is_pending());
+    drop((receiver, waker));
+    woken.assert_released();
+    assert_eq!(woken.count(), 0);
+    assert!(sender.is_closed());
+    assert!(
+        sender
+            .poll_closed(&mut Context::from_waker(std::task::Waker::noop()))
+            .is_ready()
+    );
+}
+
 #[test]
 fn a_dropped_sender_ends_the_wait() {
     let (woken, waker) = CountedWaker::new();
