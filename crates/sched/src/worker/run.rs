@@ -91,6 +91,13 @@ impl Core {
             .take_all(|completed| self.live.retire(completed));
     }
 
+    /// Counts a poll in the middle of a step, unless a turn is due first. Returns whether it was
+    /// counted.
+    #[inline]
+    pub(crate) fn count_nested_poll(&self) -> bool {
+        self.turns.nested_step()
+    }
+
     /// Has the next step look whether the scheduler is shutting down.
     pub(crate) fn end_soon(&self) {
         self.turns.look_next();
