@@ -18,7 +18,7 @@ use raddle_reactor::{Handle, Interest, Registration};
 pub use self::error::{AsyncFdRegisterError, AsyncFdTryNewError, TryIoError};
 pub use self::guard::AsyncFdReadyGuard;
 pub use self::guard_mut::AsyncFdReadyMutGuard;
-use crate::evented::budgeted;
+use crate::evented::{budgeted, poll_budgeted};
 
 /// A descriptor that the reactor watches: what there is no type for here, such
 /// as a timer, an inotify instance or a library's socket.
@@ -167,7 +167,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         &'a self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
-        let event = ready!(self.registration.poll_read_ready(cx))?;
+        let poll = |cx: &mut Context<'_>| self.registration.poll_read_ready(cx);
+        let event = ready!(poll_budgeted(cx, poll))?;
         Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
@@ -181,7 +182,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         &'a mut self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
-        let event = ready!(self.registration.poll_read_ready(cx))?;
+        let poll = |cx: &mut Context<'_>| self.registration.poll_read_ready(cx);
+        let event = ready!(poll_budgeted(cx, poll))?;
         Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
@@ -195,7 +197,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         &'a self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
-        let event = ready!(self.registration.poll_write_ready(cx))?;
+        let poll = |cx: &mut Context<'_>| self.registration.poll_write_ready(cx);
+        let event = ready!(poll_budgeted(cx, poll))?;
         Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
@@ -209,7 +212,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         &'a mut self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
-        let event = ready!(self.registration.poll_write_ready(cx))?;
+        let poll = |cx: &mut Context<'_>| self.registration.poll_write_ready(cx);
+        let event = ready!(poll_budgeted(cx, poll))?;
         Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
