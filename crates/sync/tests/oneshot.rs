@@ -279,3 +279,31 @@ fn ends_can_be_sent_shared_and_moved() {
     check::<oneshot::Sender<u8>>();
     check::<oneshot::Receiver<std::cell::Cell<u8>>>();
 }
+
+#[test]
+fn a_sender_that_has_sent_is_not_woken_by_a_close() {
+    let (woken, waker) = CountedWaker::new();
+    let (mut sender, mut receiver) = oneshot::channel();
+    assert!(
+        sender
+            .poll_closed(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    sender.send(1).unwrap();
+    receiver.close();
+    assert_eq!(woken.count(), 0);
+    drop((receiver, waker));
+    woken.assert_released();
+}
+
+#[test]
+fn a_receiver_that_has_closed_is_not_woken_by_the_sender_s_drop() {
+    let (woken, waker) = CountedWaker::new();
+    let (sender, mut receiver) = oneshot::channel::<i32>();
+    assert!(poll(&mut receiver, &waker).is_pending());
+    receiver.close();
+    drop(sender);
+    assert_eq!(woken.count(), 0);
+    drop((receiver, waker));
+    woken.assert_released();
+}

@@ -68,7 +68,8 @@ const LAYERS: &[Layer] = &[
 /// layer, and the crates before it in this list.
 const COMPOSERS: &[&str] = &["raddle", "raddle-hyper", "raddle-benches", "raddle-proof"];
 
-/// Runtimes that only the benchmarks, and the composers' examples, depend on.
+/// Runtimes that only the benchmarks, and the composers' examples, depend on. The composers
+/// leave out [`PEER`].
 const RUNTIMES: &[&str] = &[
     "async-executor",
     "async-std",
@@ -76,6 +77,11 @@ const RUNTIMES: &[&str] = &[
     "tokio",
     "tokio-threadpool",
 ];
+
+/// The runtime that only the benchmarks and [`DIFFERENTIAL`] depend on.
+const PEER: &str = "tokio";
+/// The package whose tests run Raddle beside [`PEER`].
+const DIFFERENTIAL: &str = "raddle-proof";
 
 /// Whether a package is one of the layers, and so stands alone.
 pub(crate) fn is_layer(package: &str) -> bool {
@@ -122,7 +128,8 @@ fn check_package(package: &Package) -> Vec<String> {
             ));
         }
         let runtime = RUNTIMES.contains(&used);
-        if runtime && (is_layer || !dependency.dev) && name != "raddle-benches" {
+        let in_tests = dependency.dev && !is_layer && (used != PEER || name == DIFFERENTIAL);
+        if runtime && !in_tests && name != "raddle-benches" {
             object(format!("{name} may not depend on {used}, another runtime"));
         }
         if used == "loom" && name != "raddle-std" {
