@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod conformance;
+mod differential;
 mod features;
 mod fuzz;
 mod loom;
@@ -59,6 +60,8 @@ enum Command {
     Miri,
     /// The machines of the property tests under a fuzzer, with a nightly compiler
     Fuzz(fuzz::Args),
+    /// Random programs on Raddle and on Tokio, with the same results and the same wake-ups
+    Differential(differential::Args),
     /// Layout, file length, dependency direction and comment rules
     Tidy,
 }
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Conformance(args) => conformance::run(&args),
         Command::Sanitize(args) => sanitize::run(&args),
         Command::Miri => sanitize::miri(),
+        Command::Differential(args) => differential::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Tidy => tidy::run(),

@@ -184,3 +184,28 @@ fn buffers_pass_the_other_direction_on() {
 fn a_reader_needs_room() {
     let _ = BufReader::with_capacity(0, &b"a"[..]);
 }
+
+#[test]
+fn a_vectored_write_before_a_plain_writer_passes_on_only_what_its_first_slice_needs() {
+    let mut writer = BufWriter::with_capacity(8, Script::new());
+    block_on(async {
+        // Nothing: the writer is not asked.
+        let nothing = [IoSlice::new(b""), IoSlice::new(b"")];
+        assert_eq!(writer.write_vectored(&nothing).await.unwrap(), 0);
+        assert!(writer.get_ref().lengths.is_empty());
+        // The first fits beside what is buffered, the second does not.
+        writer.write_all(b"abc").await.unwrap();
+        let slices = [
+            IoSlice::new(b""),
+            IoSlice::new(b"de"),
+            IoSlice::new(b"012345678"),
+        ];
+        assert_eq!(writer.write_vectored(&slices).await.unwrap(), 2);
+        assert_eq!(writer.buffer(), b"abcde");
+        assert!(writer.get_ref().lengths.is_empty());
+        // The first is as large as the buffer: it alone is passed on.
+        let slices = [IoSlice::new(b"01234567"), IoSlice::new(b"f")];
+        assert_eq!(writer.write_vectored(&slices).await.unwrap(), 8);
+        assert_eq!(writer.get_ref().lengths, [5, 8]);
+    });
+}

@@ -3,12 +3,13 @@
 
 mod common;
 
-use std::io::ErrorKind;
-use std::pin::pin;
+use std::io::{self, ErrorKind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 
 use common::{Script, block_on, poll_once};
 use raddle_io::{
-    AsyncReadExt, AsyncWriteExt, BufReader, copy, copy_bidirectional,
+    AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, copy, copy_bidirectional,
     copy_bidirectional_with_sizes, copy_buf, duplex,
 };
 use raddle_std::thread;
@@ -188,4 +189,44 @@ fn a_size_of_zero_is_refused() {
 fn a_size_of_zero_the_other_way_is_refused() {
     let (mut a, mut b) = (Script::new(), Script::new());
     let _ = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 1, 0));
+}
+
+#[test]
+fn copy_buf_returns_an_interrupted_flush_as_copy_does() {
+    let reader = || Script::new().give("a").read_pending();
+    let mut writer = FlushFails::default();
+    let error = block_on(copy(&mut reader(), &mut writer)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
+    let mut writer = FlushFails::default();
+    let error = block_on(copy_buf(&mut BufReader::new(reader()), &mut writer)).unwrap_err();
+    assert_eq!((error.kind(), writer.written), (ErrorKind::Interrupted, 1));
+}
+
+/// A writer whose first flush is interrupted.
+#[derive(Default)]
+struct FlushFails {
+    written: usize,
+    interrupted: bool,
+}
+
+impl AsyncWrite for FlushFails {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.written += buf.len();
+        Poll::Ready(Ok(buf.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match std::mem::replace(&mut self.interrupted, true) {
+            false => Poll::Ready(Err(ErrorKind::Interrupted.into())),
+            true => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
 }

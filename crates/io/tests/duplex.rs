@@ -218,3 +218,42 @@ fn bytes_cross_threads_in_order() {
 fn a_stream_needs_room() {
     let _ = duplex(0);
 }
+
+#[test]
+fn an_operation_that_moves_nothing_does_not_wake_the_peer() {
+    let (mut a, mut b) = duplex(1);
+    let wakes = Arc::new(CountWakes::default());
+    let waker = Waker::from(wakes.clone());
+    let mut cx = Context::from_waker(&waker);
+    block_on(a.write_all(b"x")).unwrap();
+    assert!(pin!(a.write(b"y")).poll(&mut cx).is_pending());
+    assert_eq!(block_on(b.read(&mut [])).unwrap(), 0);
+    assert_eq!(wakes.get(), 0);
+    assert_eq!(block_on(b.read(&mut [0])).unwrap(), 1);
+    assert_eq!(wakes.get(), 1);
+}
+
+#[test]
+fn a_shutdown_wakes_the_reader_and_not_a_former_write() {
+    let (mut a, mut b) = duplex(1);
+    let wakes = [(); 2].map(|()| Arc::new(CountWakes::default()));
+    let wakers = wakes.clone().map(Waker::from);
+    block_on(a.write_all(b"x")).unwrap();
+    assert!(
+        pin!(a.write(b"y"))
+            .poll(&mut Context::from_waker(&wakers[0]))
+            .is_pending()
+    );
+    assert_eq!(block_on(b.read(&mut [0])).unwrap(), 1);
+    assert_eq!(wakes[0].get(), 1);
+    block_on(a.write_all(b"z")).unwrap();
+    assert!(
+        pin!(a.write(b"y"))
+            .poll(&mut Context::from_waker(&wakers[0]))
+            .is_pending()
+    );
+    block_on(a.shutdown()).unwrap();
+    assert_eq!(wakes[0].get(), 1);
+    let mut rest = Vec::new();
+    assert_eq!(block_on(b.read_to_end(&mut rest)).unwrap(), 1);
+}

@@ -179,6 +179,24 @@ fn many_wait_for_one() {
     });
 }
 
+/// As Tokio's: of a `T` that gives a raw descriptor only.
+#[test]
+fn it_gives_the_descriptor_of_any_type() {
+    struct Raw(std::os::unix::net::UnixStream);
+
+    impl AsRawFd for Raw {
+        fn as_raw_fd(&self) -> std::os::fd::RawFd {
+            self.0.as_raw_fd()
+        }
+    }
+
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let (near, _far) = std::os::unix::net::UnixStream::pair().unwrap();
+    let near = AsyncFd::new(Raw(near)).unwrap();
+    assert_eq!(near.as_fd().as_raw_fd(), near.as_raw_fd());
+}
+
 #[test]
 fn it_leaves_the_reactor() {
     let driver = Driver::start();

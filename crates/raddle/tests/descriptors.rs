@@ -14,7 +14,7 @@ use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixStream, lookup_host};
 use raddle::process::Command;
 use raddle::runtime::Builder;
 use raddle::signal::unix::{SignalKind, signal};
-use raddle::time::sleep;
+use raddle::time::{Duration, sleep, timeout};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Takes all descriptors, up to a limit that is a few above what is in use.
@@ -58,9 +58,18 @@ async fn runtime_at_the_limit() {
     let (mut near, far) = raddle::join!(TcpStream::connect(address), listener.accept());
     let (near, far) = (near.as_mut().unwrap(), &mut far.unwrap().0);
     let client = std::net::TcpStream::connect(address).unwrap();
-    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+    let mut sleeper = Command::new("sleep");
+    sleeper.arg("600").kill_on_drop(true);
+    let mut child = sleeper.spawn().unwrap();
 
-    let mut taken = take_all();
+    // The last descriptors go between the spawn and what waits for the end.
+    let mut taken = Vec::new();
+    let late = sleeper.spawn_with(|command| {
+        let child = command.spawn();
+        taken = take_all();
+        child
+    });
+    let mut late = late.unwrap();
     assert_none_left(listener.accept().await);
     assert_none_left(TcpStream::connect(address).await);
     assert_none_left(TcpListener::bind("127.0.0.1:0").await);
@@ -71,7 +80,12 @@ async fn runtime_at_the_limit() {
     assert_none_left(signal(SignalKind::window_change()));
     assert_none_left(Command::new("true").stdin(Stdio::piped()).spawn());
     assert_none_left(Builder::new_current_thread().enable_all().build());
-    assert_none_left(child.wait().await);
+    for child in [&mut child, &mut late] {
+        let pending = timeout(Duration::from_millis(5), child.wait()).await;
+        assert!(pending.is_err(), "it waits: {pending:?}");
+    }
+    late.start_kill().unwrap();
+    assert!(!late.wait().await.unwrap().success());
 
     // Accepts only when the fourth pause gives descriptors back.
     let mut pauses = 0;

@@ -150,6 +150,18 @@ fn buffers_work_on_files() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_is_made_of_a_descriptor() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("abc");
+        let descriptor = std::os::fd::OwnedFd::from(fs::File::open(&path).unwrap());
+        assert_eq!(text(&mut File::from(descriptor), 3).await, "abc");
+        let file = OpenOptions::default().read(true).open(&path).await;
+        assert_eq!(text(&mut file.unwrap(), 3).await, "abc");
+    });
+}
+
 #[test]
 fn a_dropped_write_is_made() {
     let (_directory, path) = with_content("");
@@ -336,4 +348,22 @@ fn files_can_be_sent_and_shared() {
     fn check<T: Send + Sync + Unpin>(_: &T) {}
     check(&File::from_std(tempfile::tempfile().unwrap()));
     check(&OpenOptions::new());
+}
+
+/// As the system said it, not its kind alone, also if another call came first.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_error_of_a_write_is_kept_whole() {
+    runtime().block_on(async {
+        let mut full = OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .await
+            .unwrap();
+        full.write_all(b"x").await.unwrap();
+        let _ = full.sync_all().await;
+        let error = full.flush().await.unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(28), "{error}");
+        full.flush().await.unwrap();
+    });
 }

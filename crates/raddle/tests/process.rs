@@ -194,6 +194,21 @@ fn a_cancelled_wait_can_be_taken_up_again() {
 }
 
 #[test]
+fn a_child_of_a_runtime_that_has_ended_is_waited_for_in_another() {
+    let spawn = |runtime: raddle::runtime::Runtime| {
+        let _guard = runtime.enter();
+        shell("read line; exit 3")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let mut child = spawn(current_thread().build().unwrap());
+    current_thread().build().unwrap().block_on(async {
+        assert_eq!(soon(child.wait()).await.unwrap().code(), Some(3));
+    });
+}
+
+#[test]
 fn kill_on_drop_kills_and_leaves_no_zombie() {
     each_flavor(|runtime| {
         let mut command = endless();

@@ -98,6 +98,53 @@ fn signals_that_nobody_takes_are_one() {
     });
 }
 
+/// The runtime reads it, for there is no listener to wait.
+#[test]
+fn a_signal_between_two_listeners_is_not_kept() {
+    current_thread().build().unwrap().block_on(async {
+        let kind = SignalKind::pipe();
+        drop(signal(kind).unwrap());
+        send(kind);
+        raddle::time::sleep(Duration::from_millis(20)).await;
+        let mut second = signal(kind).unwrap();
+        let late = timeout(Duration::from_millis(20), second.recv()).await;
+        assert!(late.is_err());
+        send(kind);
+        hear(&mut second).await;
+    });
+}
+
+/// A listener's runtime hears by itself, also if another that is not run at the
+/// time was there first.
+#[test]
+fn a_runtime_that_is_not_run_keeps_no_signal_from_others() {
+    let runtimes = [(); 2].map(|()| current_thread().build().unwrap());
+    let kind = SignalKind::quit();
+    let mut listeners = runtimes.each_ref().map(|runtime| {
+        let _guard = runtime.enter();
+        signal(kind).unwrap()
+    });
+    for _ in 0..10 {
+        send(kind);
+        for at in [1, 0] {
+            runtimes[at].block_on(hear(&mut listeners[at]));
+        }
+    }
+}
+
+#[test]
+fn a_number_that_is_no_signal_is_an_error() {
+    current_thread().build().unwrap().block_on(async {
+        for number in [-1, 0, 127, 128, 1_000_000, i32::MIN, i32::MAX] {
+            assert!(signal(SignalKind::from_raw(number)).is_err(), "{number}");
+        }
+        // The others go on.
+        let mut signal = signal(SignalKind::window_change()).unwrap();
+        send(SignalKind::window_change());
+        hear(&mut signal).await;
+    });
+}
+
 #[test]
 fn a_cancelled_wait_loses_nothing() {
     current_thread().build().unwrap().block_on(async {

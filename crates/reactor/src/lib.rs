@@ -65,6 +65,7 @@ mod ready;
 mod registration;
 mod state;
 mod table;
+mod waiters;
 
 pub use context::EnterGuard;
 pub use error::is_shut_down;

@@ -30,6 +30,8 @@ pub struct Snapshot(u64);
 pub struct ReadyEvent {
     tick: u64,
     ready: Ready,
+    /// The flags that were asked for, of which `ready` are those that were set.
+    asked: Ready,
 }
 
 /// Whether readiness was cleared.
@@ -66,13 +68,14 @@ impl Readiness {
 
     /// Removes the flags of `event`, for an operation would have blocked.
     ///
-    /// Those that say that a direction is closed stay, for they are told once;
-    /// unless the event had no other, so that the operation was tried on their
-    /// strength alone and has proved them wrong.
+    /// Those that say that a direction is closed stay, for they are reported
+    /// once; unless the operation was for one direction alone and the event had
+    /// no other flag, so that it was tried on their strength and has proved them
+    /// wrong.
     pub fn transition_to_blocked(&self, event: ReadyEvent) -> Clearing {
         let passing = event.ready - (Ready::READ_CLOSED | Ready::WRITE_CLOSED);
         self.clear(event, |_| {
-            if passing.is_empty() {
+            if passing.is_empty() && event.is_of_one_direction() {
                 event.ready
             } else {
                 passing
@@ -153,6 +156,7 @@ impl Snapshot {
         (!ready.is_empty()).then(|| ReadyEvent {
             tick: self.tick(),
             ready,
+            asked: flags,
         })
     }
 }
@@ -170,6 +174,17 @@ impl ReadyEvent {
             ready: self.ready & flags,
             ..self
         }
+    }
+
+    /// Whether the operation that asked reads, or writes, and nothing else. One
+    /// for several interests may have tried one of them only.
+    fn is_of_one_direction(&self) -> bool {
+        self.asked == Ready::READ || self.asked == Ready::WRITE
+    }
+
+    /// Whether `now` has had no event since this one.
+    pub(crate) fn is_newest_of(&self, now: Snapshot) -> bool {
+        self.tick == now.tick()
     }
 }
 

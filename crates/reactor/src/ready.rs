@@ -44,6 +44,11 @@ impl Ready {
     pub const ALL: Ready =
         Ready(READABLE | WRITABLE | READ_CLOSED | WRITE_CLOSED | PRIORITY | ERROR);
 
+    /// The flags that answer a read.
+    pub(crate) const READ: Ready = Ready::from_interest(Interest::READABLE);
+    /// The flags that answer a write.
+    pub(crate) const WRITE: Ready = Ready::from_interest(Interest::WRITABLE);
+
     /// The flags that answer `interest`: its direction being ready or closed,
     /// for [`Interest::ERROR`] that of errors.
     pub const fn from_interest(interest: Interest) -> Ready {

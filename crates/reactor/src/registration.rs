@@ -64,11 +64,11 @@ impl Registration {
     }
 
     /// What of `interest` the source is known to be ready for now, without
-    /// waiting.
+    /// waiting, also if the reactor has shut down since.
     ///
     /// # Errors
     ///
-    /// If the reactor has shut down.
+    /// If the source is not known to be ready, and the reactor has shut down.
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
         self.state.try_ready(interest)
@@ -118,8 +118,8 @@ impl Registration {
     /// # Errors
     ///
     /// `WouldBlock` if the source is not known to be ready, or if `f` says so,
-    /// which also clears the readiness; any other error of `f`; an error if the
-    /// reactor has shut down.
+    /// which also clears the readiness; any other error of `f`; another error if
+    /// the source is not known to be ready, and the reactor has shut down.
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -186,11 +186,13 @@ impl Registration {
         interest: Interest,
         mut f: impl FnMut() -> io::Result<R>,
     ) -> io::Result<R> {
+        let mut event = self.ready(interest).await?;
         loop {
-            let event = self.ready(interest).await?;
             if let Some(result) = blocked(self.attempt(event, &mut f)) {
                 return result;
             }
+            // Closed flags that stay would end the wait at once, again and again.
+            event = self.state.ready_after(interest, event).await?;
         }
     }
 

@@ -7,13 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use raddle_std::sync::{Mutex, Rank};
-use slab::Slab;
 
 use crate::readiness::{Clearing, Readiness, ReadyEvent};
+use crate::waiters::WaiterList;
 use crate::{Interest, Ready, WakerBatch, error};
-
-const READ: Ready = Ready::from_interest(Interest::READABLE);
-const WRITE: Ready = Ready::from_interest(Interest::WRITABLE);
 
 /// The readiness of one source and the wakers of those who wait for it.
 ///
@@ -31,13 +28,7 @@ struct Waiters {
     reader: Option<Waker>,
     writer: Option<Waker>,
     /// One entry for each [`WaitReady`] that has been polled and lives.
-    list: Slab<Waiter>,
-}
-
-struct Waiter {
-    interest: Ready,
-    /// `None` once woken.
-    waker: Option<Waker>,
+    list: WaiterList,
 }
 
 /// Whether all wakers that an event concerns fitted into the batch.
@@ -59,14 +50,21 @@ impl IoState {
         }
     }
 
-    /// What of `interest` the source is ready for, if anything: one load.
+    /// What of `interest` the source is ready for, if anything: one load. What
+    /// was known before the reactor shut down stays known, for it needs no
+    /// waiting.
     ///
     /// # Errors
     ///
-    /// If the reactor has shut down.
+    /// If the source is not known to be ready, and never will be, for the reactor
+    /// has shut down.
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
-        self.look(Ready::from_interest(interest))
+        let now = self.readiness.load();
+        match now.event(Ready::from_interest(interest)) {
+            None if now.is_shutdown() => Err(error::shut_down()),
+            event => Ok(event),
+        }
     }
 
     /// Waits for something to read; keeps the waker of the last caller only.
@@ -76,9 +74,9 @@ impl IoState {
     /// If the reactor has shut down.
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
-        match self.look(READ).transpose() {
+        match self.look(Ready::READ, None).transpose() {
             Some(result) => Poll::Ready(result),
-            None => self.poll_slot(cx, READ, |waiters| &mut waiters.reader),
+            None => self.poll_slot(cx, Ready::READ, |waiters| &mut waiters.reader),
         }
     }
 
@@ -89,9 +87,9 @@ impl IoState {
     /// If the reactor has shut down.
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
-        match self.look(WRITE).transpose() {
+        match self.look(Ready::WRITE, None).transpose() {
             Some(result) => Poll::Ready(result),
-            None => self.poll_slot(cx, WRITE, |waiters| &mut waiters.writer),
+            None => self.poll_slot(cx, Ready::WRITE, |waiters| &mut waiters.writer),
         }
     }
 
@@ -104,7 +102,22 @@ impl IoState {
         WaitReady {
             state: self,
             interest: Ready::from_interest(interest),
+            tried: None,
             key: None,
+        }
+    }
+
+    /// As [`ready`](Self::ready), for an operation that was tried because of the
+    /// event `tried` and would have blocked: flags that have stayed since then do
+    /// not end the wait, only a newer event does.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`ready`](Self::ready).
+    pub fn ready_after(&self, interest: Interest, tried: ReadyEvent) -> WaitReady<'_> {
+        WaitReady {
+            tried: Some(tried),
+            ..self.ready(interest)
         }
     }
 
@@ -143,9 +156,8 @@ impl IoState {
             writer,
             list,
         } = &mut *waiters;
-        let slots = [(READ, reader), (WRITE, writer)].into_iter();
-        let list = list.iter_mut().map(|(_, w)| (w.interest, &mut w.waker));
-        for (interest, slot) in slots.chain(list) {
+        let slots = [(Ready::READ, reader), (Ready::WRITE, writer)].into_iter();
+        for (interest, slot) in slots.chain(list.iter_mut()) {
             if slot.is_none() || !interest.intersects(ready) {
                 continue;
             }
@@ -177,11 +189,15 @@ impl IoState {
         }
     }
 
+    /// What of `flags` is set, unless `tried` is the newest event.
     #[inline]
-    fn look(&self, flags: Ready) -> io::Result<Option<ReadyEvent>> {
+    fn look(&self, flags: Ready, tried: Option<ReadyEvent>) -> io::Result<Option<ReadyEvent>> {
         let now = self.readiness.load();
         if now.is_shutdown() {
             return Err(error::shut_down());
+        }
+        if tried.is_some_and(|tried| tried.is_newest_of(now)) {
+            return Ok(None);
         }
         Ok(now.event(flags))
     }
@@ -198,7 +214,7 @@ impl IoState {
         let mut waiters = self.waiters.lock();
         // CHECK: an event since the first look. The reactor takes the wakers in
         // a later section than this one, or has set the word before this look.
-        if let Some(result) = self.look(flags).transpose() {
+        if let Some(result) = self.look(flags, None).transpose() {
             drop(waiters);
             return Poll::Ready(result);
         }
@@ -230,14 +246,23 @@ impl fmt::Debug for IoState {
 pub struct WaitReady<'a> {
     state: &'a IoState,
     interest: Ready,
-    key: Option<usize>,
+    /// The event that the wait must not end with.
+    tried: Option<ReadyEvent>,
+    key: Option<u64>,
+}
+
+impl WaitReady<'_> {
+    #[inline]
+    fn look(&self) -> Option<io::Result<ReadyEvent>> {
+        self.state.look(self.interest, self.tried).transpose()
+    }
 }
 
 impl Future for WaitReady<'_> {
     type Output = io::Result<ReadyEvent>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(result) = self.state.look(self.interest).transpose() {
+        if let Some(result) = self.look() {
             return Poll::Ready(result);
         }
         // As in `poll_slot`.
@@ -245,17 +270,14 @@ impl Future for WaitReady<'_> {
         let state = self.state;
         let mut waiters = state.waiters.lock();
         // CHECK: as there.
-        if let Some(result) = state.look(self.interest).transpose() {
+        if let Some(result) = self.look() {
             drop(waiters);
             return Poll::Ready(result);
         }
         let former = match self.key {
-            Some(key) => waiters.list[key].waker.replace(waker),
+            Some(key) => waiters.list.replace(key, waker),
             None => {
-                self.key = Some(waiters.list.insert(Waiter {
-                    interest: self.interest,
-                    waker: Some(waker),
-                }));
+                self.key = Some(waiters.list.insert(self.interest, waker));
                 None
             }
         };

@@ -17,6 +17,9 @@ const _: () = assert!(
 const INDEX_BITS: u32 = 28;
 const INDEX: usize = (1 << INDEX_BITS) - 1;
 
+/// A slab of up to this capacity is never made smaller.
+const SMALL: usize = 1024;
+
 /// The token of the waker of `unpark`. No registration has it, for none is
 /// given the last index.
 pub(crate) const UNPARK: Token = Token(usize::MAX);
@@ -28,6 +31,10 @@ pub(crate) struct Table {
     /// Counts registrations. A token is met again only after 2^36 of them, and
     /// then only if the index is the same too.
     generation: usize,
+    /// At so few registrations the memory beyond the last one is given back: a
+    /// quarter of the most there were, then half of that, and so on, so that the
+    /// walks over the slab stay rare.
+    shrink_at: usize,
     shut_down: bool,
 }
 
@@ -42,6 +49,7 @@ impl Table {
         Self {
             slots: Slab::new(),
             generation: 0,
+            shrink_at: 0,
             shut_down: false,
         }
     }
@@ -59,6 +67,7 @@ impl Table {
         self.generation = self.generation.wrapping_add(1);
         let token = Token(self.generation << INDEX_BITS | index);
         entry.insert(Slot { token, state });
+        self.shrink_at = self.shrink_at.max(self.slots.len() / 4);
         Ok(token)
     }
 
@@ -66,7 +75,17 @@ impl Table {
     /// state is returned so that its wakers are not dropped under the lock.
     pub(crate) fn remove(&mut self, token: Token) -> Option<Arc<IoState>> {
         self.get(token)?;
-        Some(self.slots.remove(token.0 & INDEX).state)
+        let state = self.slots.remove(token.0 & INDEX).state;
+        if self.slots.len() <= self.shrink_at && self.slots.capacity() > SMALL {
+            self.shrink();
+        }
+        Some(state)
+    }
+
+    #[cold]
+    fn shrink(&mut self) {
+        self.slots.shrink_to_fit();
+        self.shrink_at = self.slots.len() / 2;
     }
 
     /// The registration that `token` was given to, if it still has its slot.

@@ -39,7 +39,7 @@ pub struct Config {
     /// A busy worker looks at the driver each time it has taken this many
     /// steps, or fewer, so that they take about a millisecond at most; the steps
     /// of a worker that the caller steps are not timed. It is also how many tasks
-    /// go before the future of [`CurrentThread::block_on`] that has just been
+    /// go at most before the future of [`CurrentThread::block_on`] that has just been
     /// polled. Not zero.
     ///
     /// [`CurrentThread::block_on`]: crate::CurrentThread::block_on

@@ -127,9 +127,10 @@ impl CurrentThread {
     }
 
     /// Runs a future on the calling thread, and the scheduler's tasks beside
-    /// it, until the future is ready: once it was polled, up to
-    /// [`event_interval`](Config::event_interval) tasks that are due go first.
-    /// While another thread is inside, that one runs the tasks.
+    /// it, until the future is ready. The future has its turn as if it were one of
+    /// the tasks: once it was polled, those that are due by then go first, up to
+    /// [`event_interval`](Config::event_interval) of them. While another thread is
+    /// inside, that one runs the tasks.
     ///
     /// # Panics
     ///
@@ -205,17 +206,18 @@ impl Turn<'_> {
         core.attach();
         core.keep_time();
         let _worker = context::enter_worker(core);
-        // The tasks that go first once the future was polled: one that yields lets
-        // the others run, not one of them.
+        // The tasks that go first once the future was polled, those that are due by then: it has its
+        // turn among them as if it were one. A long queue does not keep it waiting.
         let mut before_future = 0;
         loop {
             if before_future == 0 && self.signal.take_woken() {
-                before_future = core.shared().config.event_interval;
                 match self.signal.poll(future.as_mut(), cx) {
                     Polled::Pending => {}
                     Polled::Ready(output) => return Some(output),
                     Polled::Ended => return None,
                 }
+                let limit = core.shared().config.event_interval as usize;
+                before_future = core.due_len().min(limit);
             }
             match core.step() {
                 Step::Ran => before_future = before_future.saturating_sub(1),

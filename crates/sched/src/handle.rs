@@ -306,6 +306,19 @@ pub fn is_inside() -> bool {
     context::is_inside()
 }
 
+/// Counts a poll that a task, or the future of a `block_on`, makes by itself as a step of the worker:
+/// for a set of tasks that is polled as a whole. Returns false when the worker has to look at the
+/// driver or the injection queue first; the set is to return from its own poll then, to be polled again.
+///
+/// A set polls once in each poll of its own, whatever this returns, and calls this before every
+/// further one. So an event waits behind as many polls as it would beside tasks of the scheduler.
+///
+/// On a thread that runs no worker this returns true.
+#[inline]
+pub fn count_nested_poll() -> bool {
+    context::worker().is_none_or(Core::count_nested_poll)
+}
+
 #[cold]
 #[track_caller]
 fn no_scheduler() -> ! {

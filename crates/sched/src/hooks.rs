@@ -84,7 +84,7 @@ impl TaskHooks {
 
     /// Says that a task has ended, if the outcome of its run is that.
     pub(crate) fn ended(&self, task: &Option<TaskMeta<'_>>, outcome: &Outcome) {
-        if matches!(outcome, Outcome::Complete | Outcome::CompleteElsewhere(_)) {
+        if matches!(outcome, Outcome::Complete | Outcome::CompleteElsewhere) {
             call(&self.on_terminate, task);
         }
     }

@@ -26,7 +26,7 @@ pub use config::{AroundWorker, Config, Hook, RelieveWorker};
 pub use context::EnterGuard;
 pub use current_thread::CurrentThread;
 pub use driver::{Driver, Unpark};
-pub use handle::{Handle, is_inside, is_on_pinned_worker, spawn, spawn_local};
+pub use handle::{Handle, count_nested_poll, is_inside, is_on_pinned_worker, spawn, spawn_local};
 pub use hooks::{TaskHook, TaskHooks, TaskMeta};
 pub use id::{Id, take_id};
 pub use in_place::block_in_place;

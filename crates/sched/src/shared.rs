@@ -7,7 +7,6 @@ use raddle_queue::{Injection, Slot, Stealer};
 use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex, Rank};
 use raddle_std::{CachePadded, Count};
-use raddle_task::CompletedStack;
 
 use crate::config::Config;
 use crate::context;
@@ -60,8 +59,6 @@ pub(crate) struct Remote {
     /// The task to run next. Put in by its worker alone.
     pub(crate) slot: Slot<Task>,
     pub(crate) parker: Parker,
-    /// Tasks of its live list that completed on other workers.
-    pub(crate) completed: CompletedStack,
     pub(crate) counters: Arc<CachePadded<Counters>>,
 }
 
@@ -94,7 +91,6 @@ impl Shared {
                     stealer,
                     slot: Slot::new(),
                     parker: Parker::new(),
-                    completed: CompletedStack::new(),
                     counters: Arc::new(CachePadded::new(Counters::new(&config, epoch))),
                 };
                 (owner, remote)

@@ -69,9 +69,6 @@ fn cancel_waiting(cores: &[Seat]) {
     let _worker = context::enter_worker(&cores[0]);
     abort_all(cores);
     cancel_queued(cores);
-    for core in cores {
-        core.collect_completed();
-    }
 }
 
 impl Shared {
@@ -113,9 +110,6 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     abort_all(&cores);
     loop {
         cancel_queued(&cores);
-        for core in &cores {
-            core.collect_completed();
-        }
         if cores.iter().all(|core| core.live.is_empty()) {
             break;
         }
@@ -124,8 +118,6 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     }
     shared.injection.close();
     cancel_queued(&cores);
-    // Nobody collects what has completed from here on. There is nothing: a list has
-    // a task until that has been collected.
     debug_assert!(
         cores.iter().all(|core| core.live.is_empty()),
         "a task came into a live list that had ended"

@@ -13,7 +13,6 @@ mod watch;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use raddle_queue::{Injection, Owner};
@@ -192,7 +191,7 @@ impl Core {
             backlog: Injection::new(),
             counters: shared.remotes[index].counters.clone(),
             observes: shared.config.observes_runs(),
-            live: LiveList::new(NonZeroU32::new(number).expect("the number starts at one")),
+            live: LiveList::new(),
             order,
             thread: Cell::new(None),
             shards: OnceCell::new(),
@@ -265,7 +264,7 @@ impl Core {
         let busy = || self.timed.get().then(|| self.counters.take_time());
         let due = self.turns.take(busy);
         if due.events {
-            self.collect_completed();
+            self.live.reclaim();
             self.look_at_driver();
             if self.shared.is_closed() {
                 return Some(Step::Shutdown);

@@ -5,9 +5,10 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
+use pin_project_lite::pin_project;
 use raddle_std::sync::{Mutex, Rank};
 
-use crate::wait_list::WaitList;
+use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;
 
 /// A point at which a number of tasks wait for one another.
@@ -33,17 +34,10 @@ pub struct Barrier {
 }
 
 struct State {
-    /// How many have come since it last opened, and have not gone.
+    /// How many have come since it last opened.
     arrived: usize,
-    /// How often it has opened.
-    opened: usize,
-    waiters: WaitList<Waiter>,
-}
-
-struct Waiter {
-    /// What `opened` was when it came: once that has changed, it may go.
-    came: usize,
-    waker: Waker,
+    /// Those of them that wait; released when it opens.
+    waiters: WaitList<Waker, ()>,
 }
 
 /// Whether a task was the one that opened a [`Barrier`].
@@ -68,7 +62,6 @@ impl Barrier {
                 Rank::leaf("barrier"),
                 State {
                     arrived: 0,
-                    opened: 0,
                     waiters: WaitList::new(),
                 },
             ),
@@ -79,13 +72,12 @@ impl Barrier {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before the barrier has opened, it is as if the task had never
-    /// come. Dropped after that, but before it was polled again, it has taken
-    /// part.
+    /// Not cancel safe: once it has been polled the task has come, and is counted as one of those for whom the
+    /// barrier opens, also if the future is dropped before. As in Tokio.
     pub async fn wait(&self) -> BarrierWaitResult {
         Wait {
             barrier: self,
-            key: None,
+            node: Node::new(),
         }
         .await
     }
@@ -99,53 +91,63 @@ impl fmt::Debug for Barrier {
     }
 }
 
-/// The future of [`Barrier::wait`].
-struct Wait<'a> {
-    barrier: &'a Barrier,
-    /// Its place among the waiters, while it waits.
-    key: Option<usize>,
+pin_project! {
+    /// The future of [`Barrier::wait`].
+    struct Wait<'a> {
+        barrier: &'a Barrier,
+        // Idle until it has come.
+        #[pin]
+        node: Node<Waker, ()>,
+    }
+
+    impl PinnedDrop for Wait<'_> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            if this.node.is_idle() || this.node.as_mut().take_verdict().is_some() {
+                return;
+            }
+            // It stays counted among those that have come.
+            let waker = this.barrier.state.lock().waiters.remove(this.node);
+            drop(waker);
+        }
+    }
 }
 
 impl Wait<'_> {
-    fn poll_first(&mut self, waker: &Waker) -> Poll<BarrierWaitResult> {
+    fn come(self: Pin<&mut Self>, waker: &Waker) -> Poll<BarrierWaitResult> {
         // Before the lock, and dropped after it: that is the executor's code.
-        let mut waker = Some(waker.clone());
-        let mut state = self.barrier.state.lock();
-        let came = state.opened;
-        if state.arrived + 1 == self.barrier.size {
-            state.arrived = 0;
-            state.opened = came.wrapping_add(1);
-            let mut wakers = Wakers::default();
-            while let Some(key) = state.waiters.first() {
-                let waiter = state.waiters.get_mut(key);
-                wakers.push(mem::replace(&mut waiter.waker, Waker::noop().clone()));
-                state.waiters.unqueue(key);
-            }
-            drop(state);
-            wakers.wake_all();
-            return Poll::Ready(BarrierWaitResult(true));
-        }
-        if let Some(waker) = waker.take() {
-            state.arrived += 1;
-            self.key = Some(state.waiters.push_back(Waiter { came, waker }));
-        }
-        Poll::Pending
-    }
-
-    fn poll_again(&mut self, key: usize, waker: &Waker) -> Poll<BarrierWaitResult> {
-        // Before the lock, and dropped after it.
-        let mut waker = waker.clone();
-        let mut state = self.barrier.state.lock();
-        let opened = state.opened;
-        let waiter = state.waiters.get_mut(key);
-        if waiter.came == opened {
-            mem::swap(&mut waiter.waker, &mut waker);
+        let waker = waker.clone();
+        let this = self.project();
+        let mut state = this.barrier.state.lock();
+        state.arrived += 1;
+        if state.arrived < this.barrier.size {
+            state.waiters.push_back(this.node, waker);
             return Poll::Pending;
         }
-        self.key = None;
-        let waiter = state.waiters.remove(key);
+        state.arrived = 0;
+        let mut wakers = Wakers::default();
+        while let Some(waker) = state.waiters.release_first(()) {
+            wakers.push(waker);
+        }
         drop(state);
-        drop(waiter);
+        wakers.wake_all();
+        Poll::Ready(BarrierWaitResult(true))
+    }
+
+    fn poll_again(self: Pin<&mut Self>, waker: &Waker) -> Poll<BarrierWaitResult> {
+        let mut this = self.project();
+        if this.node.as_mut().take_verdict().is_some() {
+            return Poll::Ready(BarrierWaitResult(false));
+        }
+        // Before the lock, and dropped after it.
+        let mut waker = waker.clone();
+        let mut state = this.barrier.state.lock();
+        if let Some(registered) = state.waiters.get_mut(this.node.as_mut()) {
+            mem::swap(registered, &mut waker);
+            return Poll::Pending;
+        }
+        drop(state);
+        let _ = this.node.take_verdict();
         Poll::Ready(BarrierWaitResult(false))
     }
 }
@@ -155,26 +157,14 @@ impl Future for Wait<'_> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
-        let this = self.get_mut();
-        let result = match this.key {
-            None => this.poll_first(cx.waker()),
-            Some(key) => this.poll_again(key, cx.waker()),
+        let result = if self.node.is_idle() {
+            self.come(cx.waker())
+        } else {
+            self.poll_again(cx.waker())
         };
         if result.is_ready() {
             coop.made_progress();
         }
         result
-    }
-}
-
-impl Drop for Wait<'_> {
-    fn drop(&mut self) {
-        let Some(key) = self.key.take() else { return };
-        let mut state = self.barrier.state.lock();
-        let waiter = state.waiters.remove(key);
-        if waiter.came == state.opened {
-            state.arrived -= 1;
-        }
-        drop(state);
     }
 }

@@ -26,6 +26,10 @@ mod semaphore;
 mod sequence;
 mod set_once;
 mod try_lock_error;
+#[allow(
+    unsafe_code,
+    reason = "its nodes lie in futures, which are pinned, and are reached under the lock"
+)]
 mod wait_list;
 #[allow(unsafe_code, reason = "the state word beside it says whose it is")]
 mod waker_cell;

@@ -48,8 +48,12 @@ mod chan;
 pub mod error;
 mod head;
 mod list;
+mod position;
 mod rx;
 mod unbounded;
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;
 
 pub use bounded::{OwnedPermit, Permit, PermitIterator, Receiver, Sender, WeakSender, channel};
 pub use unbounded::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};

@@ -5,13 +5,12 @@ mod state;
 
 use std::fmt;
 use std::sync::Arc;
-use std::task::Waker;
 
 use raddle_std::sync::{Mutex, Rank};
 
 use self::notified::{By, Waiter};
 use self::state::{State, ToCalled, ToPermit};
-use crate::wait_list::{Marks, WaitList};
+use crate::wait_list::WaitList;
 use crate::wakers::Wakers;
 
 pub use self::notified::{Notified, OwnedNotified};
@@ -73,8 +72,7 @@ pub use self::notified::{Notified, OwnedNotified};
 /// ```
 pub struct Notify {
     state: State,
-    marks: Marks,
-    waiters: Mutex<WaitList<Waiter>>,
+    waiters: Mutex<WaitList<Waiter, By>>,
 }
 
 impl Notify {
@@ -89,7 +87,6 @@ impl Notify {
     pub fn new() -> Self {
         Self {
             state: State::new(),
-            marks: Marks::new(),
             waiters: Mutex::ranked(Rank::leaf("waiters of a notify"), WaitList::new()),
         }
     }
@@ -99,7 +96,6 @@ impl Notify {
     pub const fn const_new() -> Self {
         Self {
             state: State::new(),
-            marks: Marks::new(),
             waiters: Mutex::ranked(Rank::leaf("waiters of a notify"), WaitList::new()),
         }
     }
@@ -168,44 +164,31 @@ impl Notify {
 
     /// Notifies a waiter under the lock, or stores a permit if the last one has
     /// left meanwhile.
-    fn notify_queued(&self, waiters: &mut WaitList<Waiter>, by: By) -> Option<Waker> {
+    fn notify_queued(&self, waiters: &mut WaitList<Waiter, By>, by: By) -> Waiter {
         if self.state.transition_to_permit() == ToPermit::Stored {
             return None;
         }
-        let chosen = match by {
-            By::Last => waiters.last(),
-            By::First | By::All => waiters.first(),
+        let waiter = match by {
+            By::Last => waiters.release_last(by),
+            By::First | By::All => waiters.release_first(by),
         };
-        let key = chosen.expect("the list is not empty while WAITING is set");
-        let waker = self.notify_waiter(waiters, key, by);
         if waiters.is_empty() {
             self.state.stop_waiting();
         }
-        waker
+        waiter.expect("the list is not empty while WAITING is set")
     }
 
     fn notify_all(&self) {
         let mut wakers = Wakers::default();
         let mut waiters = self.waiters.lock();
         self.state.call_all();
-        while let Some(key) = waiters.first() {
-            if let Some(waker) = self.notify_waiter(&mut waiters, key, By::All) {
+        while let Some(waiter) = waiters.release_first(By::All) {
+            if let Some(waker) = waiter {
                 wakers.push(waker);
             }
         }
         drop(waiters);
         wakers.wake_all();
-    }
-
-    /// Takes a waiter out of line. It stays in the list, for its future to find
-    /// what it was notified by.
-    fn notify_waiter(&self, waiters: &mut WaitList<Waiter>, key: usize, by: By) -> Option<Waker> {
-        waiters.unqueue(key);
-        let waiter = waiters.get_mut(key);
-        waiter.notified = Some(by);
-        let waker = waiter.waker.take();
-        self.marks.tell(key);
-        waker
     }
 }
 

@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
+use std::mem;
 
-use crate::Notify;
-use crate::once_slot::{Claim, OnceSlot};
+use crate::once_slot::OnceSlot;
+use crate::semaphore::core::{Closed, Core, Refused};
 
 /// A cell whose value is made at its first use, by an async function.
 ///
@@ -31,8 +32,8 @@ use crate::once_slot::{Claim, OnceSlot};
 /// ```
 pub struct OnceCell<T> {
     slot: OnceSlot<T>,
-    /// Notifies one when an initialiser gave up, and all when the value is there.
-    ended: Notify,
+    /// One permit: the turn to make the value. Closed once that is there.
+    turns: Core,
 }
 
 /// Why [`OnceCell::set`] refused a value, which it carries.
@@ -61,7 +62,7 @@ impl<T> OnceCell<T> {
     pub const fn const_new() -> Self {
         Self {
             slot: OnceSlot::new(),
-            ended: Notify::const_new(),
+            turns: Core::new(1),
         }
     }
 
@@ -70,14 +71,14 @@ impl<T> OnceCell<T> {
     pub const fn const_new_with(value: T) -> Self {
         Self {
             slot: OnceSlot::with_value(value),
-            ended: Notify::const_new(),
+            turns: Core::new(1),
         }
     }
 
     fn with_slot(slot: OnceSlot<T>) -> Self {
         Self {
             slot,
-            ended: Notify::new(),
+            turns: Core::new(1),
         }
     }
 
@@ -100,15 +101,19 @@ impl<T> OnceCell<T> {
     ///
     /// # Errors
     ///
-    /// If there is a value already, or one is being made.
+    /// If there is a value already, or one is being made: also if it is the turn of an initialiser that has
+    /// not begun yet.
     pub fn set(&self, value: T) -> Result<(), SetError<T>> {
-        match Attempt::start(self) {
-            Some(attempt) => {
-                attempt.succeed(value);
+        if self.initialized() {
+            return Err(SetError::AlreadyInitializedError(value));
+        }
+        match self.turns.try_acquire(1) {
+            Ok(()) => {
+                Turn(self).succeed(value);
                 Ok(())
             }
-            None if self.initialized() => Err(SetError::AlreadyInitializedError(value)),
-            None => Err(SetError::InitializingError(value)),
+            Err(Refused::Closed) => Err(SetError::AlreadyInitializedError(value)),
+            Err(Refused::NoPermits) => Err(SetError::InitializingError(value)),
         }
     }
 
@@ -158,21 +163,18 @@ impl<T> OnceCell<T> {
         if let Some(value) = self.get() {
             return Ok(value);
         }
-        raddle_coop::cooperative(async {
-            let attempt = loop {
-                // Before the look: an end that comes between the two counts.
-                let ended = self.ended.notified();
-                if let Some(value) = self.get() {
-                    return Ok(value);
-                }
-                if let Some(attempt) = Attempt::start(self) {
-                    break attempt;
-                }
-                ended.await;
-            };
-            Ok(attempt.succeed(f().await?))
-        })
-        .await
+        match self.turns.acquire(1).await {
+            Ok(()) => {
+                let turn = Turn(self);
+                Ok(turn.succeed(f().await?))
+            }
+            Err(Closed) => Ok(self.value()),
+        }
+    }
+
+    /// The value, which is there once there are no turns any more.
+    fn value(&self) -> &T {
+        self.get().expect("there is a value before the turns end")
     }
 
     /// Takes the value out of a cell that nobody shares any more.
@@ -182,37 +184,28 @@ impl<T> OnceCell<T> {
 
     /// Takes the value out, and leaves the cell empty.
     pub fn take(&mut self) -> Option<T> {
+        self.turns = Core::new(1);
         self.slot.take()
     }
 }
 
-/// Somebody who makes the value. Its drop lets the next try.
-struct Attempt<'a, T> {
-    cell: &'a OnceCell<T>,
-    claim: Option<Claim<'a, T>>,
-}
+/// The turn to make the value. Dropped, it is the next in line's.
+struct Turn<'a, T>(&'a OnceCell<T>);
 
-impl<'a, T> Attempt<'a, T> {
-    fn start(cell: &'a OnceCell<T>) -> Option<Self> {
-        let claim = Some(cell.slot.claim()?);
-        Some(Self { cell, claim })
-    }
-
-    fn succeed(mut self, value: T) -> &'a T {
-        if let Some(claim) = self.claim.take() {
-            claim.set(value);
-        }
-        self.cell.ended.notify_waiters();
-        self.cell.get().expect("it was set just now")
+impl<'a, T> Turn<'a, T> {
+    fn succeed(self, value: T) -> &'a T {
+        let cell = self.0;
+        mem::forget(self);
+        let refused = cell.slot.set(value);
+        debug_assert!(refused.is_ok(), "only one has its turn");
+        cell.turns.close();
+        cell.value()
     }
 }
 
-impl<T> Drop for Attempt<'_, T> {
+impl<T> Drop for Turn<'_, T> {
     fn drop(&mut self) {
-        if let Some(claim) = self.claim.take() {
-            drop(claim);
-            self.cell.ended.notify_one();
-        }
+        self.0.turns.release(1);
     }
 }
 

@@ -5,11 +5,10 @@ use std::mem::MaybeUninit;
 use raddle_std::cell::UnsafeCell;
 use raddle_std::sync::atomic::{AtomicU32, Ordering};
 
-/// Nobody has claimed the slot.
+/// There is no value.
 const EMPTY: u32 = 0;
-/// Somebody may write the value. Set by `claim`; ended by the drop of the
-/// claim, with `EMPTY`, or by its `set`.
-const CLAIMED: u32 = 1;
+/// A thread writes the value. Ended by `SET`, by that thread.
+const WRITING: u32 = 1;
 /// The value is written, and there until the slot is borrowed exclusively.
 const SET: u32 = 2;
 
@@ -17,17 +16,13 @@ const SET: u32 = 2;
 ///
 /// Who may touch the value:
 /// 1. in `EMPTY` nobody, for there is none;
-/// 2. in `CLAIMED` the one [`Claim`] only;
+/// 2. in `WRITING` the thread that made it so only;
 /// 3. in `SET` everybody may read it;
 /// 4. who holds the slot exclusively may do anything.
 pub(crate) struct OnceSlot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
 }
-
-/// The right to set the value. Dropping it leaves the slot to others.
-#[derive(Debug)]
-pub(crate) struct Claim<'a, T>(&'a OnceSlot<T>);
 
 impl<T> OnceSlot<T> {
     #[cfg(not(raddle_loom))]
@@ -64,7 +59,7 @@ impl<T> OnceSlot<T> {
 
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
-        // ORDERING: Acquire pairs with `Claim::set`: the value is written.
+        // ORDERING: Acquire pairs with `set`: the value is written.
         self.state.load(Ordering::Acquire) == SET
     }
 
@@ -102,35 +97,22 @@ impl<T> OnceSlot<T> {
         }))
     }
 
-    /// The right to set the value, if nobody has it and there is none.
-    pub(crate) fn claim(&self) -> Option<Claim<'_, T>> {
-        // ORDERING: Acquire pairs with the drop of the claim before. Relaxed on
-        // failure: whoever wants the value looks with `is_set`.
-        self.state
-            .compare_exchange(EMPTY, CLAIMED, Ordering::Acquire, Ordering::Relaxed)
-            .ok()
-            .map(|_| Claim(self))
-    }
-}
-
-impl<T> Claim<'_, T> {
-    pub(crate) fn set(self, value: T) {
-        let slot = self.0;
-        std::mem::forget(self);
-        slot.value.with_mut(|place| {
-            // SAFETY: rule 2: this was the only claim.
+    /// Sets the value; or gives it back, if there is one or another thread writes one.
+    pub(crate) fn set(&self, value: T) -> Result<(), T> {
+        // ORDERING: the place is as it was made, or as who had the slot exclusively left it.
+        let empty =
+            self.state
+                .compare_exchange(EMPTY, WRITING, Ordering::Relaxed, Ordering::Relaxed);
+        if empty.is_err() {
+            return Err(value);
+        }
+        self.value.with_mut(|place| {
+            // SAFETY: rule 2: the exchange above succeeds for one thread only.
             unsafe { (*place).write(value) };
         });
         // ORDERING: Release pairs with `is_set`.
-        slot.state.store(SET, Ordering::Release);
-    }
-}
-
-impl<T> Drop for Claim<'_, T> {
-    fn drop(&mut self) {
-        // ORDERING: Release pairs with `claim`: what this one did before it
-        // gave up is visible to the next.
-        self.0.state.store(EMPTY, Ordering::Release);
+        self.state.store(SET, Ordering::Release);
+        Ok(())
     }
 }
 

@@ -6,11 +6,12 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use pin_project_lite::pin_project;
 use raddle_std::CachePadded;
-use raddle_std::sync::{Mutex, MutexGuard, Rank};
-use slab::Slab;
+use raddle_std::sync::{Mutex, Rank};
 
 use self::word::Word;
+use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;
 
 pub(crate) use self::word::{Now, Waiting};
@@ -33,27 +34,7 @@ pub(crate) struct Sequence {
 }
 
 /// Some of those who wait, all woken together.
-#[derive(Debug)]
-struct Crowd {
-    /// How often it has been woken: a place is good in its own round.
-    round: u64,
-    wakers: Slab<Waker>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    round: u64,
-    key: usize,
-}
-
-impl Crowd {
-    /// The key of a place that is still in the crowd.
-    fn find(&self, place: Option<Place>) -> Option<usize> {
-        place
-            .filter(|place| place.round == self.round)
-            .map(|place| place.key)
-    }
-}
+type Crowd = WaitList<Waker, ()>;
 
 impl Sequence {
     pub(crate) fn new() -> Self {
@@ -62,10 +43,7 @@ impl Sequence {
             crowds: std::array::from_fn(|_| {
                 CachePadded::new(Mutex::ranked(
                     Rank::leaf("crowd of a sequence"),
-                    Crowd {
-                        round: 0,
-                        wakers: Slab::new(),
-                    },
+                    Crowd::new(),
                 ))
             }),
         }
@@ -99,8 +77,7 @@ impl Sequence {
         let mut wakers = Wakers::default();
         for index in waiting.crowds() {
             let mut crowd = self.crowds[index].lock();
-            crowd.round += 1;
-            for waker in crowd.wakers.drain() {
+            while let Some(waker) = crowd.release_first(()) {
                 wakers.push(waker);
             }
         }
@@ -114,60 +91,76 @@ impl Sequence {
             sequence: self,
             seen,
             index: spread % CROWDS,
-            place: None,
+            node: Node::new(),
         }
     }
 }
 
-/// The future of [`Sequence::changed`]. It takes no part in the poll budget:
-/// its callers do.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub(crate) struct Changed<'a> {
-    sequence: &'a Sequence,
-    seen: u64,
-    index: usize,
-    place: Option<Place>,
+pin_project! {
+    /// The future of [`Sequence::changed`]. It takes no part in the poll budget:
+    /// its callers do.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub(crate) struct Changed<'a> {
+        sequence: &'a Sequence,
+        seen: u64,
+        index: usize,
+        // In the crowd, unless it is idle; released by an advance.
+        #[pin]
+        node: Node<Waker, ()>,
+    }
+
+    impl PinnedDrop for Changed<'_> {
+        #[inline]
+        fn drop(this: Pin<&mut Self>) {
+            if !this.node.is_idle() {
+                this.leave();
+            }
+        }
+    }
 }
 
 impl Changed<'_> {
-    fn crowd(&self) -> MutexGuard<'_, Crowd> {
-        self.sequence.crowds[self.index].lock()
-    }
-
-    /// Ready if it need not wait.
-    fn check(&self, now: Now) -> Poll<Now> {
-        if now.count != self.seen || now.closed {
-            Poll::Ready(now)
-        } else {
-            Poll::Pending
-        }
-    }
-
     /// Goes into the crowd, unless it need not wait.
-    fn join(&mut self, waker: Waker) -> Poll<Now> {
-        let mut crowd = self.crowd();
-        if let Some(key) = crowd.find(self.place) {
-            let old = mem::replace(&mut crowd.wakers[key], waker);
+    fn join(self: Pin<&mut Self>, mut waker: Waker) -> Poll<Now> {
+        let (sequence, index, seen) = (self.sequence, self.index, self.seen);
+        let mut crowd = sequence.crowds[index].lock();
+        let mut node = self.project().node;
+        if let Some(registered) = crowd.get_mut(node.as_mut()) {
+            mem::swap(registered, &mut waker);
             drop(crowd);
-            drop(old);
+            // The former waker is dropped after the lock.
+            drop(waker);
             return Poll::Pending;
         }
-        let word = &self.sequence.word;
-        if let Poll::Ready(now) = self.check(word.start_waiting(self.index)) {
-            if crowd.wakers.is_empty() {
-                word.stop_waiting(self.index);
+        // A former wait was released.
+        let _ = node.as_mut().take_verdict();
+        let now = sequence.word.start_waiting(index);
+        if now.is_after(seen) {
+            if crowd.is_empty() {
+                sequence.word.stop_waiting(index);
             }
             drop(crowd);
             return Poll::Ready(now);
         }
-        let place = Place {
-            round: crowd.round,
-            key: crowd.wakers.insert(waker),
-        };
-        drop(crowd);
-        self.place = Some(place);
+        crowd.push_back(node, waker);
         Poll::Pending
+    }
+
+    /// Leaves the crowd, unless it was released.
+    #[cold]
+    fn leave(self: Pin<&mut Self>) {
+        let mut this = self.project();
+        if this.node.as_mut().take_verdict().is_some() {
+            return;
+        }
+        let mut crowd = this.sequence.crowds[*this.index].lock();
+        let waker = crowd.remove(this.node);
+        if waker.is_some() && crowd.is_empty() {
+            this.sequence.word.stop_waiting(*this.index);
+        }
+        drop(crowd);
+        drop(waker);
     }
 }
 
@@ -175,36 +168,20 @@ impl Future for Changed<'_> {
     type Output = Now;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Now> {
-        if let Poll::Ready(now) = self.check(self.sequence.now()) {
+        let now = self.sequence.now();
+        if now.is_after(self.seen) {
             return Poll::Ready(now);
         }
-        if self.place.is_some() {
-            let crowd = self.crowd();
-            if let Some(key) = crowd.find(self.place)
-                && crowd.wakers[key].will_wake(cx.waker())
+        if !self.node.is_idle() {
+            let this = self.as_mut().project();
+            let mut crowd = this.sequence.crowds[*this.index].lock();
+            if let Some(waker) = crowd.get_mut(this.node)
+                && waker.will_wake(cx.waker())
             {
                 return Poll::Pending;
             }
         }
         self.join(cx.waker().clone())
-    }
-}
-
-impl Drop for Changed<'_> {
-    fn drop(&mut self) {
-        if self.place.is_none() || !self.sequence.word.is_waiting(self.index) {
-            return;
-        }
-        let mut crowd = self.crowd();
-        let Some(key) = crowd.find(self.place) else {
-            return;
-        };
-        let waker = crowd.wakers.remove(key);
-        if crowd.wakers.is_empty() {
-            self.sequence.word.stop_waiting(self.index);
-        }
-        drop(crowd);
-        drop(waker);
     }
 }
 

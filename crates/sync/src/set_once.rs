@@ -95,10 +95,7 @@ impl<T> SetOnce<T> {
         }
         {
             let _setting = self.setting.lock();
-            let Some(claim) = self.slot.claim() else {
-                return Err(SetOnceError(value));
-            };
-            claim.set(value);
+            self.slot.set(value).map_err(SetOnceError)?;
         }
         self.was_set.notify_waiters();
         Ok(())

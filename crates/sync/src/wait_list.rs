@@ -1,129 +1,356 @@
 //! Who waits, in the order in which they came.
 
-mod marks;
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomPinned;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::process;
+use std::ptr::{self, NonNull};
 
-use slab::Slab;
+use raddle_std::cell::UnsafeCell;
+use raddle_std::sync::atomic::{AtomicU32, Ordering};
 
-pub(crate) use self::marks::{Marks, Told};
+/// The node is in no list.
+const IDLE: u32 = 0;
 
-/// Stands for no place.
-const NONE: usize = usize::MAX;
+/// The node is in a list. Set by its future, under the lock of the list; ended by the future with `IDLE`
+/// or by whoever serves it with `RELEASED`, under that lock too.
+const QUEUED: u32 = 1;
 
-/// Items in an order, found again by their keys. What is waited for keeps it
-/// under its lock, and whoever waits keeps the key: so neither needs to stay at
-/// one place in memory.
+/// The node has left its list with a verdict, which its future has not taken yet.
+const RELEASED: u32 = 2;
+
+/// A list of waiters, each with an item `T` for whoever serves it, and released with a verdict `V`. What is
+/// waited for keeps it under its lock.
 ///
-/// An item has two lives: while it is *queued* it has its place in the order;
-/// it can [leave](Self::unqueue) that, for instance because what it waits for
-/// has been set aside for it, and stays until it is [removed](Self::remove).
-#[derive(Debug)]
-pub(crate) struct WaitList<T> {
-    nodes: Slab<Node<T>>,
-    first: usize,
-    last: usize,
+/// It allocates nothing: a waiter is a [`Node`], which lies in the future that waits. The future learns
+/// without the lock that it was released, and is then free to be dropped without it.
+///
+/// Who may touch a node:
+/// 1. while it is `IDLE` or `RELEASED`, its future alone;
+/// 2. while it is `QUEUED`, whoever has the list exclusively, and so the lock. That it is queued its future
+///    knows by itself; whether it is still, only who has the list does;
+/// 3. the store of `RELEASED` is the last access of whoever releases it: the node may be gone after that;
+/// 4. a node is pinned from its first use on, and not dropped while it is queued.
+pub(crate) struct WaitList<T, V: Copy> {
+    ends: Option<Ends<T, V>>,
 }
 
-#[derive(Debug)]
-struct Node<T> {
+struct Ends<T, V: Copy> {
+    first: Link<T, V>,
+    last: Link<T, V>,
+}
+
+type Link<T, V> = NonNull<Node<T, V>>;
+
+/// A waiter.
+pub(crate) struct Node<T, V: Copy> {
+    state: AtomicU32,
+    /// The list that it was last queued in. Its future's alone at any time.
+    list: Cell<*const ()>,
+    /// There while it is queued.
+    place: UnsafeCell<MaybeUninit<Place<T, V>>>,
+    /// There while it is released.
+    verdict: UnsafeCell<MaybeUninit<V>>,
+    _pinned: PhantomPinned,
+}
+
+struct Place<T, V: Copy> {
+    before: Option<Link<T, V>>,
+    after: Option<Link<T, V>>,
     item: T,
-    queued: bool,
-    before: usize,
-    after: usize,
 }
 
-impl<T> Node<T> {
-    /// The node behind all others, of which `before` is the last.
-    fn last(item: T, before: usize) -> Self {
+// SAFETY: items and verdicts go from thread to thread, by the rules of `WaitList`; `list` is its future's.
+unsafe impl<T: Send, V: Copy + Send> Send for Node<T, V> {}
+// SAFETY: a shared node can be asked for its state only.
+unsafe impl<T: Send, V: Copy + Send> Sync for Node<T, V> {}
+// SAFETY: who has the list has what is in its nodes.
+unsafe impl<T: Send, V: Copy + Send> Send for WaitList<T, V> {}
+
+impl<T, V: Copy> Node<T, V> {
+    /// A node in no list.
+    #[inline]
+    pub(crate) fn new() -> Self {
         Self {
-            item,
-            queued: true,
-            before,
-            after: NONE,
+            state: AtomicU32::new(IDLE),
+            list: Cell::new(ptr::null()),
+            place: UnsafeCell::new(MaybeUninit::uninit()),
+            verdict: UnsafeCell::new(MaybeUninit::uninit()),
+            _pinned: PhantomPinned,
         }
+    }
+
+    /// Whether it is in no list, and was not released. Asked by its future.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        // ORDERING: only its future makes it idle, or queued.
+        self.state.load(Ordering::Relaxed) == IDLE
+    }
+
+    /// What it was released with, if it was; it is idle then. Without the lock.
+    #[inline]
+    pub(crate) fn take_verdict(self: Pin<&mut Self>) -> Option<V> {
+        // ORDERING: Acquire pairs with `WaitList::release`: what was done before is seen, and the accesses of
+        // whoever released it are over.
+        if self.state.load(Ordering::Acquire) != RELEASED {
+            return None;
+        }
+        // ORDERING: the node is its future's alone.
+        self.state.store(IDLE, Ordering::Relaxed);
+        // SAFETY: the verdict was written before the node was released, and by rule 1 nobody else touches it.
+        Some(
+            self.verdict
+                .with(|verdict| unsafe { (*verdict).assume_init() }),
+        )
+    }
+
+    /// Whether it is in `list`, to which the caller has exclusive access.
+    ///
+    /// # Panics
+    ///
+    /// If it is in another list.
+    #[inline]
+    fn is_in(&self, list: &WaitList<T, V>) -> bool {
+        // ORDERING: it was changed under the lock of the list, or by the caller.
+        let queued = self.state.load(Ordering::Relaxed) == QUEUED;
+        assert!(
+            !queued || self.list.get() == ptr::from_ref(list).cast(),
+            "a node in another list"
+        );
+        queued
+    }
+
+    /// Has its place changed.
+    ///
+    /// # Safety
+    ///
+    /// It is queued, and the caller has its list exclusively.
+    #[inline]
+    unsafe fn with_place<R>(&self, change: impl FnOnce(&mut Place<T, V>) -> R) -> R {
+        self.place.with_mut(|place| {
+            // SAFETY: the place is there while the node is queued, and the caller's by rule 2.
+            change(unsafe { (*place).assume_init_mut() })
+        })
     }
 }
 
-impl<T> WaitList<T> {
-    /// An empty list, which has allocated nothing.
+impl<T, V: Copy> Drop for Node<T, V> {
+    #[inline]
+    fn drop(&mut self) {
+        // ORDERING: as in `is_idle`; a future that was released has taken the verdict, or does not want it.
+        if self.state.load(Ordering::Relaxed) == QUEUED {
+            // Its neighbours would point to what is no node.
+            process::abort();
+        }
+        // To a model it is a write, so that each access has to be ordered before.
+        self.place.with_mut(|_| ());
+    }
+}
+
+impl<T, V: Copy> WaitList<T, V> {
+    /// An empty list.
     pub(crate) const fn new() -> Self {
-        Self {
-            nodes: Slab::new(),
-            first: NONE,
-            last: NONE,
-        }
+        Self { ends: None }
     }
 
-    /// Whether nothing is queued.
+    /// Whether nobody is in it.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.first == NONE
+        self.ends.is_none()
     }
 
-    /// Queues an item behind all others.
-    pub(crate) fn push_back(&mut self, item: T) -> usize {
-        let node = Node::last(item, self.last);
-        let key = self.nodes.insert(node);
-        self.append(key);
-        key
-    }
-
-    /// Queues another item in place of one that has left the order and is
-    /// dropped, with the same key.
-    fn requeue(&mut self, key: usize, item: T) {
-        debug_assert!(!self.is_queued(key), "its neighbours would be lost");
-        self.nodes[key] = Node::last(item, self.last);
-        self.append(key);
-    }
-
-    /// Makes the last of the order known as such.
-    fn append(&mut self, key: usize) {
-        match self.nodes.get_mut(self.last) {
-            Some(last) => last.after = key,
-            None => self.first = key,
-        }
-        self.last = key;
-    }
-
-    /// The key of the item that has been queued longest.
-    pub(crate) fn first(&self) -> Option<usize> {
-        (self.first != NONE).then_some(self.first)
-    }
-
-    /// The key of the item that was queued last.
-    pub(crate) fn last(&self) -> Option<usize> {
-        (self.last != NONE).then_some(self.last)
-    }
-
-    /// An item, queued or not.
-    pub(crate) fn get_mut(&mut self, key: usize) -> &mut T {
-        &mut self.nodes[key].item
-    }
-
-    /// Whether an item has its place in the order.
-    pub(crate) fn is_queued(&self, key: usize) -> bool {
-        self.nodes[key].queued
-    }
-
-    /// Takes an item out of the order, if it is there; its key stays good.
-    pub(crate) fn unqueue(&mut self, key: usize) {
-        let node = &mut self.nodes[key];
-        if !std::mem::replace(&mut node.queued, false) {
-            return;
-        }
-        let (before, after) = (node.before, node.after);
-        match self.nodes.get_mut(before) {
-            Some(before) => before.after = after,
-            None => self.first = after,
-        }
-        match self.nodes.get_mut(after) {
-            Some(after) => after.before = before,
-            None => self.last = before,
+    /// Puts an idle node behind all others.
+    ///
+    /// # Panics
+    ///
+    /// If the node is not idle.
+    #[inline]
+    pub(crate) fn push_back(&mut self, node: Pin<&mut Node<T, V>>, item: T) {
+        let node = node.into_ref().get_ref();
+        assert!(node.is_idle(), "a node that waits already");
+        node.list.set(ptr::from_ref(self).cast());
+        let before = self.ends.as_ref().map(|ends| ends.last);
+        node.place.with_mut(|place| {
+            let new = Place {
+                before,
+                after: None,
+                item,
+            };
+            // SAFETY: rule 1, for the node is idle.
+            unsafe { (*place).write(new) };
+        });
+        // ORDERING: who looks for queued nodes has the lock, which the caller has now.
+        node.state.store(QUEUED, Ordering::Relaxed);
+        let last = Link::from(node);
+        match &mut self.ends {
+            None => self.ends = Some(Ends { first: last, last }),
+            Some(ends) => {
+                // SAFETY: what the ends point to is in this list, so it is there (rule 4) and queued.
+                unsafe {
+                    ends.last
+                        .as_ref()
+                        .with_place(|place| place.after = Some(last))
+                };
+                ends.last = last;
+            }
         }
     }
 
-    /// Removes an item, queued or not. The key may be another's after it.
-    pub(crate) fn remove(&mut self, key: usize) -> T {
-        self.unqueue(key);
-        self.nodes.remove(key).item
+    /// The item of a node that has not been released.
+    #[inline]
+    pub(crate) fn get_mut<'a>(&'a mut self, node: Pin<&'a mut Node<T, V>>) -> Option<&'a mut T> {
+        let node = node.into_ref().get_ref();
+        if !node.is_in(self) {
+            return None;
+        }
+        node.place.with_mut(|place| {
+            // SAFETY: it is queued in this list, which the caller has exclusively for `'a`.
+            Some(&mut unsafe { (*place).assume_init_mut() }.item)
+        })
+    }
+
+    /// Takes a node out, if it has not been released, and returns its item. It is idle then.
+    pub(crate) fn remove(&mut self, node: Pin<&mut Node<T, V>>) -> Option<T> {
+        let node = node.into_ref().get_ref();
+        if !node.is_in(self) {
+            return None;
+        }
+        // SAFETY: it is queued in this list.
+        let item = unsafe { self.unlink(Link::from(node)) };
+        // ORDERING: the node is its future's, which is the caller.
+        node.state.store(IDLE, Ordering::Relaxed);
+        Some(item)
+    }
+
+    /// The items, from the one that has been there longest on.
+    #[inline]
+    pub(crate) fn items(&mut self) -> impl Iterator<Item = &T> {
+        let mut next = self.ends.as_ref().map(|ends| ends.first);
+        std::iter::from_fn(move || {
+            // SAFETY: it is in the list, so it is there.
+            let node = unsafe { next?.as_ref() };
+            node.place.with(|place| {
+                // SAFETY: it is queued, and by rule 2 nobody changes its place while the list is borrowed.
+                let place = unsafe { (*place).assume_init_ref() };
+                next = place.after;
+                Some(&place.item)
+            })
+        })
+    }
+
+    /// Takes out the node that has been there longest, and returns its item.
+    #[inline]
+    pub(crate) fn release_first(&mut self, verdict: V) -> Option<T> {
+        let first = self.ends.as_ref()?.first;
+        // SAFETY: it is in this list.
+        Some(unsafe { self.release(first, verdict) })
+    }
+
+    /// Takes out the node that came last, and returns its item.
+    pub(crate) fn release_last(&mut self, verdict: V) -> Option<T> {
+        let last = self.ends.as_ref()?.last;
+        // SAFETY: it is in this list.
+        Some(unsafe { self.release(last, verdict) })
+    }
+
+    /// Takes a node out; its future may find the verdict and be gone at once.
+    ///
+    /// # Safety
+    ///
+    /// The node is in this list.
+    #[inline]
+    unsafe fn release(&mut self, node: Link<T, V>, verdict: V) -> T {
+        // SAFETY: as the caller says.
+        let item = unsafe { self.unlink(node) };
+        // SAFETY: it is queued until the store below, so it is there.
+        let node = unsafe { node.as_ref() };
+        node.verdict.with_mut(|place| {
+            // SAFETY: rule 2.
+            unsafe { (*place).write(verdict) };
+        });
+        // ORDERING: Release pairs with `take_verdict`.
+        node.state.store(RELEASED, Ordering::Release);
+        item
+    }
+
+    /// Joins the neighbours of a node, and takes its item. Its state is for the caller to change.
+    ///
+    /// # Safety
+    ///
+    /// The node is in this list.
+    #[inline]
+    unsafe fn unlink(&mut self, node: Link<T, V>) -> T {
+        // SAFETY: it is in this list, so it is there.
+        let node = unsafe { node.as_ref() };
+        let Place {
+            before,
+            after,
+            item,
+        } = node.place.with_mut(|place| {
+            // SAFETY: it is queued, and its place is not read again before another is written.
+            unsafe { (*place).assume_init_read() }
+        });
+        match (before, after) {
+            (None, None) => self.ends = None,
+            (Some(before), Some(after)) => {
+                // SAFETY: a neighbour is in this list too.
+                unsafe {
+                    before
+                        .as_ref()
+                        .with_place(|place| place.after = Some(after))
+                };
+                // SAFETY: as above.
+                unsafe {
+                    after
+                        .as_ref()
+                        .with_place(|place| place.before = Some(before))
+                };
+            }
+            (Some(before), None) => {
+                // SAFETY: as above.
+                unsafe { before.as_ref().with_place(|place| place.after = None) };
+                self.ends.iter_mut().for_each(|ends| ends.last = before);
+            }
+            (None, Some(after)) => {
+                // SAFETY: as above.
+                unsafe { after.as_ref().with_place(|place| place.before = None) };
+                self.ends.iter_mut().for_each(|ends| ends.first = after);
+            }
+        }
+        item
+    }
+}
+
+impl<T, V: Copy> Drop for WaitList<T, V> {
+    /// Drops the items of futures that were forgotten: what else is queued borrows what is dropped.
+    fn drop(&mut self) {
+        while let Some(first) = self.ends.as_ref().map(|ends| ends.first) {
+            // SAFETY: it is in this list; the memory of what was forgotten stays, since it is pinned.
+            let item = unsafe { self.unlink(first) };
+            // SAFETY: as above.
+            let node = unsafe { first.as_ref() };
+            // ORDERING: nobody looks any more.
+            node.state.store(IDLE, Ordering::Relaxed);
+            drop(item);
+        }
+    }
+}
+
+impl<T, V: Copy> fmt::Debug for WaitList<T, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitList")
+            .field("is_empty", &self.is_empty())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T, V: Copy> fmt::Debug for Node<T, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node")
+            .field("is_idle", &self.is_idle())
+            .finish_non_exhaustive()
     }
 }
 

@@ -42,6 +42,9 @@ fn it_opens_for_the_last_to_come_and_closes_again() {
         assert!(poll(&mut next).is_pending());
         assert!(!now(first).is_leader());
         assert!(!now(second).is_leader());
+        let mut third = Box::pin(barrier.wait());
+        assert!(poll(&mut third).is_pending());
+        assert!(now(barrier.wait()).is_leader());
     }
 }
 
@@ -58,28 +61,46 @@ fn more_than_a_batch_may_wait() {
     assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
 }
 
+/// As in Tokio: who has come and does not wait any more is one of those for whom it opens. Its waker is
+/// not kept.
 #[test]
-fn a_wait_dropped_at_any_poll_counts_only_if_it_has_opened() {
-    for dropped_at in ["unpolled", "waiting", "opened"] {
-        let barrier = Barrier::new(2);
-        let mut first = Some(Box::pin(barrier.wait()));
-        first = first.filter(|_| dropped_at != "unpolled");
-        if let Some(first) = &mut first {
-            assert!(poll(first).is_pending());
-        }
-        first = first.filter(|_| dropped_at != "waiting");
+fn a_wait_dropped_after_its_first_poll_stays_counted() {
+    for polls in 0..3 {
+        let barrier = Barrier::new(3);
         let (woken, waker) = Counter::new();
-        let mut second = Box::pin(barrier.wait());
-        if first.is_some() {
-            assert!(now(second).is_leader());
-            drop(first);
-            second = Box::pin(barrier.wait());
+        let mut dropped = Box::pin(barrier.wait());
+        for _ in 0..polls {
+            assert!(poll_with(&mut dropped, &waker).is_pending());
         }
-        assert!(poll_with(&mut second, &waker).is_pending(), "{dropped_at}");
-        assert!(now(barrier.wait()).is_leader());
+        drop(dropped);
+        let mut stays = Box::pin(barrier.wait());
+        assert!(poll_with(&mut stays, &waker).is_pending());
+        let mut last = Box::pin(barrier.wait());
+        if polls == 0 {
+            assert!(poll_with(&mut last, &waker).is_pending());
+            last = Box::pin(barrier.wait());
+        }
+        assert!(now(last).is_leader());
+        assert!(!now(stays).is_leader());
         assert_eq!(woken.woken(), 1);
-        assert!(!now(second).is_leader());
+        // Nothing of that counts for the next time.
+        let mut next = [Box::pin(barrier.wait()), Box::pin(barrier.wait())];
+        assert!(next.iter_mut().all(|next| poll(next).is_pending()));
+        assert!(now(barrier.wait()).is_leader());
     }
+}
+
+#[test]
+fn a_wait_dropped_once_the_barrier_has_opened_counts_for_that_time_only() {
+    let barrier = Barrier::new(2);
+    let mut first = Box::pin(barrier.wait());
+    assert!(poll(&mut first).is_pending());
+    assert!(now(barrier.wait()).is_leader());
+    drop(first);
+    let mut next = Box::pin(barrier.wait());
+    assert!(poll(&mut next).is_pending());
+    assert!(now(barrier.wait()).is_leader());
+    assert!(!now(next).is_leader());
 }
 
 #[test]

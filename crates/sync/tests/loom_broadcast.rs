@@ -219,8 +219,8 @@ fn the_last_receiver_closes() {
 
 /// The shim works: what is done after the send is not seen with it.
 #[test]
-#[should_panic]
-fn canary_a_race_is_caught() {
+#[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
+fn canary_a_write_after_the_send_races_with_the_receiver() {
     model::check(|| {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = broadcast::channel(1);

@@ -131,7 +131,7 @@ fn a_barrier_has_one_leader_each_time() {
 }
 
 #[test]
-fn who_leaves_a_barrier_is_not_waited_for() {
+fn who_leaves_a_barrier_stays_counted() {
     model::check(|| {
         let barrier = Arc::new(Barrier::new(2));
         let fickle = {
@@ -141,12 +141,9 @@ fn who_leaves_a_barrier_is_not_waited_for() {
         let mut wait = Box::pin(barrier.wait());
         let met = poll(&mut wait).is_ready();
         let led = fickle.join().unwrap();
-        // Either they met, and one led, or the other came and went unseen.
-        if led {
-            assert!(!met && poll(&mut wait).is_ready());
-        } else if !met {
-            assert!(poll(&mut Box::pin(barrier.wait())).is_ready());
-        }
+        // Whoever came second led, whether or not the other had left by then.
+        assert_ne!(led, met);
+        assert!(met || poll(&mut wait).is_ready());
     });
 }
 
@@ -193,7 +190,7 @@ unsafe impl Send for Raced {}
 /// Two who read are in at the same time: if both write, that is found. The guards
 /// are forgotten, for their drops would panic on top of the panic.
 #[test]
-#[should_panic(expected = "Causality violation")]
+#[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_two_readers_are_in_at_once() {
     model::check(|| {
         let (lock, raced) = (

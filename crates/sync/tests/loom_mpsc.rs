@@ -5,11 +5,13 @@
 
 mod modelled;
 
+use std::mem::ManuallyDrop;
 use std::task::{Context, Poll};
 
-use modelled::{Message, wait, waker};
+use modelled::{Message, Raced, wait, waker};
 use raddle_std::model::{self, Model};
 use raddle_std::thread;
+use raddle_sync::mpsc::error::TryRecvError;
 use raddle_sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 fn receive<T>(receiver: &mut UnboundedReceiver<T>, changes: bool) -> Option<T> {
@@ -351,6 +353,31 @@ fn the_end_publishes() {
     });
 }
 
+/// The same by looking: that nothing comes any more, or that the channel is closed. Complete.
+#[test]
+fn the_end_publishes_to_who_looks() {
+    for tries in [true, false] {
+        model::check(move || {
+            let (sender, mut receiver) = mpsc::unbounded_channel::<()>();
+            let message = Message::new();
+            let before = message.forge();
+            let looks = thread::spawn(move || {
+                let ended = if tries {
+                    receiver.try_recv() == Err(TryRecvError::Disconnected)
+                } else {
+                    receiver.is_closed()
+                };
+                if ended {
+                    message.check();
+                }
+            });
+            before.touch();
+            drop(sender);
+            looks.join().unwrap();
+        });
+    }
+}
+
 /// What the receiver did before the close is seen by looking, or by a send. Complete.
 #[test]
 fn the_close_publishes() {
@@ -374,6 +401,76 @@ fn the_close_publishes() {
             thread.join().unwrap();
         });
     }
+}
+
+/// A receiver that waits and closes, and is not polled again before it is woken: by the last sender, which may be
+/// in the middle of a send, or by a message that came before the close. Complete.
+#[test]
+fn the_last_sender_against_a_receiver_that_waits_and_closes() {
+    model::check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let thread = send(sender, 1);
+        let waker = waker();
+        let cx = &mut Context::from_waker(&waker);
+        let mut next = receiver.poll_recv(cx);
+        receiver.close();
+        while next.is_pending() {
+            thread::park();
+            next = receiver.poll_recv(cx);
+        }
+        if let Poll::Ready(Some(message)) = next {
+            message.check();
+        }
+        thread.join().unwrap();
+    });
+}
+
+/// The same of a bounded channel, whose last permit ends it as well. Complete.
+#[test]
+fn the_last_permit_against_a_receiver_that_waits_and_closes() {
+    for uses in [false, true] {
+        model::check(move || {
+            let (sender, mut receiver) = mpsc::channel(1);
+            let thread = thread::spawn(move || {
+                if uses && let Ok(permit) = sender.try_reserve() {
+                    permit.send(Message::new());
+                }
+            });
+            let waker = waker();
+            let cx = &mut Context::from_waker(&waker);
+            let mut next = receiver.poll_recv(cx);
+            receiver.close();
+            while next.is_pending() {
+                thread::park();
+                next = receiver.poll_recv(cx);
+            }
+            if let Poll::Ready(Some(message)) = next {
+                message.check();
+            }
+            thread.join().unwrap();
+        });
+    }
+}
+
+/// A sender that has reserved, and looks for its block from one on that another has moved past, while the
+/// receiver goes through two blocks: it may not take the first for its own yet. Bounded at 2 preemptions.
+#[test]
+fn two_senders_against_a_receiver_that_crosses_two_blocks() {
+    Model::new().preemptions(2).branches(10_000).check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        for _ in 0..2 {
+            sender.send(Message::new()).ok().unwrap();
+            receiver.try_recv().unwrap().check();
+        }
+        let threads = [send(sender.clone(), 1), send(sender.clone(), 1)];
+        sender.send(Message::new()).ok().unwrap();
+        for _ in 0..3 {
+            receive(&mut receiver, false).unwrap().check();
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
 }
 
 /// A sender that does not wait for its block to be found by others: both fill the first block, and
@@ -402,15 +499,26 @@ fn two_senders_pass_a_block_that_is_recycled() {
     });
 }
 
-/// Two threads that both believe that the message is theirs.
+/// A message shows what was done before it was sent, and nothing of what its sender does after that. Where the
+/// race is found the ends are not dropped, since their drops would panic on top of the panic.
 #[test]
-#[should_panic(expected = "Causality violation")]
-fn canary_a_message_for_two_is_caught() {
+#[should_panic(expected = "Causality violation: Concurrent write accesses")]
+fn canary_a_write_after_the_send_races_with_the_receiver() {
     model::check(|| {
-        let message = Message::new();
-        let other = message.forge();
-        let thread = thread::spawn(move || other.check());
-        message.check();
-        thread.join().unwrap();
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let raced = std::sync::Arc::new(Raced::new());
+        let other = raced.clone();
+        let receives = thread::spawn(move || {
+            if receiver.try_recv().is_ok() {
+                let receiver = ManuallyDrop::new(receiver);
+                other.touch();
+                drop(ManuallyDrop::into_inner(receiver));
+            }
+        });
+        sender.send(()).unwrap();
+        let sender = ManuallyDrop::new(sender);
+        raced.touch();
+        drop(ManuallyDrop::into_inner(sender));
+        receives.join().unwrap();
     });
 }

@@ -75,7 +75,7 @@ fn room_that_came_back_shows_what_was_done_before() {
 
 /// Two threads that both believe that the permit is theirs.
 #[test]
-#[should_panic(expected = "Causality violation")]
+#[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_a_permit_for_two_is_caught() {
     Model::new().preemptions(2).check(|| {
         let (sender, _receiver) = mpsc::channel::<Message>(2);

@@ -186,7 +186,7 @@ fn one_and_all_at_a_time() {
     });
 }
 
-/// A waiter that is polled before it is woken has only its mark to see by that
+/// A waiter that is polled before it is woken has only its node's word to see by that
 /// it was notified.
 #[test]
 fn who_is_told_without_the_lock_sees_what_was_done_before() {
@@ -207,7 +207,27 @@ fn who_is_told_without_the_lock_sees_what_was_done_before() {
     });
 }
 
-/// The second waiter has the place, and the mark, that the first left.
+/// Waiters whose neighbours are freed, since they were released or gave up, while the rest are released. Complete.
+#[test]
+fn waiters_are_freed_while_their_neighbours_are_released() {
+    model::check(|| {
+        let notify = std::sync::Arc::new(Notify::new());
+        let [mut first, mut second, mut third] =
+            [(); 3].map(|()| Box::pin(notify.clone().notified_owned()));
+        for waiter in [&mut first, &mut second, &mut third] {
+            assert!(!waiter.as_mut().enable());
+        }
+        let other = thread::spawn(move || {
+            let _ = poll_once(first);
+            drop(third);
+        });
+        notify.notify_waiters();
+        assert!(second.as_mut().enable());
+        other.join().unwrap();
+    });
+}
+
+/// The same future's node goes through the line again and again.
 #[test]
 fn a_place_that_was_left_serves_the_next() {
     Model::new().preemptions(3).check(|| {
@@ -232,8 +252,8 @@ fn a_place_that_was_left_serves_the_next() {
 
 /// The shim works: what is written after the notification is not seen with it.
 #[test]
-#[should_panic]
-fn canary_a_race_is_caught() {
+#[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
+fn canary_a_write_after_the_notification_races_with_the_waiter() {
     model::check(|| {
         let shared = shared();
         let other = shared.clone();

@@ -4,10 +4,11 @@
 
 mod modelled;
 
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use modelled::{Message, wait, waker};
+use modelled::{Message, Raced, is_last, wait, waker};
 use raddle_std::{model, thread};
 use raddle_sync::oneshot::{self, Receiver};
 
@@ -188,15 +189,42 @@ fn the_close_publishes() {
     }
 }
 
-/// Two threads that both believe that the message is theirs.
+/// A receiver that waits and goes takes its waker along, or leaves it to a sender that is just about to wake it:
+/// in no case it stays with a sender that does not send. Complete.
 #[test]
-#[should_panic(expected = "Causality violation")]
-fn canary_a_message_for_two_is_caught() {
+fn a_receiver_that_waits_and_is_dropped_leaves_no_waker() {
     model::check(|| {
-        let message = Message::new();
-        let other = message.forge();
-        let thread = thread::spawn(move || other.check());
-        message.check();
+        let (sender, mut receiver) = oneshot::channel::<Message>();
+        let waker = waker();
+        let cx = &mut Context::from_waker(&waker);
+        assert!(Pin::new(&mut receiver).poll(cx).is_pending());
+        let thread = thread::spawn(move || drop(receiver));
+        let closed = sender.is_closed();
         thread.join().unwrap();
+        assert!(closed || sender.is_closed());
+        assert!(is_last(waker));
+        drop(sender);
+    });
+}
+
+/// A value shows what was done before it was sent, and nothing of what its sender does after that. Where the
+/// race is found the receiver is not dropped, since its drop would panic on top of the panic.
+#[test]
+#[should_panic(expected = "Causality violation: Concurrent write accesses")]
+fn canary_a_write_after_the_send_races_with_the_receiver() {
+    model::check(|| {
+        let (sender, mut receiver) = oneshot::channel();
+        let raced = std::sync::Arc::new(Raced::new());
+        let other = raced.clone();
+        let receives = thread::spawn(move || {
+            if receiver.try_recv().is_ok() {
+                let receiver = ManuallyDrop::new(receiver);
+                other.touch();
+                drop(ManuallyDrop::into_inner(receiver));
+            }
+        });
+        sender.send(()).unwrap();
+        raced.touch();
+        receives.join().unwrap();
     });
 }

@@ -217,8 +217,8 @@ fn who_wants_many_gets_them_from_several_releases() {
     });
 }
 
-/// A waiter that is polled before it is woken has only its mark to see by that
-/// it was served.
+/// A waiter that is polled before it is woken has only its node's word to see by
+/// that it was served.
 #[test]
 fn who_is_told_without_the_lock_sees_what_was_done_before() {
     model::check(|| {
@@ -261,7 +261,7 @@ fn who_is_told_without_the_lock_finds_what_is_left() {
 
 /// The permits are forgotten, for their drops would panic on top of the panic.
 #[test]
-#[should_panic(expected = "Causality violation")]
+#[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_two_permits_admit_two() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(2));

@@ -155,8 +155,8 @@ fn the_end_shows_what_the_receivers_did() {
 
 /// The shim works: what is done after the send is not seen with it.
 #[test]
-#[should_panic]
-fn canary_a_race_is_caught() {
+#[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
+fn canary_a_write_after_the_send_races_with_the_receiver() {
     model::check(|| {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = watch::channel(0);

@@ -131,6 +131,58 @@ fn a_closed_channel_ends_with_the_last_permit() {
     }
 }
 
+/// A receiver that waits, closes the channel and is not polled after that, at each place of a block.
+#[test]
+fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
+    for received in [0, 1, 31, 32, 33] {
+        let (woken, waker) = CountedWaker::new();
+        let (sender, mut receiver) = mpsc::channel(2);
+        for message in 0..received {
+            sender.try_send(message).unwrap();
+            assert_eq!(receiver.try_recv(), Ok(message));
+        }
+        assert!(receive(&mut receiver, &waker).is_pending());
+        receiver.close();
+        sender.try_send(9).unwrap_err();
+        let other = sender.clone();
+        drop(sender);
+        assert_eq!(woken.count(), 0);
+        drop(other);
+        assert_eq!(woken.count(), 1);
+        assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+        drop((receiver, waker));
+        woken.assert_released();
+    }
+}
+
+/// The same with a permit that outlives the close, and a sender that outlives the permit: the permit ends the
+/// channel.
+#[test]
+fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_permit() {
+    for uses in [true, false] {
+        let (woken, waker) = CountedWaker::new();
+        let (sender, mut receiver) = mpsc::channel(2);
+        let permit = sender.try_reserve().unwrap();
+        assert!(receive(&mut receiver, &waker).is_pending());
+        receiver.close();
+        assert_eq!(woken.count(), 0);
+        if uses {
+            permit.send(1);
+            assert_eq!(woken.count(), 1);
+            assert_eq!(receive(&mut receiver, &waker), Poll::Ready(Some(1)));
+        } else {
+            drop(permit);
+            assert_eq!(woken.count(), 1);
+        }
+        assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
+        drop(sender);
+        assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
+        drop((receiver, waker));
+        woken.assert_released();
+    }
+}
+
 /// A send that was served before the close, and is dropped without having
 /// seen it, is the last that the receiver waits for.
 #[test]

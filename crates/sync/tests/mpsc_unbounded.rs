@@ -104,6 +104,36 @@ fn the_last_sender_ends_the_channel() {
     }
 }
 
+/// A receiver that waits, closes the channel and is not polled after that, at each place of a block. Sends
+/// that are refused meanwhile do not move the end.
+#[test]
+fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
+    for received in [0, 1, 31, 32, 33] {
+        for refused in [0, 1, 40] {
+            let (woken, waker) = CountedWaker::new();
+            let (sender, mut receiver) = mpsc::unbounded_channel();
+            for message in 0..received {
+                sender.send(message).unwrap();
+                assert_eq!(receiver.try_recv(), Ok(message));
+            }
+            assert!(poll(&mut receiver, &waker).is_pending());
+            receiver.close();
+            for _ in 0..refused {
+                sender.send(9).unwrap_err();
+            }
+            let other = sender.clone();
+            drop(sender);
+            assert_eq!(woken.count(), 0);
+            drop(other);
+            assert_eq!(woken.count(), 1);
+            assert_eq!(poll(&mut receiver, &waker), Poll::Ready(None));
+            assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+            drop((receiver, waker));
+            woken.assert_released();
+        }
+    }
+}
+
 #[test]
 fn a_closed_channel_takes_nothing_and_keeps_what_was_sent() {
     let (sender, mut receiver) = mpsc::unbounded_channel();

@@ -114,6 +114,30 @@ fn the_next_tries_when_one_gives_up() {
     }
 }
 
+/// The turn of one that gave up is its successor's from then on, and not only once that is polled.
+#[test]
+fn a_set_is_refused_while_a_successor_has_its_turn() {
+    for drops in [false, true] {
+        let cell = OnceCell::new();
+        let (woken, waker) = Count::new();
+        let mut making = Box::pin(cell.get_or_init(pending::<u32>));
+        let mut next = Box::pin(cell.get_or_init(async || 2));
+        assert!(poll(making.as_mut()).is_pending());
+        assert!(poll_with(next.as_mut(), &waker).is_pending());
+        drop(making);
+        assert_eq!(woken.get(), 1);
+        assert_eq!(cell.set(3), Err(SetError::InitializingError(3)));
+        assert!(!cell.initialized());
+        if drops {
+            drop(next);
+            assert_eq!(cell.set(3), Ok(()));
+            assert_eq!(cell.set(4), Err(SetError::AlreadyInitializedError(4)));
+        } else {
+            assert_eq!(poll(next.as_mut()), std::task::Poll::Ready(&2));
+        }
+    }
+}
+
 /// Who was to try next is dropped: the one behind tries.
 #[test]
 fn a_waiter_that_is_dropped_passes_its_turn_on() {

@@ -62,6 +62,23 @@ fn only_the_last_waker_is_woken_and_none_is_kept() {
     last.assert_released();
 }
 
+/// Also while the sender stays, and does not send.
+#[test]
+fn a_receiver_that_waits_and_is_dropped_keeps_no_waker() {
+    let (woken, waker) = CountedWaker::new();
+    let (mut sender, mut receiver) = oneshot::channel::<u32>();
+    assert!(poll(&mut receiver, &waker).is_pending());
+    drop((receiver, waker));
+    woken.assert_released();
+    assert_eq!(woken.count(), 0);
+    assert!(sender.is_closed());
+    assert!(
+        sender
+            .poll_closed(&mut Context::from_waker(std::task::Waker::noop()))
+            .is_ready()
+    );
+}
+
 #[test]
 fn a_dropped_sender_ends_the_wait() {
     let (woken, waker) = CountedWaker::new();
@@ -261,4 +278,32 @@ fn ends_can_be_sent_shared_and_moved() {
     fn check<T: Send + Sync + Unpin + std::fmt::Debug>() {}
     check::<oneshot::Sender<u8>>();
     check::<oneshot::Receiver<std::cell::Cell<u8>>>();
+}
+
+#[test]
+fn a_sender_that_has_sent_is_not_woken_by_a_close() {
+    let (woken, waker) = CountedWaker::new();
+    let (mut sender, mut receiver) = oneshot::channel();
+    assert!(
+        sender
+            .poll_closed(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    sender.send(1).unwrap();
+    receiver.close();
+    assert_eq!(woken.count(), 0);
+    drop((receiver, waker));
+    woken.assert_released();
+}
+
+#[test]
+fn a_receiver_that_has_closed_is_not_woken_by_the_sender_s_drop() {
+    let (woken, waker) = CountedWaker::new();
+    let (sender, mut receiver) = oneshot::channel::<i32>();
+    assert!(poll(&mut receiver, &waker).is_pending());
+    receiver.close();
+    drop(sender);
+    assert_eq!(woken.count(), 0);
+    drop((receiver, waker));
+    woken.assert_released();
 }

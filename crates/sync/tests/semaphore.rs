@@ -232,7 +232,7 @@ fn closing_refuses_those_who_wait_and_those_who_come() {
     );
 }
 
-/// The last waiter has no mark, and learns it under the lock.
+/// Also if many wait.
 #[test]
 fn whose_turn_has_come_is_refused_by_the_end_and_gives_its_permit_back() {
     let semaphore = Semaphore::new(0);

@@ -12,7 +12,7 @@ use raddle_std::cell::UnsafeCell;
 
 use crate::error::JoinError;
 use crate::id::Id;
-use crate::live::ListId;
+use crate::live::Slot;
 use crate::runnable::{Outcome, Runnable};
 use crate::state::State;
 use crate::{LiveList, Schedule, memory, run};
@@ -23,23 +23,15 @@ pub(crate) struct Header {
     pub(crate) vtable: &'static Vtable,
     /// The next task in the queue that holds this one (rule 3).
     pub(crate) queue_link: UnsafeCell<Option<NonNull<()>>>,
-    /// The live list that has adopted the task (rule 4).
-    pub(crate) owner: UnsafeCell<Option<ListId>>,
+    /// The task's place in the live list that has adopted it (rule 4).
+    pub(crate) slot: UnsafeCell<Option<Slot>>,
     pub(crate) id: Id,
 }
 
 /// The part of a cell that is the same for every task, at its end.
 pub(crate) struct Trailer {
-    /// The neighbours in the live list (rule 5).
-    pub(crate) links: UnsafeCell<Links>,
     /// Whom to wake on completion (rule 2).
     pub(crate) join_waker: UnsafeCell<Option<Waker>>,
-}
-
-#[derive(Default)]
-pub(crate) struct Links {
-    pub(crate) previous: Option<NonNull<Header>>,
-    pub(crate) next: Option<NonNull<Header>>,
 }
 
 /// What is done differently for each type of future and scheduler.
@@ -89,13 +81,12 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 state: State::new(),
                 vtable: &Self::VTABLE,
                 queue_link: UnsafeCell::new(None),
-                owner: UnsafeCell::new(None),
+                slot: UnsafeCell::new(None),
                 id: Id::next(),
             },
             scheduler,
             stage: UnsafeCell::new(Stage::Future(future)),
             trailer: Trailer {
-                links: UnsafeCell::new(Links::default()),
                 join_waker: UnsafeCell::new(None),
             },
         };
@@ -203,9 +194,8 @@ impl<F: Future, S> Drop for Cell<F, S> {
     #[inline]
     fn drop(&mut self) {
         self.header.queue_link.with_mut(|_| {});
-        self.header.owner.with_mut(|_| {});
+        self.header.slot.with_mut(|_| {});
         self.stage.with_mut(|_| {});
-        self.trailer.links.with_mut(|_| {});
         self.trailer.join_waker.with_mut(|_| {});
     }
 }

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod cell;
-mod completed;
 mod current;
 mod error;
 mod id;
@@ -21,7 +20,6 @@ mod waker;
 use std::future::Future;
 use std::panic::Location;
 
-pub use completed::{Completed, CompletedStack};
 pub use current::{id, try_id};
 pub use error::JoinError;
 pub use id::{Id, take_id, upcoming_id};

@@ -1,96 +1,62 @@
 //! The tasks that one thread has adopted, so that it can end them all.
 
+mod page;
+mod pages;
+mod word;
+
 use std::cell::Cell;
 use std::fmt;
-use std::num::{NonZeroU32, NonZeroU64};
 use std::ptr::NonNull;
 
 use raddle_std::sync::atomic::Ordering;
 
 use crate::cell::Header;
-use crate::completed::Completed;
 use crate::current;
 use crate::id::Id;
 use crate::runnable::Runnable;
-use crate::state::{Release, Wake};
+use crate::state::Wake;
 use crate::waker;
+pub(crate) use page::Slot;
+use pages::Pages;
 
 /// How many lists were made. A counter without a bearing on any other memory,
 /// so it needs no model, and std's can be a static.
 static LISTS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// How many bits of a [`ListId`] are the number that its maker gave it. The
-/// others but one suffice for a list each microsecond for a quarter of a year.
-const OWNER_BITS: u32 = 20;
-/// Set in a task's owner once the list went to another thread during a poll of
-/// the task; never cleared. Never set in the list's own id.
-const PARTED: u64 = 1 << 63;
-
-/// Names a list: the number that its maker gave it, and above that one that no
-/// other list of the process has.
+/// Names a list, as no other of the process.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ListId(NonZeroU64);
+pub(crate) struct ListId(u64);
 
 impl ListId {
-    fn new(owner: NonZeroU32) -> Self {
-        assert!(
-            owner.get() >> OWNER_BITS == 0,
-            "the number of a live list must be below 1048576"
-        );
-        // ORDERING: only uniqueness matters.
-        let serial = LISTS.fetch_add(1, Ordering::Relaxed);
-        assert!(
-            serial >> (PARTED.trailing_zeros() - OWNER_BITS) == 0,
-            "a process can make 8796093022208 live lists; reuse them"
-        );
-        Self(NonZeroU64::from(owner) | (serial << OWNER_BITS))
-    }
-
-    pub(crate) fn owner(self) -> NonZeroU32 {
-        let owner = self.0.get() & ((1 << OWNER_BITS) - 1);
-        NonZeroU32::new(owner as u32).expect("it was made of one")
-    }
-
-    /// The id for the owner of a task that completes as if on another thread.
-    fn parted(self) -> Self {
-        Self(self.0 | PARTED)
-    }
-
-    /// The id of the list itself.
-    pub(crate) fn of_list(self) -> Self {
-        Self(NonZeroU64::new(self.0.get() & !PARTED).expect("its owner is not zero"))
+    fn next() -> Self {
+        // ORDERING: only uniqueness matters. A process does not make 2^64 lists.
+        Self(LISTS.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 /// A list of tasks that have not completed, owned by one thread at a time.
 ///
-/// Linking and unlinking are plain stores. A task that completes on another
-/// thread comes back as a [`Completed`], usually by way of the owner's
-/// [`CompletedStack`](crate::CompletedStack).
+/// Taking a task in and out are plain stores. A task that completes on another
+/// thread leaves the list by itself, and its memory is free at once, whatever the
+/// list's thread does; its slot, of ten bytes, is [taken back](Self::reclaim) later.
 pub struct LiveList {
     id: ListId,
-    first: Cell<Option<NonNull<Header>>>,
-    len: Cell<usize>,
+    pages: Pages,
     /// The task that was run in this list last.
     last_run: Cell<Option<Id>>,
 }
 
 // SAFETY: the list may move to another thread as a whole. It is not `Sync`, so
-// that one thread at a time touches the links of its tasks (rule 5).
+// that one thread at a time touches its pages, but for what other threads use of
+// them (rule 5).
 unsafe impl Send for LiveList {}
 
 impl LiveList {
-    /// Makes an empty list. `owner` tells the lists of one scheduler apart, and
-    /// is what [`Completed::owner`] gives back.
-    ///
-    /// # Panics
-    ///
-    /// If `owner` is not below 2^20.
-    pub fn new(owner: NonZeroU32) -> Self {
+    /// Makes an empty list.
+    pub fn new() -> Self {
         Self {
-            id: ListId::new(owner),
-            first: Cell::new(None),
-            len: Cell::new(0),
+            id: ListId::next(),
+            pages: Pages::new(),
             last_run: Cell::new(None),
         }
     }
@@ -114,22 +80,21 @@ impl LiveList {
     /// The caller holds the task's runnable.
     #[inline]
     pub(crate) unsafe fn admit(&self, header: NonNull<Header>) {
+        let taken = self.pages.put(self.id, header);
         // SAFETY: the runnable keeps the cell alive.
         unsafe { header.as_ref() }
-            .owner
+            .slot
             // SAFETY: the caller holds the runnable (rule 4).
-            .with_mut(|owner| unsafe { *owner = Some(self.id) });
-        self.link(header);
+            .with_mut(|slot| unsafe { *slot = Some(taken) });
     }
 
     /// Whether a task is in this list.
     #[inline]
     pub(crate) fn holds(&self, task: &Runnable) -> bool {
-        // SAFETY: the runnable keeps the cell alive.
-        unsafe { task.header().as_ref() }
-            .owner
-            // SAFETY: `task` is the runnable (rule 4).
-            .with(|owner| unsafe { *owner }.map(ListId::of_list) == Some(self.id))
+        // SAFETY: `task` is the runnable.
+        let slot = unsafe { slot_of(task.header()) };
+        // SAFETY: the task has not completed.
+        slot.is_some_and(|slot| unsafe { slot.list() } == self.id)
     }
 
     /// Notes that a task is about to be run in this list.
@@ -167,24 +132,34 @@ impl LiveList {
             // SAFETY: as above, and the task is in no list.
             unsafe { self.admit(header) };
         }
-        task.owner.with_mut(|owner| {
+        task.slot.with_mut(|slot| {
             // SAFETY: this thread runs the task, and it is not complete (rule 4).
-            let owner = unsafe { &mut *owner };
-            if *owner == Some(self.id) {
-                *owner = Some(self.id.parted());
-            }
+            let slot = unsafe { &mut *slot };
+            // SAFETY: as above, so it is in its slot.
+            *slot = slot.map(|slot| match unsafe { slot.list() } == self.id {
+                true => slot.parted(),
+                false => slot,
+            });
         });
         true
     }
 
-    /// How many tasks are in the list.
+    /// How many tasks are in the list. Counts them.
     pub fn len(&self) -> usize {
-        self.len.get()
+        let lives = self.pages.iter().map(|page| page.live().count_ones());
+        lives.sum::<u32>() as usize
     }
 
     /// Whether the list holds no task.
     pub fn is_empty(&self) -> bool {
-        self.first.get().is_none()
+        self.pages.iter().all(|page| page.live() == 0)
+    }
+
+    /// Takes slots back whose tasks have completed on other threads, as far as a look at a few
+    /// places finds any. The list does so by itself before it grows; call it now and then, so that it
+    /// shrinks too.
+    pub fn reclaim(&self) {
+        self.pages.reclaim();
     }
 
     /// Aborts every task in the list. Those that were idle are given to
@@ -193,117 +168,80 @@ impl LiveList {
     pub fn abort_all(&self, enqueue: impl FnMut(Runnable)) {
         // Chained first: `enqueue` may change the list.
         let mut due = Chain(None);
-        let mut next = self.first.get();
-        while let Some(header) = next {
-            // SAFETY: a task in the list is alive: the list holds its liveness
-            // reference.
-            next = unsafe { self.links(header, |links| links.next) };
-            // SAFETY: as above.
-            if unsafe { header.as_ref() }.state.abort() == Wake::Enqueue {
-                // SAFETY: the transition made the runnable.
-                due.push(unsafe { Runnable::from_header(header) });
+        // Those that completed meanwhile. To free them may run code that changes the list.
+        let mut left = Left(None);
+        for page in self.pages.iter() {
+            let held = page.word.transition_to_held(page.occupied.get());
+            for header in page.tasks(held) {
+                // SAFETY: the task is alive: the slot is held.
+                if unsafe { header.as_ref() }.state.abort() == Wake::Enqueue {
+                    // SAFETY: the transition made the runnable.
+                    due.push(unsafe { Runnable::from_header(header) });
+                }
+            }
+            let left_meanwhile = page.word.transition_to_not_held(held);
+            for header in page.tasks(left_meanwhile) {
+                // SAFETY: the transition has left the liveness reference to this thread.
+                unsafe { left.push(header) };
             }
         }
+        drop(left);
         due.for_each(enqueue);
-    }
-
-    /// Takes a completed task out of the list and gives its liveness reference
-    /// up.
-    ///
-    /// # Panics
-    ///
-    /// If the task is in another list.
-    pub fn retire(&self, completed: Completed) {
-        assert!(
-            completed.list() == self.id,
-            "a completed task must be retired by the list that adopted it"
-        );
-        let header = completed.into_header();
-        self.unlink(header);
-        // SAFETY: the token's reference keeps the cell alive; it and the
-        // liveness reference are given up.
-        if unsafe { header.as_ref() }.state.release_two() == Release::Dealloc {
-            // SAFETY: the count is zero.
-            unsafe { Header::dealloc(header) };
-        }
-    }
-
-    fn link(&self, header: NonNull<Header>) {
-        let next = self.first.get();
-        // SAFETY: the caller's task is alive.
-        unsafe {
-            self.links(header, |links| {
-                links.previous = None;
-                links.next = next;
-            });
-        }
-        if let Some(next) = next {
-            // SAFETY: a task in the list is alive.
-            unsafe { self.links(next, |links| links.previous = Some(header)) };
-        }
-        self.first.set(Some(header));
-        self.len.set(self.len.get() + 1);
-    }
-
-    fn unlink(&self, header: NonNull<Header>) {
-        // SAFETY: a task in the list is alive.
-        let (previous, next) = unsafe { self.links(header, |links| (links.previous, links.next)) };
-        match previous {
-            // SAFETY: as above.
-            Some(previous) => unsafe { self.links(previous, |links| links.next = next) },
-            None => self.first.set(next),
-        }
-        if let Some(next) = next {
-            // SAFETY: as above.
-            unsafe { self.links(next, |links| links.previous = previous) };
-        }
-        self.len.set(self.len.get() - 1);
-    }
-
-    /// Accesses the links of a task in this list.
-    ///
-    /// # Safety
-    ///
-    /// The task is alive.
-    #[inline]
-    unsafe fn links<R>(
-        &self,
-        header: NonNull<Header>,
-        access: impl FnOnce(&mut crate::cell::Links) -> R,
-    ) -> R {
-        // SAFETY: the caller says that the cell is alive.
-        unsafe { Header::trailer(header) }
-            .links
-            // SAFETY: the list is not `Sync`, and its links are touched by its
-            // thread alone (rule 5).
-            .with_mut(|links| access(unsafe { &mut *links }))
     }
 }
 
-/// Gives up what is left of completed tasks. A task that has not completed by
-/// then is leaked: its queue or its wakers may still lead to it.
+impl Default for LiveList {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A task that has not completed by then is in no list any more, and is not aborted: if its queue
+/// or its wakers lead to it, it completes as one of another thread's list; otherwise it is leaked.
 impl Drop for LiveList {
     fn drop(&mut self) {
-        let mut next = self.first.take();
-        while let Some(header) = next {
-            // SAFETY: a task in the list is alive.
-            next = unsafe { self.links(header, |links| links.next) };
-            // SAFETY: as above.
-            if unsafe { header.as_ref() }.state.load().is_complete() {
-                // SAFETY: the list holds the liveness reference of a task that
-                // completed without being retired.
-                unsafe { waker::release(header) };
-            }
-        }
+        self.pages.abandon();
     }
 }
 
 impl fmt::Debug for LiveList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LiveList")
-            .field("owner", &self.id.owner())
             .field("len", &self.len())
             .finish()
+    }
+}
+
+/// Completed tasks whose liveness references are this thread's, linked as runnables are. Dropping it
+/// gives the references up.
+struct Left(Option<NonNull<Header>>);
+
+impl Left {
+    /// # Safety
+    ///
+    /// The task is complete, and its liveness reference is the caller's to give.
+    unsafe fn push(&mut self, header: NonNull<Header>) {
+        // SAFETY: the reference.
+        unsafe { header.as_ref() }
+            .queue_link
+            // SAFETY: a completed task is in no queue (rule 3).
+            .with_mut(|link| unsafe { *link = self.0.map(NonNull::cast) });
+        self.0 = Some(header);
+    }
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        while let Some(header) = self.0 {
+            // SAFETY: the chain has the reference.
+            self.0 = unsafe { header.as_ref() }
+                .queue_link
+                // SAFETY: as in `push` (rule 3).
+                .with(|link| unsafe { *link })
+                .map(NonNull::cast);
+            // SAFETY: it is given up here.
+            unsafe { waker::release(header) };
+        }
     }
 }
 
@@ -341,6 +279,20 @@ impl Drop for Chain {
     }
 }
 
+/// The slot of a task that is in a list.
+///
+/// # Safety
+///
+/// The caller holds the task's runnable.
+#[inline]
+unsafe fn slot_of(header: NonNull<Header>) -> Option<Slot> {
+    // SAFETY: the caller's runnable keeps the cell alive.
+    unsafe { header.as_ref() }
+        .slot
+        // SAFETY: the caller holds the runnable (rule 4).
+        .with(|slot| unsafe { *slot })
+}
+
 /// Which live list a task is in, seen from the thread that runs it.
 #[must_use]
 #[derive(Clone, Copy)]
@@ -348,10 +300,9 @@ pub(crate) enum Place<'a> {
     /// In none.
     Unlisted,
     /// In this thread's.
-    Here(&'a LiveList),
-    /// In another's, whose thread takes it out, and gives the liveness
-    /// reference up, as soon as it is complete.
-    Elsewhere,
+    Here(&'a LiveList, Slot),
+    /// In another's, whose thread may abort it until it has left the slot.
+    Elsewhere(Slot),
 }
 
 impl<'a> Place<'a> {
@@ -360,29 +311,40 @@ impl<'a> Place<'a> {
     /// The caller holds the task's runnable.
     #[inline]
     pub(crate) unsafe fn of(header: NonNull<Header>, live: Option<&'a LiveList>) -> Self {
-        // SAFETY: the caller's runnable keeps the cell alive.
-        let owner = unsafe { header.as_ref() }
-            .owner
-            // SAFETY: the caller holds the runnable (rule 4).
-            .with(|owner| unsafe { *owner });
-        match (owner, live) {
+        // SAFETY: as the caller's.
+        let slot = unsafe { slot_of(header) };
+        match (slot, live) {
             (None, _) => Self::Unlisted,
-            (Some(owner), Some(live)) if live.id == owner => Self::Here(live),
-            _ => Self::Elsewhere,
+            // SAFETY: a task that has a runnable has not completed.
+            (Some(slot), Some(live)) if !slot.is_parted() && unsafe { slot.list() } == live.id => {
+                Self::Here(live, slot)
+            }
+            (Some(slot), _) => Self::Elsewhere(slot),
         }
+    }
+
+    /// Whether the task is in any list.
+    ///
+    /// # Safety
+    ///
+    /// As of [`of`](Self::of).
+    #[inline]
+    pub(crate) unsafe fn is_listed(header: NonNull<Header>) -> bool {
+        // SAFETY: as the caller's.
+        unsafe { slot_of(header) }.is_some()
     }
 
     /// Whether the thread of a list may abort the task while it runs.
     #[inline]
     pub(crate) fn is_elsewhere(self) -> bool {
-        matches!(self, Self::Elsewhere)
+        matches!(self, Self::Elsewhere(_))
     }
 
     /// Takes the task out of this thread's list.
     #[inline]
-    pub(crate) fn unlink(self, header: NonNull<Header>) {
-        if let Self::Here(live) = self {
-            live.unlink(header);
+    pub(crate) fn take_out(self) {
+        if let Self::Here(live, slot) = self {
+            live.pages.take_back(slot);
         }
     }
 }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::num::NonZeroU32;
 
 use raddle_std::sync::Arc;
 
@@ -91,7 +90,7 @@ impl LocalList {
     /// Makes an empty list, of the calling thread.
     pub fn new() -> Self {
         Self {
-            live: LiveList::new(NonZeroU32::MIN),
+            live: LiveList::new(),
             thread: PhantomData,
         }
     }
@@ -133,7 +132,7 @@ impl LocalList {
         match ManuallyDrop::into_inner(task.0).run_in(&self.live) {
             Outcome::Again(task) => Some(LocalRunnable::new(task)),
             Outcome::Idle | Outcome::Complete => None,
-            Outcome::CompleteElsewhere(_) => unreachable!("it was run in its own list"),
+            Outcome::CompleteElsewhere => unreachable!("it was run in its own list"),
         }
     }
 

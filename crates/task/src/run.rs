@@ -7,10 +7,9 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 use crate::cell::{Cell, Header, borrowed_waker, runnable_of};
-use crate::completed::Completed;
 use crate::current::Entered;
 use crate::error::JoinError;
-use crate::live::Place;
+use crate::live::{Place, Slot};
 use crate::runnable::Outcome;
 use crate::state::{Completion, Release, Start, Stop};
 use crate::{LiveList, Schedule, current};
@@ -38,22 +37,18 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
     // SAFETY: the liveness reference is there until this function gives it up.
     let cell = unsafe { cell::<F, S>(header) };
     // SAFETY: the caller holds the runnable.
-    let place = unsafe { Place::of(header, live) };
+    let alone = || !unsafe { Place::of(header, live) }.is_elsewhere();
     let current = current::enter(header);
-    let output = match cell
-        .header
-        .state
-        .transition_to_running(!place.is_elsewhere())
-    {
+    let output = match cell.header.state.transition_to_running(alone) {
         Start::Poll => {
             // SAFETY: this is the runner, and the task is not complete.
             match unsafe { poll::<F, S>(header) } {
                 Poll::Pending => {
-                    // Looked up anew: the list may have gone to another thread
-                    // during the poll, and has the task then.
-                    // SAFETY: as above.
-                    let place = unsafe { Place::of(header, live) };
-                    if let (Place::Unlisted, Some(live)) = (place, live) {
+                    // If the list has gone to another thread during the poll, it has
+                    // the task.
+                    // SAFETY: this is the runner.
+                    let is_listed = unsafe { Place::is_listed(header) };
+                    if let (false, Some(live)) = (is_listed, live) {
                         // SAFETY: the runner still has the runnable.
                         unsafe { live.admit(header) };
                     }
@@ -153,14 +148,14 @@ unsafe fn complete<F: Future, S: Schedule>(
         // Not before the drop, during which the list may go to another thread.
         // SAFETY: the caller holds the runnable (rule 4).
         let place = unsafe { Place::of(header, live) };
-        if place.is_elsewhere() {
-            // Nobody joins, so there is no duty but the reference's, which
-            // goes with the token.
-            let _ = state.transition_to_complete_and_retain();
-            // SAFETY: the transition took the reference.
-            return Outcome::CompleteElsewhere(unsafe { Completed::new(header) });
+        if let Place::Elsewhere(slot) = place {
+            // Nobody joins, so there is no duty but the reference's.
+            let _ = state.transition_to_complete();
+            // SAFETY: it has just completed.
+            unsafe { leave(header, slot, current) };
+            return Outcome::CompleteElsewhere;
         }
-        place.unlink(header);
+        place.take_out();
         // The scheduler's drop may be user code, which must not find a task here
         // that is neither complete nor listed.
         drop(current);
@@ -174,14 +169,16 @@ unsafe fn complete<F: Future, S: Schedule>(
     unsafe { cell.store_output(output) };
     // SAFETY: the caller holds the runnable (rule 4).
     let place = unsafe { Place::of(header, live) };
-    if place.is_elsewhere() {
-        let completion = state.transition_to_complete_and_retain();
-        // SAFETY: it has just completed.
-        unsafe { hand_over::<F, S>(header, completion) };
-        // SAFETY: the transition took the reference.
-        return Outcome::CompleteElsewhere(unsafe { Completed::new(header) });
+    if let Place::Elsewhere(slot) = place {
+        let completion = state.transition_to_complete();
+        // SAFETY: it has just completed, and is in its slot.
+        unsafe {
+            hand_over::<F, S>(header, completion);
+            leave(header, slot, current);
+        }
+        return Outcome::CompleteElsewhere;
     }
-    place.unlink(header);
+    place.take_out();
     if !state.transition_to_complete_unawaited() {
         let completion = state.transition_to_complete();
         // SAFETY: it has just completed.
@@ -192,6 +189,23 @@ unsafe fn complete<F: Future, S: Schedule>(
         unsafe { crate::waker::release(header) };
     }
     Outcome::Complete
+}
+
+/// Takes a task out of the live list of another thread, and gives the liveness reference up, or
+/// over to that thread, if it is about to abort the task.
+///
+/// # Safety
+///
+/// The caller has completed the task, which is in the slot, and does not use it again.
+#[inline]
+unsafe fn leave(header: NonNull<Header>, slot: Slot, current: Entered) {
+    // To free the task may run user code, which must not find it here.
+    drop(current);
+    // SAFETY: the caller's.
+    if unsafe { slot.leave() } {
+        // SAFETY: the liveness reference, given up once.
+        unsafe { crate::waker::release(header) };
+    }
 }
 
 /// Wakes who joins a task that has just completed, or drops the output if

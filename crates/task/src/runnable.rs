@@ -8,7 +8,6 @@ use std::ptr::NonNull;
 use raddle_std::cell::UnsafeCell;
 
 use crate::cell::Header;
-use crate::completed::Completed;
 use crate::id::Id;
 use crate::live::LiveList;
 
@@ -34,9 +33,9 @@ pub enum Outcome {
     Again(Runnable),
     /// The task has completed.
     Complete,
-    /// The task has completed, but the live list that it is in belongs to
-    /// another thread, which is to be told.
-    CompleteElsewhere(Completed),
+    /// The task has completed, and left the live list of another thread that it
+    /// was in.
+    CompleteElsewhere,
 }
 
 impl Runnable {
@@ -135,8 +134,6 @@ impl Drop for Runnable {
     fn drop(&mut self) {
         // SAFETY: `self` is not used again.
         let again = Self(self.0);
-        // A task that is in another thread's list stays in it, complete, until
-        // that list is dropped.
         let _ = again.cancel(None);
     }
 }

@@ -11,8 +11,8 @@ use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use duty::{Completion, Detach, Release, Start, Stop, Wake};
 use word::{
-    CANCELLED, COMPLETE, COMPLETED_AND_RELEASED, COMPLETED_AND_RETAINED, JOIN_INTEREST, JOIN_WAKER,
-    NOTIFIED, REF_ONE, RUNNING, Snapshot,
+    CANCELLED, COMPLETE, COMPLETED_AND_RELEASED, JOIN_INTEREST, JOIN_WAKER, NOTIFIED, REF_ONE,
+    RUNNING, Snapshot,
 };
 
 /// The word.
@@ -36,28 +36,28 @@ impl State {
     /// Starts a run. The caller holds the runnable. `alone` says that no live
     /// list of another thread has the task.
     #[inline]
-    pub(crate) fn transition_to_running(&self, alone: bool) -> Start {
+    pub(crate) fn transition_to_running(&self, alone: impl FnOnce() -> bool) -> Start {
         // ORDERING: Acquire pairs with the Release of whoever gave up a
         // reference, if there is none but liveness any more. Otherwise only the
         // caller changes `RUNNING`, or clears `NOTIFIED`, and the caller got the
         // runnable through a queue.
         let current = Snapshot(self.0.load(Ordering::Acquire));
         debug_assert!(current.0 & (RUNNING | NOTIFIED) != 0 && !current.is(COMPLETE));
-        let before = if alone && current.references() == 1 {
+        let before = if !current.is(NOTIFIED) {
+            // The task woke itself, and nobody else has. Whoever does from here
+            // on finds it running, and is noticed when its poll ends.
+            current
+        } else if current.references() == 1 && alone() {
             // ORDERING: nobody else can reach the word: no handle, no waker.
             self.0
                 .store((current.0 | RUNNING) & !NOTIFIED, Ordering::Relaxed);
             current
-        } else if current.is(NOTIFIED) {
+        } else {
             let change = NOTIFIED | (!current.0 & RUNNING);
             // ORDERING: Acquire pairs with the Release of every wake up to this
             // one, also of those that found the task notified already, and
             // through them with `transition_to_idle` of the run before.
             Snapshot(self.0.fetch_xor(change, Ordering::Acquire))
-        } else {
-            // The task woke itself, and nobody else has. Whoever does from here
-            // on finds it running, and is noticed when its poll ends.
-            current
         };
         if before.is(CANCELLED) {
             Start::Cancel
@@ -103,13 +103,13 @@ impl State {
     /// with it. The stage must be empty.
     #[inline]
     pub(crate) fn transition_to_complete_and_release(&self) -> Release {
-        if self.is_last(1) {
+        if self.is_last() {
             return Release::Dealloc;
         }
         // ORDERING: AcqRel: as in `release`.
         let before = Snapshot(self.0.fetch_sub(COMPLETED_AND_RELEASED, Ordering::AcqRel));
         debug_assert!(before.is(RUNNING) && !before.is(COMPLETE) && !before.is(JOIN_INTEREST));
-        before.released(1)
+        before.released()
     }
 
     /// Completes a task whose joiner has left no waker, and gives the liveness
@@ -134,22 +134,13 @@ impl State {
         false
     }
 
-    /// Completes a task; the liveness reference stays the caller's.
+    /// Completes a task; the liveness reference stays.
     #[inline]
     pub(crate) fn transition_to_complete(&self) -> Completion {
         // ORDERING: Release pairs with `load` by the join handle, which reads
         // the output then; Acquire with `set_join_waker`, whose waker is read
         // next.
         Snapshot(self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel)).on_completion()
-    }
-
-    /// Completes a task whose liveness reference another thread's live list
-    /// may give up as soon as it is complete; the caller gets one of its own.
-    #[inline]
-    pub(crate) fn transition_to_complete_and_retain(&self) -> Completion {
-        // ORDERING: as `transition_to_complete`; Release pairs with the `load`
-        // of the live list's drop as well.
-        Snapshot(self.0.fetch_add(COMPLETED_AND_RETAINED, Ordering::AcqRel)).on_completion()
     }
 
     /// Wakes the task; the caller keeps its reference.
@@ -177,7 +168,7 @@ impl State {
             ) {
                 // While the task is not complete its liveness reference is
                 // left.
-                Ok(_) if current.is(COMPLETE) && current.released(1) == Release::Dealloc => {
+                Ok(_) if current.is(COMPLETE) && current.released() == Release::Dealloc => {
                     return Wake::Dealloc;
                 }
                 Ok(_) => return current.on_wake(),
@@ -277,32 +268,21 @@ impl State {
     /// Gives a reference up.
     #[inline]
     pub(crate) fn release(&self) -> Release {
-        self.release_many(1)
-    }
-
-    /// Gives two references up at once.
-    #[inline]
-    pub(crate) fn release_two(&self) -> Release {
-        self.release_many(2)
-    }
-
-    #[inline]
-    fn release_many(&self, count: usize) -> Release {
-        if self.is_last(count) {
+        if self.is_last() {
             return Release::Dealloc;
         }
         // ORDERING: Release and Acquire pair with each other: every access of
         // the cell happens before it is freed.
-        Snapshot(self.0.fetch_sub(count * REF_ONE, Ordering::AcqRel)).released(count)
+        Snapshot(self.0.fetch_sub(REF_ONE, Ordering::AcqRel)).released()
     }
 
-    /// Whether the caller's references are the only ones, so that nobody else
-    /// can reach the word, and giving them up need not change it.
+    /// Whether the caller's reference is the only one, so that nobody else
+    /// can reach the word, and giving it up need not change it.
     #[inline]
-    fn is_last(&self, count: usize) -> bool {
+    fn is_last(&self) -> bool {
         // ORDERING: Acquire pairs with the Release of whoever gave up the last
         // other reference: its accesses happen before the cell is freed.
-        Snapshot(self.0.load(Ordering::Acquire)).references() == count
+        Snapshot(self.0.load(Ordering::Acquire)).references() == 1
     }
 }
 

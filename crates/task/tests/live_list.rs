@@ -4,19 +4,13 @@
 mod common;
 
 use std::future::pending;
-use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Executor, Gate, join};
-use raddle_task::{Completed, CompletedStack, LiveList, Outcome, Runnable};
+use raddle_task::{LiveList, Outcome, Runnable};
 
-const OWNER: NonZeroU32 = NonZeroU32::new(3).unwrap();
-
-fn elsewhere(outcome: Outcome) -> Completed {
-    match outcome {
-        Outcome::CompleteElsewhere(completed) => completed,
-        outcome => panic!("{outcome:?} in place of a task that is in another list"),
-    }
+fn run_elsewhere(task: Runnable) {
+    assert!(matches!(task.run(), Outcome::CompleteElsewhere));
 }
 
 /// Adopts `count` tasks that never complete, and leaves them idle.
@@ -32,7 +26,7 @@ fn idle(executor: &Executor, live: &LiveList, count: usize) {
 #[test]
 fn a_task_that_completes_here_leaves_the_list() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     let tasks: Vec<_> = (0..3).map(|_| executor.task(async { 7 })).collect();
     for (task, _) in &tasks {
         live.adopt(task);
@@ -52,38 +46,98 @@ fn a_task_that_completes_here_leaves_the_list() {
 }
 
 #[test]
-fn a_task_that_completes_elsewhere_comes_back() {
+fn a_task_that_completes_elsewhere_leaves_the_list_and_is_freed_at_once() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
-    let stack = CompletedStack::new();
+    let live = LiveList::new();
     for _ in 0..3 {
         let (task, handle) = executor.task(async {});
         live.adopt(&task);
         drop(handle);
-        stack.push(elsewhere(task.run()));
+        run_elsewhere(task);
+        assert_eq!((live.len(), executor.cells.get()), (0, 0));
     }
     let (joined, handle) = executor.task(async { 7 });
     live.adopt(&joined);
-    stack.push(elsewhere(joined.run_in(&LiveList::new(OWNER))));
+    let outcome = joined.run_in(&LiveList::new());
+    assert!(matches!(outcome, Outcome::CompleteElsewhere));
+    assert!(live.is_empty());
     assert_eq!(join(handle).unwrap(), 7);
-    assert_eq!(live.len(), 4);
-    assert_eq!(executor.cells.get(), 4);
-    let mut taken = 0;
-    stack.take_all(|completed| {
-        assert_eq!(completed.owner(), OWNER);
-        live.retire(completed);
-        taken += 1;
-    });
-    assert_eq!(taken, 4);
+    executor.check();
+}
+
+/// More tasks than a page of the list holds, in and out in any order, here and elsewhere.
+#[test]
+fn any_order_of_coming_and_going() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    let mut tasks = std::collections::VecDeque::new();
+    let mut random = 1_u32;
+    let rounds = if cfg!(miri) { 500 } else { 20_500 };
+    for round in 0..rounds {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        // Grows to hundreds, and shrinks again.
+        let grows = round / 1_000 % 2 == 0;
+        if random >> 16 & 3 != 0 && grows || tasks.is_empty() {
+            let (task, handle) = executor.task(async {});
+            live.adopt(&task);
+            tasks.push_back((task, handle));
+        } else {
+            let place = (random >> 20) as usize % tasks.len();
+            let (task, handle) = tasks.swap_remove_back(place).unwrap();
+            match random >> 18 & 1 {
+                0 => run_elsewhere(task),
+                _ => assert!(matches!(task.run_in(&live), Outcome::Complete)),
+            }
+            join(handle).unwrap();
+        }
+        if random >> 24 & 15 == 0 {
+            live.reclaim();
+        }
+        assert_eq!(live.is_empty(), tasks.is_empty());
+        if round % 50 == 0 {
+            assert_eq!(live.len(), tasks.len());
+        }
+    }
+    assert_eq!(executor.cells.get(), tasks.len());
+    let mut due = 0;
+    live.abort_all(|task| panic!("{task:?} was queued already"));
+    for (task, handle) in tasks {
+        due += 1;
+        assert!(matches!(task.run_in(&live), Outcome::Complete));
+        assert!(join(handle).unwrap_err().is_cancelled());
+    }
+    assert!(live.is_empty() && due > 0);
+    executor.check();
+}
+
+/// The slots of what left elsewhere are used again, so that the list does not grow.
+#[test]
+fn aborting_finds_each_of_many_tasks_once() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    idle(&executor, &live, 100);
+    for _ in 0..100 {
+        let (task, handle) = executor.task(async {});
+        live.adopt(&task);
+        drop(handle);
+        run_elsewhere(task);
+    }
+    idle(&executor, &live, 100);
+    assert_eq!(live.len(), 200);
+    let mut due = Vec::new();
+    live.abort_all(|task| due.push(task));
+    assert_eq!(due.len(), 200);
+    for task in due {
+        assert!(matches!(task.run_in(&live), Outcome::Complete));
+    }
     assert!(live.is_empty());
     executor.check();
-    stack.take_all(|_| panic!("the stack was emptied"));
 }
 
 #[test]
 fn a_handle_outlives_the_list() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     let output = executor.outputs.one();
     let (task, handle) = executor.task(async move { output });
     live.adopt(&task);
@@ -94,26 +148,24 @@ fn a_handle_outlives_the_list() {
 }
 
 #[test]
-fn a_task_is_not_retired_by_another_list_of_the_same_number() {
+fn a_task_is_in_the_list_that_adopted_it_first() {
     let executor = Executor::new();
-    let (live, other) = (LiveList::new(OWNER), LiveList::new(OWNER));
+    let (live, other) = (LiveList::new(), LiveList::new());
     let (task, handle) = executor.task(async {});
     live.adopt(&task);
     other.adopt(&task);
     assert!(other.is_empty());
-    drop(handle);
-    let completed = elsewhere(task.run_in(&other));
-    let retire = || other.retire(completed);
-    assert!(catch_unwind(AssertUnwindSafe(retire)).is_err());
     assert_eq!(live.len(), 1);
-    drop(live);
+    drop(handle);
+    assert!(matches!(task.run_in(&other), Outcome::CompleteElsewhere));
+    assert!(live.is_empty());
     executor.check();
 }
 
 #[test]
 fn all_tasks_are_aborted() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     idle(&executor, &live, 3);
     let (queued, handle) = executor.task(async { panic!("it was polled") });
     live.adopt(&queued);
@@ -133,7 +185,7 @@ fn all_tasks_are_aborted() {
 #[test]
 fn aborted_tasks_may_be_run_at_once() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     idle(&executor, &live, 3);
     let (queued, handle) = executor.task(async {});
     live.adopt(&queued);
@@ -146,16 +198,15 @@ fn aborted_tasks_may_be_run_at_once() {
         }
         assert!(matches!(task.run_in(&live), Outcome::Complete));
     });
-    // The one that was adopted meanwhile: its runnable was dropped.
-    assert_eq!(live.len(), 1);
-    drop(live);
+    // The one that was adopted meanwhile left: its runnable was dropped.
+    assert!(live.is_empty());
     executor.check();
 }
 
 #[test]
 fn a_panic_on_the_way_cancels_the_other_tasks() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     idle(&executor, &live, 3);
     let abort = || live.abort_all(|_| panic!("no room"));
     assert!(catch_unwind(AssertUnwindSafe(abort)).is_err());
@@ -164,58 +215,46 @@ fn a_panic_on_the_way_cancels_the_other_tasks() {
     executor.check();
 }
 
+/// A dropped runnable is a task that was cancelled on whichever thread that is.
 #[test]
-fn a_dropped_stack_gives_its_tasks_up() {
+fn a_dropped_runnable_leaves_the_list() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
-    let stack = CompletedStack::new();
-    for _ in 0..3 {
-        let (task, _) = executor.task(async {});
-        live.adopt(&task);
-        stack.push(elsewhere(task.run()));
+    let live = LiveList::new();
+    let (task, handle) = executor.task(pending::<()>());
+    live.adopt(&task);
+    drop(task);
+    assert!(live.is_empty());
+    assert!(join(handle).unwrap_err().is_cancelled());
+    executor.check();
+}
+
+/// What the tasks of a list that is gone leave is freed by the last of them.
+#[test]
+fn tasks_outlive_their_list() {
+    let executor = Executor::new();
+    for before in 0..3 {
+        let live = LiveList::new();
+        let tasks: Vec<_> = (0..40).map(|_| executor.task(async { 7 })).collect();
+        for (task, _) in &tasks {
+            live.adopt(task);
+        }
+        let mut live = Some(live);
+        for (number, (task, handle)) in tasks.into_iter().enumerate() {
+            if number == before * 20 {
+                drop(live.take());
+            }
+            run_elsewhere(task);
+            assert_eq!(join(handle).unwrap(), 7);
+        }
+        drop(live);
+        executor.check();
     }
-    let take = || stack.take_all(|_| panic!("no room"));
-    assert!(catch_unwind(AssertUnwindSafe(take)).is_err());
-    let (task, _) = executor.task(async {});
-    live.adopt(&task);
-    stack.push(elsewhere(task.run()));
-    drop(stack);
-    assert_eq!(executor.cells.get(), 4);
-    drop(live);
-    executor.check();
-}
-
-#[test]
-fn a_token_outlives_its_list() {
-    let executor = Executor::new();
-    let live = LiveList::new(OWNER);
-    let (task, handle) = executor.task(async {});
-    live.adopt(&task);
-    drop(handle);
-    let completed = elsewhere(task.run());
-    drop(live);
-    assert_eq!(completed.owner(), OWNER);
-    drop(completed);
-    executor.check();
-}
-
-#[test]
-fn a_runnable_that_is_dropped_is_freed_with_its_list() {
-    let executor = Executor::new();
-    let live = LiveList::new(OWNER);
-    let (task, handle) = executor.task(async {});
-    live.adopt(&task);
-    drop(handle);
-    drop::<Runnable>(task);
-    assert_eq!(executor.futures.get(), 0);
-    drop(live);
-    executor.check();
 }
 
 #[test]
 fn a_cancelled_runnable_leaves_the_list() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     let gate = Gate::default();
     let (task, handle) = executor.task(gate.clone());
     live.adopt(&task);
@@ -226,10 +265,4 @@ fn a_cancelled_runnable_leaves_the_list() {
     assert!(live.is_empty());
     assert!(join(handle).unwrap_err().is_cancelled());
     executor.check();
-}
-
-#[test]
-#[should_panic(expected = "must be below 1048576")]
-fn a_number_that_does_not_fit_is_refused() {
-    LiveList::new(NonZeroU32::new(1 << 20).unwrap());
 }

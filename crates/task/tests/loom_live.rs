@@ -1,37 +1,31 @@
 //! Models of live lists: a task that completes on another thread than its
-//! list's comes back, and is freed once.
+//! list's leaves the list there, and is freed once.
 #![cfg(raddle_loom)]
 
 mod models;
 
 use std::future::{Future, poll_fn};
-use std::num::NonZeroU32;
 use std::task::Poll;
 
 use models::{Memory, Place, Scheduler, Tally, Task, Woken, join, poll};
 use raddle_std::model::{self, Model};
 use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
-use raddle_task::{Completed, CompletedStack, LiveList, Outcome, Runnable};
+use raddle_task::{LiveList, Outcome, Runnable};
 
-fn list() -> LiveList {
-    LiveList::new(NonZeroU32::MIN)
-}
-
-fn run_elsewhere(task: Runnable) -> Completed {
+fn run_elsewhere(task: Runnable) {
     match task.run() {
-        Outcome::CompleteElsewhere(completed) => completed,
+        Outcome::CompleteElsewhere => {}
         outcome => panic!("{outcome:?} in place of a task of another thread"),
     }
 }
 
-/// Two tasks complete on two threads and come back while their list's thread
-/// looks for them. Bounded.
+/// Two tasks leave on two threads, while their list's thread takes slots back, uses
+/// one for a third task, and frees what is left. Bounded.
 #[test]
-fn two_threads_give_tasks_back() {
+fn two_threads_leave_a_list() {
     Model::new().preemptions(3).check(|| {
-        let live = list();
-        let stack = Arc::new(CompletedStack::new());
+        let live = LiveList::new();
         let mut tallies = Vec::new();
         let mut threads = Vec::new();
         for _ in 0..2 {
@@ -39,25 +33,31 @@ fn two_threads_give_tasks_back() {
             live.adopt(&task.first);
             drop(task.handle);
             tallies.push(task.tally);
-            let (stack, first) = (stack.clone(), task.first);
-            threads.push(thread::spawn(move || stack.push(run_elsewhere(first))));
+            let first = task.first;
+            threads.push(thread::spawn(move || run_elsewhere(first)));
         }
-        stack.take_all(|completed| live.retire(completed));
+        live.reclaim();
+        let third = Task::new(0, Place::Inline);
+        live.adopt(&third.first);
+        drop(third.handle);
+        tallies.push(third.tally);
+        assert!(matches!(third.first.run_in(&live), Outcome::Complete));
+        live.reclaim();
         for thread in threads {
             thread.join().unwrap();
         }
-        stack.take_all(|completed| live.retire(completed));
         assert!(live.is_empty());
+        drop(live);
         for tally in tallies {
             tally.check();
         }
     });
 }
 
-/// A task comes back and is retired while its joiner takes the output, and
-/// while the thread that completed it wakes the joiner. Complete.
+/// A task leaves while its joiner takes the output, and while the thread that
+/// completed it wakes the joiner. Complete.
 #[test]
-fn retire_against_join() {
+fn leaving_against_join() {
     model::check(|| {
         let Task {
             tally,
@@ -67,29 +67,27 @@ fn retire_against_join() {
         } = Task::new(0, Place::Inline);
         let (woken, waker) = Woken::new();
         assert!(poll(&mut handle, &waker).is_pending());
-        let live = list();
+        let live = LiveList::new();
         live.adopt(&first);
-        let stack = Arc::new(CompletedStack::new());
-        let pushing = stack.clone();
-        let running = thread::spawn(move || pushing.push(run_elsewhere(first)));
-        stack.take_all(|completed| live.retire(completed));
+        let running = thread::spawn(move || run_elsewhere(first));
+        live.reclaim();
         if handle.is_finished() {
             assert_eq!(join(handle).unwrap(), 7);
         } else {
             drop(handle);
         }
         running.join().unwrap();
-        stack.take_all(|completed| live.retire(completed));
         drop(waker);
         assert_eq!(std::sync::Arc::strong_count(&woken), 1);
         tally.check();
+        assert!(live.is_empty());
     });
 }
 
-/// A task is retired while the handle is dropped by the thread that completed
-/// it: either may free it. Complete.
+/// A task's handle is dropped while the task leaves: either may free it. Its list is
+/// dropped as soon as it is empty. Complete.
 #[test]
-fn retire_against_the_drop_of_the_handle() {
+fn leaving_against_the_drop_of_the_handle_and_of_the_list() {
     model::check(|| {
         let Task {
             tally,
@@ -97,18 +95,19 @@ fn retire_against_the_drop_of_the_handle() {
             handle,
             ..
         } = Task::new(0, Place::Inline);
-        let live = list();
+        let live = LiveList::new();
         live.adopt(&first);
-        let stack = Arc::new(CompletedStack::new());
-        let taking = stack.clone();
         let owner = thread::spawn(move || {
-            taking.take_all(|completed| live.retire(completed));
-            live
+            live.reclaim();
+            if live.is_empty() {
+                drop(live);
+            } else {
+                drop(handle);
+                drop(live);
+            }
         });
-        stack.push(run_elsewhere(first));
-        drop(handle);
-        let live = owner.join().unwrap();
-        stack.take_all(|completed| live.retire(completed));
+        run_elsewhere(first);
+        owner.join().unwrap();
         tally.check();
     });
 }
@@ -124,7 +123,7 @@ fn join_against_completion_elsewhere() {
             mut handle,
             ..
         } = Task::new(0, Place::Inline);
-        let live = list();
+        let live = LiveList::new();
         live.adopt(&first);
         let joining = thread::spawn(move || {
             let (woken, waker) = Woken::new();
@@ -134,19 +133,18 @@ fn join_against_completion_elsewhere() {
             }
             None
         });
-        let completed = run_elsewhere(first);
+        run_elsewhere(first);
         if let Some((handle, woken)) = joining.join().unwrap() {
             assert!(woken.get(), "the join waker was not woken");
             assert_eq!(join(handle).unwrap(), 7);
         }
-        live.retire(completed);
+        assert!(live.is_empty());
         tally.check();
     });
 }
 
 /// The list is dropped while a task of it completes on another thread, which
-/// still wakes the joiner then. If the list did not see that the task was
-/// complete, its memory stays, but neither future nor output. Complete.
+/// still wakes the joiner then. Complete.
 #[test]
 fn a_list_dropped_against_completion() {
     model::check(|| {
@@ -158,20 +156,39 @@ fn a_list_dropped_against_completion() {
         } = Task::new(0, Place::Inline);
         let (woken, waker) = Woken::new();
         assert!(poll(&mut handle, &waker).is_pending());
-        let live = list();
+        let live = LiveList::new();
         live.adopt(&first);
-        let running = thread::spawn(move || {
-            let completed = run_elsewhere(first);
-            assert_eq!(completed.owner(), NonZeroU32::MIN);
-        });
-        let seen = handle.is_finished();
+        let running = thread::spawn(move || run_elsewhere(first));
         drop(live);
         drop(handle);
         running.join().unwrap();
         drop(waker);
         assert_eq!(std::sync::Arc::strong_count(&woken), 1);
-        assert_eq!(tally.outputs(), 0);
-        if seen {
+        tally.check();
+    });
+}
+
+/// Two tasks leave on two threads while their list is dropped: one of the three frees
+/// the page. Bounded.
+#[test]
+fn a_list_dropped_against_two_that_leave() {
+    Model::new().preemptions(3).check(|| {
+        let live = LiveList::new();
+        let mut tallies = Vec::new();
+        let mut threads = Vec::new();
+        for _ in 0..2 {
+            let task = Task::new(0, Place::Inline);
+            live.adopt(&task.first);
+            drop(task.handle);
+            tallies.push(task.tally);
+            let first = task.first;
+            threads.push(thread::spawn(move || run_elsewhere(first)));
+        }
+        drop(live);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        for tally in tallies {
             tally.check();
         }
     });
@@ -182,13 +199,14 @@ fn a_list_dropped_against_completion() {
 #[test]
 fn abort_all_against_a_run() {
     model::check(|| {
-        let live = list();
+        let live = LiveList::new();
         let running = Task::new(0, Place::Inline);
         live.adopt(&running.first);
         let idle = Task::new(1, Place::Inline);
         live.adopt(&idle.first);
         let (idle_tally, idle_handle, flags) = idle.start();
         let first = running.first;
+        drop(running.handle);
         let thread = thread::spawn(move || run_elsewhere(first));
         let mut due = Vec::new();
         live.abort_all(|task| due.push(task));
@@ -199,8 +217,7 @@ fn abort_all_against_a_run() {
         assert!(join(idle_handle).unwrap_err().is_cancelled());
         drop(flags);
         idle_tally.check();
-        live.retire(thread.join().unwrap());
-        drop(running.handle);
+        thread.join().unwrap();
         running.tally.check();
         assert!(live.is_empty());
     });
@@ -220,29 +237,29 @@ fn yields() -> impl Future<Output = ()> + Send + 'static {
     })
 }
 
-/// Runs a task, of another thread's list, until it is idle or has completed.
-fn run_on_elsewhere(mut outcome: Outcome) -> Option<Completed> {
+/// Runs a task, of another thread's list, until it is idle or has completed. Returns
+/// whether it has.
+fn run_on_elsewhere(mut outcome: Outcome) -> bool {
     loop {
         match outcome {
             Outcome::Again(task) => outcome = task.run(),
-            Outcome::CompleteElsewhere(completed) => return Some(completed),
-            Outcome::Idle => return None,
+            Outcome::CompleteElsewhere => return true,
+            Outcome::Idle => return false,
             Outcome::Complete => panic!("it is in the list of another thread"),
         }
     }
 }
 
 /// Ends the one task of a list that was aborted while it was run elsewhere.
-fn end(live: &LiveList, due: Option<Runnable>, completed: Option<Completed>) {
+fn end(live: &LiveList, due: Option<Runnable>, completed: bool) {
     match (due, completed) {
-        (Some(task), None) => match task.run_in(live) {
-            Outcome::Complete => {}
-            Outcome::CompleteElsewhere(completed) => live.retire(completed),
+        (Some(task), false) => match task.run_in(live) {
+            Outcome::Complete | Outcome::CompleteElsewhere => {}
             outcome => panic!("{outcome:?} of a task that was aborted"),
         },
-        (None, Some(completed)) => live.retire(completed),
-        (None, None) => panic!("the abort was lost"),
-        (Some(_), Some(_)) => panic!("a task that is complete is due"),
+        (None, true) => {}
+        (None, false) => panic!("the abort was lost"),
+        (Some(_), true) => panic!("a task that is complete is due"),
     }
     assert!(live.is_empty());
 }
@@ -262,7 +279,7 @@ fn abort_all_against_a_task_that_woke_itself() {
         let tally = Tally::default();
         let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, Place::Inline));
         drop(handle);
-        let live = list();
+        let live = LiveList::new();
         let again = first.run_in(&live);
         assert!(matches!(again, Outcome::Again(_)) && live.len() == 1);
         let aborting = thread::spawn(move || {
@@ -282,7 +299,7 @@ fn abort_all_against_a_wake_of_itself() {
     model::check(|| {
         let tally = Tally::default();
         let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, Place::Inline));
-        let live = list();
+        let live = LiveList::new();
         live.adopt(&first);
         let aborting = thread::spawn(move || {
             let due = abort_one(&live);
@@ -310,7 +327,7 @@ unsafe impl Sync for Away {}
 fn abort_all_against_a_poll_that_the_list_has_left() {
     model::check(|| {
         let tally = Tally::default();
-        let live = Arc::new(Away(list()));
+        let live = Arc::new(Away(LiveList::new()));
         let aborting = Arc::new(Mutex::new(None));
         let (moving, mover) = (live.clone(), aborting.clone());
         let mut yields = Box::pin(yields());
@@ -337,21 +354,31 @@ fn abort_all_against_a_poll_that_the_list_has_left() {
     });
 }
 
-/// A task that is not given back is missed.
+/// A list is used by another thread while a task is run in it, which it is not parted with: the run
+/// stores to a word that it takes for its own, over the abort.
 #[test]
-#[should_panic(expected = "cells are left")]
-fn canary_a_task_that_does_not_come_back_is_caught() {
+#[should_panic(expected = "the abort was lost")]
+fn canary_a_list_that_is_not_parted_with_loses_an_abort() {
     model::check(|| {
-        let Task {
-            tally,
-            first,
-            handle,
-            ..
-        } = Task::new(0, Place::Inline);
-        let live = list();
-        live.adopt(&first);
+        let tally = Tally::default();
+        let live = Arc::new(Away(LiveList::new()));
+        let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, Place::Inline));
         drop(handle);
-        drop(thread::spawn(move || run_elsewhere(first)).join().unwrap());
-        tally.check();
+        let mut outcome = first.run_in(&live.0);
+        let moving = live.clone();
+        let aborting = thread::spawn(move || {
+            let live = moving;
+            abort_one(&live.0)
+        });
+        let completed = loop {
+            match outcome {
+                Outcome::Again(task) => outcome = task.run_in(&live.0),
+                Outcome::Complete => break true,
+                Outcome::Idle => break false,
+                Outcome::CompleteElsewhere => panic!("it is in the list"),
+            }
+        };
+        let due = aborting.join().unwrap();
+        end(&live.0, due, completed);
     });
 }

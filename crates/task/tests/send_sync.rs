@@ -6,9 +6,7 @@ use std::error::Error;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
-use raddle_task::{
-    AbortHandle, Completed, CompletedStack, Id, JoinError, JoinHandle, LiveList, Outcome, Runnable,
-};
+use raddle_task::{AbortHandle, Id, JoinError, JoinHandle, LiveList, Outcome, Runnable};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 // The output goes to the handle's thread.
@@ -29,12 +27,9 @@ assert_impl_all!(Runnable: Send, Unpin);
 assert_not_impl_any!(Runnable: Sync, Clone);
 assert_impl_all!(Outcome: Send);
 
-// One thread at a time has the links of a list.
+// One thread at a time has a list.
 assert_impl_all!(LiveList: Send);
 assert_not_impl_any!(LiveList: Sync);
-assert_impl_all!(Completed: Send);
-assert_not_impl_any!(Completed: Clone);
-assert_impl_all!(CompletedStack: Send, Sync);
 
 /// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above
 /// are made by the compiler.

@@ -225,9 +225,15 @@ impl Entry {
             return Arm::ShutDown;
         }
         let shard = self.handle.shard();
+        // The wheel may be behind the present, where a slot of a higher level begins before it
+        // and holds only later timers.
+        let present = shard.shared.last_turn();
+        if tick <= present {
+            return Arm::Elapsed;
+        }
         // A timer is placed as seen from the present, lest it be moved from level
         // to level for a past that the wheel has not heard of.
-        core.wheel.skip_to(shard.shared.last_turn());
+        core.wheel.skip_to(present);
         // SAFETY: as the caller says; the entry is pinned, and `Drop` keeps
         // rule 4.
         match unsafe { core.wheel.insert(NonNull::from(&self.node), tick) } {

@@ -183,6 +183,8 @@ impl Handle {
             "the clock of timers in several shards cannot be paused; make them by Timers::new"
         );
         self.0.shared.clock.pause();
+        // The clock stands at a whole tick: a timer for it is due, before the owner's next turn.
+        self.0.shared.present_tick();
     }
 
     /// Lets the clock run again, from the time it shows.

@@ -265,3 +265,34 @@ fn a_pending_poll_costs_no_budget() {
 fn stays_small() {
     assert!(size_of::<Sleep>() <= 72, "{} bytes", size_of::<Sleep>());
 }
+
+#[test]
+fn the_present_is_ready_at_once_when_the_clock_has_just_stopped() {
+    let driver = Driver::running();
+    let _entered = driver.handle.enter();
+    let start = Instant::now();
+    while start.elapsed() < ms(2) {
+        raddle_std::thread::yield_now();
+    }
+    driver.handle.pause();
+    let mut sleep = pin!(sleep_until(Instant::now()));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_ready());
+}
+
+/// The slot of a higher level that holds the later timer begins at or before the present.
+#[test]
+fn the_present_is_ready_at_once_beside_a_later_timer_of_a_higher_level() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    for beside in 1..130 {
+        let mut later = pin!(sleep(ms(beside + 1)));
+        assert!(poll(later.as_mut(), Waker::noop()).is_pending());
+        driver.advance(ms(beside));
+        let mut present = pin!(sleep_until(Instant::now()));
+        assert!(
+            poll(present.as_mut(), Waker::noop()).is_ready(),
+            "{beside} ms after the start"
+        );
+    }
+}

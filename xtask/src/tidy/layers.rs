@@ -77,7 +77,8 @@ const COMPOSERS: &[&str] = &[
 /// The package under Tokio's name, which no other may depend on.
 const STAND_IN: &str = "tokio";
 
-/// Runtimes that only the benchmarks, and the composers' examples, depend on.
+/// Runtimes that only the benchmarks, and the composers' examples, depend on. The composers
+/// leave out [`PEER`].
 const RUNTIMES: &[&str] = &[
     "async-executor",
     "async-std",
@@ -85,6 +86,11 @@ const RUNTIMES: &[&str] = &[
     "tokio",
     "tokio-threadpool",
 ];
+
+/// The runtime that only the benchmarks and [`DIFFERENTIAL`] depend on.
+const PEER: &str = "tokio";
+/// The package whose tests run Raddle beside [`PEER`].
+const DIFFERENTIAL: &str = "raddle-proof";
 
 /// Whether a package is one of the layers, and so stands alone.
 pub(crate) fn is_layer(package: &str) -> bool {
@@ -134,7 +140,8 @@ fn check_package(package: &Package) -> Vec<String> {
             object(format!("{name} may not depend on the stand-in {used}"));
         }
         let runtime = RUNTIMES.contains(&used) && !dependency.local;
-        if runtime && (is_layer || !dependency.dev) && name != "raddle-benches" {
+        let in_tests = dependency.dev && !is_layer && (used != PEER || name == DIFFERENTIAL);
+        if runtime && !in_tests && name != "raddle-benches" {
             object(format!("{name} may not depend on {used}, another runtime"));
         }
         if used == "loom" && name != "raddle-std" {

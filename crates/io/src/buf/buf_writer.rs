@@ -109,6 +109,31 @@ impl<W: AsyncWrite> BufWriter<W> {
         }
         Poll::Ready(Ok(()))
     }
+
+    /// Writes the first slice that is not empty, and buffers those after it that fit.
+    fn poll_gather(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let mut rest = bufs.iter().skip_while(|buf| buf.is_empty());
+        let Some(first) = rest.next() else {
+            return Poll::Ready(Ok(0));
+        };
+        let mut written = ready!(self.as_mut().poll_write(cx, first))?;
+        let this = self.project();
+        let capacity = this.buf.capacity();
+        if first.len() < capacity {
+            for buf in rest {
+                if buf.len() > capacity - this.buf.len() {
+                    break;
+                }
+                this.buf.extend_from_slice(buf);
+                written += buf.len();
+            }
+        }
+        Poll::Ready(Ok(written))
+    }
 }
 
 impl<W> BufWriter<W> {
@@ -155,28 +180,21 @@ impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if !self.inner.is_write_vectored() {
+            return self.poll_gather(cx, bufs);
+        }
         let total = bufs
             .iter()
             .fold(0_usize, |total, buf| total.saturating_add(buf.len()));
         ready!(self.as_mut().poll_make_room(cx, total))?;
         let this = self.project();
-        let capacity = this.buf.capacity();
-        if total >= capacity && this.inner.is_write_vectored() {
+        if total >= this.buf.capacity() {
             return this.inner.poll_write_vectored(cx, bufs);
         }
-        let mut gathered = 0;
         for buf in bufs {
-            if this.buf.len() + buf.len() > capacity {
-                break;
-            }
             this.buf.extend_from_slice(buf);
-            gathered += buf.len();
         }
-        if gathered == 0 {
-            // There is nothing, or the first slice is larger than the buffer.
-            return this.inner.poll_write_vectored(cx, bufs);
-        }
-        Poll::Ready(Ok(gathered))
+        Poll::Ready(Ok(total))
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -61,13 +61,7 @@ impl CopyBuf {
         W: AsyncWrite + ?Sized,
     {
         while !self.read_done {
-            match self.poll_step(cx, reader.as_mut(), writer.as_mut()) {
-                Poll::Ready(Err(error)) if error.kind() != ErrorKind::Interrupted => {
-                    return Poll::Ready(Err(error));
-                }
-                Poll::Ready(_) => {}
-                Poll::Pending => return Poll::Pending,
-            }
+            ready!(self.poll_step(cx, reader.as_mut(), writer.as_mut()))?;
             // Reader and writer may both be ready for ever without counting it.
             ready!(poll_spend(cx));
         }
@@ -75,7 +69,7 @@ impl CopyBuf {
         Poll::Ready(Ok(self.copied))
     }
 
-    /// Writes once what the reader has in its buffer.
+    /// Writes once what the reader has in its buffer. Does nothing if that is interrupted.
     fn poll_step<R, W>(
         &mut self,
         cx: &mut Context<'_>,
@@ -86,20 +80,26 @@ impl CopyBuf {
         R: AsyncBufRead + ?Sized,
         W: AsyncWrite + ?Sized,
     {
-        let Poll::Ready(available) = reader.as_mut().poll_fill_buf(cx)? else {
-            // What the reader waits for may be the answer to what is still
-            // unflushed.
-            if self.need_flush {
-                ready!(writer.poll_flush(cx))?;
-                self.need_flush = false;
+        let available = match reader.as_mut().poll_fill_buf(cx) {
+            Poll::Ready(Ok(available)) => available,
+            Poll::Ready(Err(error)) => return Poll::Ready(unless_interrupted(error)),
+            Poll::Pending => {
+                // What the reader waits for may be the answer to what is still unflushed.
+                if self.need_flush {
+                    ready!(writer.poll_flush(cx))?;
+                    self.need_flush = false;
+                }
+                return Poll::Pending;
             }
-            return Poll::Pending;
         };
         if available.is_empty() {
             self.read_done = true;
             return Poll::Ready(Ok(()));
         }
-        let written = ready!(writer.as_mut().poll_write(cx, available))?;
+        let written = match ready!(writer.as_mut().poll_write(cx, available)) {
+            Ok(written) => written,
+            Err(error) => return Poll::Ready(unless_interrupted(error)),
+        };
         if written == 0 {
             return Poll::Ready(Err(write_zero()));
         }
@@ -107,5 +107,13 @@ impl CopyBuf {
         self.copied += written as u64;
         self.need_flush = true;
         Poll::Ready(Ok(()))
+    }
+}
+
+/// An error, unless it asks to try again.
+fn unless_interrupted(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::Interrupted => Ok(()),
+        _ => Err(error),
     }
 }

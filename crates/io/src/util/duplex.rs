@@ -91,7 +91,7 @@ impl AsyncWrite for DuplexStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.outgoing.close();
+        self.outgoing.close_by_writer();
         Poll::Ready(Ok(()))
     }
 
@@ -110,7 +110,7 @@ impl AsyncWrite for DuplexStream {
 
 impl Drop for DuplexStream {
     fn drop(&mut self) {
-        self.outgoing.close();
-        self.incoming.close();
+        self.outgoing.close_by_writer();
+        self.incoming.close_by_reader();
     }
 }

@@ -75,20 +75,32 @@ impl Pipe {
         )
     }
 
-    /// Ends it, from either side.
-    pub(super) fn close(&self) {
-        let (reader, writer) = {
+    /// Ends it from the writer's side.
+    pub(super) fn close_by_writer(&self) {
+        self.close(|state| &mut state.reader);
+    }
+
+    /// Ends it from the reader's side.
+    pub(super) fn close_by_reader(&self) {
+        self.close(|state| &mut state.writer);
+    }
+
+    /// Wakes the peer alone: whoever closes does not wait, and its own waker may be of a
+    /// future that was dropped.
+    fn close(&self, peer_waker: impl Fn(&mut State) -> &mut Option<Waker>) {
+        let (peer, _own) = {
             let mut state = self.state.lock();
             state.closed = true;
-            (state.reader.take(), state.writer.take())
+            let peer = peer_waker(&mut state).take();
+            (peer, (state.reader.take(), state.writer.take()))
         };
-        for waker in [reader, writer].into_iter().flatten() {
-            waker.wake();
+        if let Some(peer) = peer {
+            peer.wake();
         }
     }
 
-    /// Tries `operation`; wakes the peer if it is ready, and waits in
-    /// `own_waker` if not.
+    /// Tries `operation`; wakes the peer if it moved bytes, and waits in `own_waker` if it is
+    /// not ready.
     fn poll<T>(
         &self,
         cx: &mut Context<'_>,
@@ -100,8 +112,13 @@ impl Pipe {
         let mut waker = None;
         loop {
             let mut state = self.state.lock();
+            let before = state.bytes.len();
             if let Poll::Ready(result) = operation(&mut state) {
-                let peer = peer_waker(&mut state).take();
+                // What moves no byte, as an empty read, brings the peer no further.
+                let peer = match state.bytes.len() == before {
+                    true => None,
+                    false => peer_waker(&mut state).take(),
+                };
                 drop(state);
                 coop.made_progress();
                 if let Some(peer) = peer {

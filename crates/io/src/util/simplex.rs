@@ -98,7 +98,7 @@ impl AsyncWrite for SimplexStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.pipe.close();
+        self.pipe.close_by_writer();
         Poll::Ready(Ok(()))
     }
 

@@ -9,7 +9,7 @@ mod register;
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::task::{Context, Poll, ready};
 
 use mio::unix::SourceFd;
@@ -18,13 +18,13 @@ use raddle_reactor::{Handle, Interest, Registration};
 pub use self::error::{AsyncFdRegisterError, AsyncFdTryNewError, TryIoError};
 pub use self::guard::AsyncFdReadyGuard;
 pub use self::guard_mut::AsyncFdReadyMutGuard;
-use crate::evented::budgeted;
+use crate::evented::{budgeted, poll_budgeted};
 
 /// A descriptor that the reactor watches: what there is no type for here, such
 /// as a timer, an inotify instance or a library's socket.
 ///
-/// The descriptor must be in non-blocking mode, and stay the same as long as
-/// `T` is in here. What waits for it gets a guard; through the guard's `try_io`
+/// The descriptor must be in non-blocking mode, and stay open and the same as long
+/// as `T` is in here. What waits for it gets a guard; through the guard's `try_io`
 /// operations that would block clear the readiness, so that the next wait waits
 /// for a new event. Without clearing it, the next wait ends at once.
 ///
@@ -167,7 +167,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         &'a self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
-        let event = ready!(self.registration.poll_read_ready(cx))?;
+        let poll = |cx: &mut Context<'_>| self.registration.poll_read_ready(cx);
+        let event = ready!(poll_budgeted(cx, poll))?;
         Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
@@ -181,7 +182,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         &'a mut self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
-        let event = ready!(self.registration.poll_read_ready(cx))?;
+        let poll = |cx: &mut Context<'_>| self.registration.poll_read_ready(cx);
+        let event = ready!(poll_budgeted(cx, poll))?;
         Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
@@ -195,7 +197,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         &'a self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
-        let event = ready!(self.registration.poll_write_ready(cx))?;
+        let poll = |cx: &mut Context<'_>| self.registration.poll_write_ready(cx);
+        let event = ready!(poll_budgeted(cx, poll))?;
         Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
@@ -209,7 +212,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         &'a mut self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
-        let event = ready!(self.registration.poll_write_ready(cx))?;
+        let poll = |cx: &mut Context<'_>| self.registration.poll_write_ready(cx);
+        let event = ready!(poll_budgeted(cx, poll))?;
         Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
@@ -370,12 +374,6 @@ impl<T: AsRawFd> AsyncFd<T> {
 impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
     fn as_raw_fd(&self) -> RawFd {
         self.get_ref().as_raw_fd()
-    }
-}
-
-impl<T: AsRawFd + AsFd> AsFd for AsyncFd<T> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.get_ref().as_fd()
     }
 }
 

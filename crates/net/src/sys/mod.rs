@@ -1,12 +1,16 @@
 //! What needs unsafe code: system calls that std, mio and socket2 do not offer
 //! in the shape that is needed here, and memory that is not initialised.
 
+#[cfg(target_os = "linux")]
+mod accept;
 #[cfg(unix)]
 mod credentials;
 #[cfg(unix)]
 mod raw;
 mod receive;
 
+#[cfg(target_os = "linux")]
+pub(crate) use accept::accept;
 #[cfg(unix)]
 pub(crate) use credentials::peer_credentials;
 #[cfg(unix)]

@@ -1,8 +1,9 @@
 //! Raw descriptors.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use crate::async_fd::AsyncFd;
 use crate::tcp::TcpSocket;
 use crate::unix::UnixSocket;
 
@@ -27,6 +28,17 @@ impl FromRawFd for UnixSocket {
     unsafe fn from_raw_fd(fd: RawFd) -> UnixSocket {
         // SAFETY: by the contract.
         UnixSocket::from(unsafe { OwnedFd::from_raw_fd(fd) })
+    }
+}
+
+impl<T: AsRawFd> AsFd for AsyncFd<T> {
+    /// As Tokio's, for any `T`. What `T` gives as its descriptor must be open as
+    /// long as it lives, or until it is taken back by
+    /// [`into_inner`](AsyncFd::into_inner).
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: `AsyncFd` asks for a descriptor that stays open as long as its
+        // `T` is in there, which is longer than the borrow of `self`.
+        unsafe { BorrowedFd::borrow_raw(self.get_ref().as_raw_fd()) }
     }
 }
 

@@ -208,6 +208,28 @@ impl TcpSocket {
         self.socket.set_tos_v4(tos)
     }
 
+    /// Tokio's former name of [`tos_v4`](Self::tos_v4).
+    ///
+    /// # Errors
+    ///
+    /// As [`tos_v4`](Self::tos_v4).
+    #[deprecated(note = "it concerns IPv4 alone; use `tos_v4`")]
+    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
+    pub fn tos(&self) -> io::Result<u32> {
+        self.tos_v4()
+    }
+
+    /// Tokio's former name of [`set_tos_v4`](Self::set_tos_v4).
+    ///
+    /// # Errors
+    ///
+    /// As [`set_tos_v4`](Self::set_tos_v4).
+    #[deprecated(note = "it concerns IPv4 alone; use `set_tos_v4`")]
+    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
+    pub fn set_tos(&self, tos: u32) -> io::Result<()> {
+        self.set_tos_v4(tos)
+    }
+
     /// The interface that it is bound to by [`bind_device`](Self::bind_device), if
     /// it is bound to one.
     ///

@@ -9,6 +9,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
 use socket2::SockAddr;
 
 /// The address of a Unix socket: a path, a name in Linux's abstract namespace,
@@ -34,15 +35,23 @@ impl SocketAddr {
         self.0.as_abstract_name()
     }
 
-    /// What a system call has given.
+    /// What a system call has given. A path that fills the address, without a
+    /// zero after it, is refused, for std refuses it.
+    #[cfg(target_os = "linux")]
     pub(super) fn from_system(addr: &SockAddr) -> io::Result<SocketAddr> {
-        #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Some(name) = addr.as_abstract_namespace() {
             return net::SocketAddr::from_abstract_name(name).map(SocketAddr);
         }
-        // The empty path is the address of what has none.
-        let path = addr.as_pathname().unwrap_or_else(|| Path::new(""));
-        net::SocketAddr::from_pathname(path).map(SocketAddr)
+        match addr.as_pathname() {
+            Some(path) => net::SocketAddr::from_pathname(path).map(SocketAddr),
+            None => SocketAddr::unnamed(),
+        }
+    }
+
+    /// The address of a socket that has none: the empty path.
+    #[cfg(target_os = "linux")]
+    pub(super) fn unnamed() -> io::Result<SocketAddr> {
+        net::SocketAddr::from_pathname(Path::new("")).map(SocketAddr)
     }
 }
 

@@ -91,11 +91,8 @@ impl UnixListener {
     ///
     /// No connection is lost if the future is dropped.
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        let (stream, addr) = self
-            .io
-            .async_io(Interest::READABLE, |listener| listener.accept())
-            .await?;
-        Ok((UnixStream::accepted(stream, self.io.handle())?, addr.into()))
+        let (stream, addr) = self.io.async_io(Interest::READABLE, accept).await?;
+        Ok((UnixStream::accepted(stream, self.io.handle())?, addr))
     }
 
     /// As [`accept`](Self::accept), for a server that goes on when single
@@ -147,10 +144,9 @@ impl UnixListener {
     ///
     /// As [`accept`](Self::accept).
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
-        let accepted = self.io.poll_read_io(cx, |listener| listener.accept());
-        let (stream, addr) = ready!(accepted)?;
+        let (stream, addr) = ready!(self.io.poll_read_io(cx, accept))?;
         let stream = UnixStream::accepted(stream, self.io.handle())?;
-        Poll::Ready(Ok((stream, addr.into())))
+        Poll::Ready(Ok((stream, addr)))
     }
 
     /// Takes over a listener of std's, which must be in non-blocking mode.
@@ -216,4 +212,23 @@ impl AsRawFd for UnixListener {
     fn as_raw_fd(&self) -> RawFd {
         self.io.as_raw_fd()
     }
+}
+
+#[cfg(target_os = "linux")]
+fn accept(listener: &mio::net::UnixListener) -> io::Result<(mio::net::UnixStream, SocketAddr)> {
+    let (stream, addr) = crate::sys::accept(listener)?;
+    let stream = std::os::unix::net::UnixStream::from(stream);
+    // A path that fills the address can be asked for, but not made by hand. A
+    // connection is not given up for want of its address.
+    let addr = SocketAddr::from_system(&addr)
+        .or_else(|_| stream.peer_addr().map(SocketAddr))
+        .or_else(|_| SocketAddr::unnamed())?;
+    Ok((mio::net::UnixStream::from_std(stream), addr))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn accept(listener: &mio::net::UnixListener) -> io::Result<(mio::net::UnixStream, SocketAddr)> {
+    listener
+        .accept()
+        .map(|(stream, addr)| (stream, addr.into()))
 }

@@ -4,13 +4,14 @@ mod stream;
 
 use std::fs::{self, FileTimes, Metadata, Permissions};
 use std::io::{self, Seek, SeekFrom};
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::OpenOptions;
 use super::in_flight::Lane;
-use crate::io::{Buffer, DEFAULT_MAX_BUF_SIZE, offload};
+use crate::io::{DEFAULT_MAX_BUF_SIZE, offload};
 
 /// An open file.
 ///
@@ -19,7 +20,9 @@ use crate::io::{Buffer, DEFAULT_MAX_BUF_SIZE, offload};
 /// write or flush. So [flush](crate::io::AsyncWriteExt::flush) before the file
 /// is dropped, to know that all is written. A write that was taken is made even
 /// if the file is dropped or the runtime shut down, as long as the process
-/// lives.
+/// lives. Where the system has no thread for a call, and after the runtime's
+/// shutdown, a write is not taken: it is an error itself. So is a read or a seek, and
+/// the file stays as it was: the call can be made again.
 ///
 /// Closing the file, when it is dropped, is a call that may block, too. Where
 /// that matters, [`into_std`](Self::into_std) and a `spawn_blocking` do it
@@ -141,14 +144,29 @@ impl File {
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         self.lane.settle().await;
         // What was read ahead may be cut off.
-        let ahead = self.lane.lock().idle().map_or(0, Buffer::discard);
-        self.call(move |mut std| {
-            if ahead > 0 {
-                std.seek(backwards(ahead))?;
+        let mut ahead = self.lane.lock().idle().map(mem::take).unwrap_or_default();
+        let std = Arc::clone(&self.std);
+        let call = offload::spawn_mandatory(move |taken| {
+            if let Err(error) = taken {
+                return (Err(error), ahead);
             }
-            std.set_len(size)
-        })
-        .await
+            let sought = match ahead.discard() {
+                0 => Ok(0),
+                ahead => (&*std).seek(backwards(ahead)),
+            };
+            (sought.and_then(|_| std.set_len(size)), ahead)
+        });
+        match call {
+            Ok(call) => call.await?.0,
+            Err((refused, ahead)) => {
+                if let Some(buffer) = self.lane.lock().idle()
+                    && buffer.is_empty()
+                {
+                    *buffer = ahead;
+                }
+                refused
+            }
+        }
     }
 
     /// What the system says about the file.
@@ -312,6 +330,13 @@ fn backwards(ahead: usize) -> SeekFrom {
 impl From<fs::File> for File {
     fn from(std: fs::File) -> Self {
         Self::from_std(std)
+    }
+}
+
+#[cfg(unix)]
+impl From<std::os::fd::OwnedFd> for File {
+    fn from(fd: std::os::fd::OwnedFd) -> Self {
+        Self::from_std(fd.into())
     }
 }
 

@@ -15,8 +15,8 @@ use crate::task::JoinHandle;
 #[derive(Debug)]
 pub(super) struct InFlight {
     state: State,
-    /// The error of a write, until somebody is told.
-    pub(super) write_error: Option<io::ErrorKind>,
+    /// The error of a write, until a write or flush returns it.
+    pub(super) write_error: Option<io::Error>,
     /// Where the last seek led to.
     pub(super) position: u64,
 }
@@ -24,8 +24,11 @@ pub(super) struct InFlight {
 #[derive(Debug)]
 enum State {
     Idle(Buffer),
-    Busy(JoinHandle<(Outcome, Buffer)>),
+    Busy(JoinHandle<Finished>),
 }
+
+/// What a call gave, and the buffer that it gives back.
+pub(super) type Finished = (Outcome, Buffer);
 
 /// What a call gave.
 #[derive(Debug)]
@@ -35,6 +38,17 @@ pub(super) enum Outcome {
     Seek(io::Result<u64>),
     /// Nothing: it was cancelled, or panicked.
     Lost(io::Error),
+}
+
+impl Outcome {
+    fn into_result(self) -> io::Result<()> {
+        match self {
+            Outcome::Read(result) => result.map(drop),
+            Outcome::Write(result) => result,
+            Outcome::Seek(result) => result.map(drop),
+            Outcome::Lost(error) => Err(error),
+        }
+    }
 }
 
 impl InFlight {
@@ -54,9 +68,15 @@ impl InFlight {
         }
     }
 
-    /// Lets a call have the buffer that [`idle`](Self::idle) gave.
-    pub(super) fn begin(&mut self, call: JoinHandle<(Outcome, Buffer)>) {
-        self.state = State::Busy(call);
+    /// Lets a call have the buffer that [`idle`](Self::idle) gave. One that the
+    /// pool has not taken has ended, with an error.
+    pub(super) fn begin(&mut self, call: Result<JoinHandle<Finished>, Finished>) -> io::Result<()> {
+        let (state, result) = match call {
+            Ok(call) => (State::Busy(call), Ok(())),
+            Err((outcome, buffer)) => (State::Idle(buffer), outcome.into_result()),
+        };
+        self.state = state;
+        result
     }
 
     /// Waits for the call under way, and says what it gave: nothing if there
@@ -121,8 +141,8 @@ impl Lane {
     /// write or flush.
     pub(super) async fn settle(&self) {
         let outcome = poll_fn(|cx| self.poll(cx)).await;
-        if let Some(Outcome::Write(Err(error))) = outcome {
-            self.lock().write_error = Some(error.kind());
+        if let Some(Outcome::Write(Err(error)) | Outcome::Lost(error)) = outcome {
+            self.lock().write_error = Some(error);
         }
     }
 }

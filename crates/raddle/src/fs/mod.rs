@@ -30,8 +30,8 @@
 //!
 //! # Errors
 //!
-//! Those of `std::fs`. If the runtime is shut down before a call is made, it
-//! fails with an error of the kind `Other`.
+//! Those of `std::fs`. If the runtime is shut down before a call is made, or the
+//! system has no thread for it, it fails with an error of the kind `Other`.
 //!
 //! # Panics
 //!

@@ -27,10 +27,6 @@ pub struct OpenOptions(fs::OpenOptions);
 impl OpenOptions {
     /// Makes options with nothing chosen. A file that is opened so is an error:
     /// it is neither read nor written.
-    #[expect(
-        clippy::new_without_default,
-        reason = "std's and Tokio's have no default either"
-    )]
     pub fn new() -> Self {
         Self(fs::OpenOptions::new())
     }
@@ -105,6 +101,12 @@ impl OpenOptions {
         offload::run(move || options.open(path))
             .await
             .map(File::from_std)
+    }
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

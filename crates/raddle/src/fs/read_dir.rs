@@ -47,7 +47,7 @@ pub struct ReadDir(State);
 #[derive(Debug)]
 enum State {
     Idle(Chunk),
-    Busy(JoinHandle<Chunk>),
+    Busy(JoinHandle<(io::Result<()>, Chunk)>),
     /// The call that had the directory was cancelled.
     Lost,
 }
@@ -117,13 +117,17 @@ impl ReadDir {
                     let State::Idle(mut chunk) = std::mem::replace(&mut self.0, State::Lost) else {
                         unreachable!("has just been looked at");
                     };
-                    self.0 = State::Busy(offload::spawn(move || {
-                        chunk.fill();
-                        chunk
-                    }));
+                    let call = offload::spawn(move |taken| (taken.map(|()| chunk.fill()), chunk));
+                    self.0 = match call {
+                        Ok(call) => State::Busy(call),
+                        Err((refused, chunk)) => {
+                            self.0 = State::Idle(chunk);
+                            return Poll::Ready(refused.map(|()| None));
+                        }
+                    };
                 }
                 State::Busy(call) => match ready!(Pin::new(call).poll(cx)) {
-                    Ok(chunk) => self.0 = State::Idle(chunk),
+                    Ok((_, chunk)) => self.0 = State::Idle(chunk),
                     Err(error) => {
                         self.0 = State::Lost;
                         return Poll::Ready(Err(error.into()));

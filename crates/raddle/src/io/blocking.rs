@@ -16,7 +16,8 @@ use crate::task::JoinHandle;
 ///
 /// A write is complete when its bytes are copied: it is made afterwards, and
 /// its error is that of the next write or flush. A read goes on when it is
-/// dropped, and the next one gets what it gave.
+/// dropped, and the next one gets what it gave. A call for which there is no
+/// thread fails at once, and the next one is tried again.
 pub(super) struct Blocking<T> {
     state: State<T>,
     /// Whether something was written since the last flush.
@@ -25,10 +26,13 @@ pub(super) struct Blocking<T> {
 
 enum State<T> {
     Idle(Box<Parts<T>>),
-    Busy(JoinHandle<(io::Result<()>, Box<Parts<T>>)>),
+    Busy(JoinHandle<Finished<T>>),
     /// A call was cancelled, or panicked, and took everything with it.
     Lost,
 }
+
+/// What a call gives, and the parts that it gives back.
+type Finished<T> = (io::Result<()>, Box<Parts<T>>);
 
 /// What goes to the pool and comes back.
 struct Parts<T> {
@@ -64,6 +68,17 @@ impl<T> Blocking<T> {
         Poll::Ready(result)
     }
 
+    /// Waits for the call from now on. One that the pool has not taken has
+    /// ended, with an error.
+    fn begin(&mut self, call: Result<JoinHandle<Finished<T>>, Finished<T>>) -> io::Result<()> {
+        let (state, result) = match call {
+            Ok(call) => (State::Busy(call), Ok(())),
+            Err((result, parts)) => (State::Idle(parts), result),
+        };
+        self.state = state;
+        result
+    }
+
     /// What is there between two calls.
     fn parts(&mut self) -> io::Result<&mut Box<Parts<T>>> {
         match &mut self.state {
@@ -97,11 +112,11 @@ impl<T: Read + Send + Unpin + 'static> AsyncRead for Blocking<T> {
             }
             let max = buf.remaining().min(DEFAULT_MAX_BUF_SIZE);
             let mut parts = self.take_parts()?;
-            self.state = State::Busy(offload::spawn(move || {
-                let result = parts.buffer.read_from(&mut parts.stream, max);
+            self.begin(offload::spawn(move |taken| {
+                let result = taken.and_then(|()| parts.buffer.read_from(&mut parts.stream, max));
                 parts.at_end = matches!(result, Ok(0));
                 (result.map(drop), parts)
-            }));
+            }))?;
         }
     }
 }
@@ -122,8 +137,10 @@ impl<T: Write + Send + Unpin + 'static> AsyncWrite for Blocking<T> {
                 return Poll::Ready(Ok(()));
             }
             let mut parts = self.take_parts()?;
+            self.begin(offload::spawn_mandatory(move |taken| {
+                (taken.and_then(|()| parts.stream.flush()), parts)
+            }))?;
             self.need_flush = false;
-            self.state = State::Busy(offload::spawn(move || (parts.stream.flush(), parts)));
         }
     }
 
@@ -139,12 +156,13 @@ impl<T: Write + Send + Unpin + 'static> AsyncWrite for Blocking<T> {
         ready!(self.poll_idle(cx))?;
         let mut parts = self.take_parts()?;
         let n = parts.buffer.copy_from(bufs, DEFAULT_MAX_BUF_SIZE);
-        let call = offload::spawn_mandatory(move || {
-            let result = parts.buffer.write_to(&mut parts.stream);
+        self.begin(offload::spawn_mandatory(move |taken| {
+            let result = taken.and_then(|()| parts.buffer.write_to(&mut parts.stream));
+            // Without a thread nothing is written, and the caller still has it.
+            parts.buffer.discard();
             (result, parts)
-        })?;
+        }))?;
         self.need_flush = true;
-        self.state = State::Busy(call);
         Poll::Ready(Ok(n))
     }
 

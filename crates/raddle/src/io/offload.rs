@@ -17,35 +17,39 @@ where
     F: FnOnce() -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
-    match spawn(call).await {
-        Ok(result) => result,
-        Err(error) => Err(error.into()),
+    let call = |taken: io::Result<()>| taken.and_then(|()| call());
+    match spawn(call) {
+        Ok(call) => call.await?,
+        Err(refused) => refused,
     }
 }
 
 /// Begins a call on the pool, which the runtime's shutdown cancels if it has
 /// not started by then.
+///
+/// `call` owns a stream or a buffer that must not be lost. So if the system has no
+/// thread for it, or the runtime has been shut down, it is called at once, with
+/// the reason, to give them back; what it returns then is the error. It must
+/// not block in that case.
+///
+/// # Panics
+///
+/// If the thread is in no runtime.
 #[track_caller]
-pub(crate) fn spawn<F, T>(call: F) -> JoinHandle<T>
+pub(crate) fn spawn<F, T>(call: F) -> Result<JoinHandle<T>, T>
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: FnOnce(io::Result<()>) -> T + Send + 'static,
     T: Send + 'static,
 {
-    Handle::current().spawn_blocking(call)
+    Handle::current().try_spawn_blocking(call, false)
 }
 
-/// Begins a call on the pool that is made even if the runtime is shut down
-/// before.
-///
-/// # Errors
-///
-/// If the runtime has been shut down already.
+/// As [`spawn`], for a call that is made even if the runtime is shut down before.
 #[track_caller]
-pub(crate) fn spawn_mandatory<F, T>(call: F) -> io::Result<JoinHandle<T>>
+pub(crate) fn spawn_mandatory<F, T>(call: F) -> Result<JoinHandle<T>, T>
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: FnOnce(io::Result<()>) -> T + Send + 'static,
     T: Send + 'static,
 {
-    let handle = Handle::current().spawn_mandatory(call);
-    handle.ok_or_else(|| io::Error::other("the runtime has been shut down; write before that"))
+    Handle::current().try_spawn_blocking(call, true)
 }

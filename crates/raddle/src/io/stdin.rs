@@ -28,6 +28,12 @@ pub struct Stdin {
 /// The bytes that a read gave which was dropped are those of the next read of
 /// the same `Stdin`; they are lost with it.
 ///
+/// # Errors
+///
+/// Those of std. Where the system has no thread for it, the read is an error, and
+/// can be tried again. A read that a shutdown of the runtime cancels takes the
+/// `Stdin` with it: make another one.
+///
 /// # Panics
 ///
 /// Reading panics if the thread is in no runtime.

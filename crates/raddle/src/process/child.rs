@@ -88,13 +88,13 @@ impl Child {
     /// Waits for the end of the process, and closes the pipe to its standard
     /// input first, so that it does not wait for more of that.
     ///
-    /// Takes a descriptor while it waits, or two where there are only signals. After the end it gives the same
-    /// status again.
+    /// It needs no descriptor that the process has not taken when the child was
+    /// spawned. After the end it gives the same status again.
     ///
     /// # Errors
     ///
-    /// If the process has no descriptors left, if somebody else has taken the
-    /// exit status, or if the runtime shuts down.
+    /// If somebody else has taken the exit status, if the runtime shuts down, or if
+    /// the system refused a descriptor and a thread both at the spawn and now.
     ///
     /// # Cancel safety
     ///

@@ -24,11 +24,13 @@
 //! down by then, the next child that is spawned or dropped anywhere in the program
 //! sees to it.
 //!
-//! On Linux, a child has a descriptor that says that it has ended. Elsewhere, and
-//! where the system does not give one, it is noticed by `SIGCHLD`; programs that
+//! On Linux, a child takes a descriptor when it is spawned, which says that it has
+//! ended. Elsewhere, and where the system does not give one, that is noticed by
+//! `SIGCHLD`; programs that
 //! handle that signal otherwise than by [`signal`](crate::signal), or
 //! [`signal-hook-registry`](https://docs.rs/signal-hook-registry), must call the
-//! former handler.
+//! former handler. A child of a Linux process that has no descriptors left for
+//! either is waited for by a thread.
 
 mod child;
 mod command;

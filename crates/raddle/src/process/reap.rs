@@ -14,7 +14,7 @@ pub(super) struct Process {
     /// None once it was found to have ended, or was handed on.
     running: Option<std::process::Child>,
     status: Option<ExitStatus>,
-    /// Made when it is first waited for.
+    /// Made along with it. None if that failed, or once the process has ended.
     ending: Option<Ending>,
     /// Where it is seen to when it is dropped while it runs. None for one that
     /// has been dropped.
@@ -24,10 +24,13 @@ pub(super) struct Process {
 impl Process {
     pub(super) fn new(running: std::process::Child, runtime: Handle) -> Self {
         orphans::reap();
+        // Now, since spawning has just given descriptors back. If all ways
+        // fail, the wait tries again, and reports that.
+        let ending = Ending::of(&running).ok();
         Self {
             running: Some(running),
             status: None,
-            ending: None,
+            ending,
             runtime: Some(runtime),
         }
     }
@@ -53,20 +56,23 @@ impl Process {
     }
 
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
-        // Listen first: an end that is missed by the look is heard of.
-        if self.ending.is_none()
-            && let Some(running) = &self.running
-        {
-            self.ending = Some(Ending::of(running)?);
-        }
         loop {
+            // Listen first: an end that the look misses is noticed.
+            if self.ending.is_none()
+                && let Some(running) = &self.running
+            {
+                self.ending = Some(Ending::of(running)?);
+            }
             if let Some(status) = self.try_wait()? {
                 return Poll::Ready(Ok(status));
             }
-            let Some(ending) = &mut self.ending else {
-                unreachable!("it runs, so a listener was made above");
-            };
-            ready!(ending.poll(cx))?;
+            if let Some(ending) = &mut self.ending
+                && let Err(_) = ready!(ending.poll(cx))
+            {
+                // The runtime that it was made in has shut down. If this is
+                // another one, it takes over; if not, it says so.
+                self.ending = None;
+            }
         }
     }
 }
@@ -84,7 +90,7 @@ impl Drop for Process {
                 let mut orphan = Process {
                     running: Some(running),
                     status: None,
-                    ending: None,
+                    ending: self.ending.take(),
                     runtime: None,
                 };
                 // If the runtime has shut down or does so, the future is

@@ -4,9 +4,10 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::io;
 use std::panic;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 
 use raddle_blocking::{Job, Refused};
 use raddle_task::Runnable;
@@ -18,7 +19,7 @@ use crate::task::JoinHandle;
 use crate::trace;
 
 raddle_std::thread_local! {
-    /// Why the blocking task that is about to be run here has no thread.
+    /// Why the pool did not take the blocking task that is about to be run here.
     static REFUSED: Cell<Option<String>> = Cell::new(None);
 }
 
@@ -48,31 +49,27 @@ impl Job for ReliefJob {
     }
 }
 
-/// The closure, until it is called.
+/// The closure, until it is called: with an error if the pool has not taken it.
 pub(crate) struct BlockingTask<F>(Option<F>);
 
 /// The closure is moved out before it is called, never pinned.
 impl<F> Unpin for BlockingTask<F> {}
 
-impl<F: FnOnce() -> R, R> Future for BlockingTask<F> {
+impl<F: FnOnce(io::Result<()>) -> R, R> Future for BlockingTask<F> {
     type Output = R;
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R> {
         let work = self.0.take().expect("a blocking task is polled once");
-        if let Some(reason) = REFUSED.with(Cell::take) {
-            // Goes to the join handle, past the panic hook: nothing is wrong
-            // with the program.
-            panic::resume_unwind(Box::new(reason));
-        }
-        Poll::Ready(work())
+        let refused = REFUSED.with(Cell::take).map(io::Error::other);
+        Poll::Ready(work(refused.map_or(Ok(()), Err)))
     }
 }
 
 /// Makes a task of `work` and gives it to the pool.
 ///
 /// Where the system has no thread to run it, the handle says so: it ends as if
-/// the task had panicked, with the reason for the message. `hold` is dropped
-/// when the work is over.
+/// the task had panicked, with the reason for the message. A pool that has been
+/// shut down cancels the task. `hold` is dropped when the work is over.
 #[track_caller]
 pub(crate) fn spawn<F, R>(
     pool: &raddle_blocking::Handle<BlockingJob>,
@@ -83,51 +80,77 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    submit(work, hold, |job| pool.submit(job)).0
+    let work = |taken: io::Result<()>| match taken {
+        Ok(()) => work(),
+        // Goes to the join handle, past the panic hook: nothing is wrong with
+        // the program.
+        Err(refused) => panic::resume_unwind(Box::new(refused.to_string())),
+    };
+    let (handle, refused) = submit(work, hold, |job| pool.submit(job));
+    if let Some(refused) = refused
+        && refused.is_no_thread()
+    {
+        run_refused(refused);
+    }
+    handle
 }
 
-/// As [`spawn`], for work that the shutdown does not cancel once it is taken.
-/// `None` if the pool has been shut down before.
-#[cfg(any(feature = "fs", feature = "io-std"))]
+/// As [`spawn`], but `work` gets back what it owns whatever happens: if the pool
+/// does not take it, it is called here, with the reason, and its result is the
+/// error. Work that is `mandatory` is not cancelled by a shutdown once it is
+/// taken.
+#[cfg_attr(not(any(feature = "fs", feature = "io-std")), allow(dead_code))]
 #[track_caller]
-pub(crate) fn spawn_mandatory<F, R>(
+pub(crate) fn try_spawn<F, R>(
     pool: &raddle_blocking::Handle<BlockingJob>,
     work: F,
     hold: Option<ClockHold>,
-) -> Option<JoinHandle<R>>
+    mandatory: bool,
+) -> Result<JoinHandle<R>, R>
 where
-    F: FnOnce() -> R + Send + 'static,
+    F: FnOnce(io::Result<()>) -> R + Send + 'static,
     R: Send + 'static,
 {
-    let (handle, shut_down) = submit(work, hold, |job| pool.submit_mandatory(job));
-    (!shut_down).then_some(handle)
+    let (mut handle, refused) = submit(work, hold, |job| match mandatory {
+        true => pool.submit_mandatory(job),
+        false => pool.submit(job),
+    });
+    let Some(refused) = refused else {
+        return Ok(handle);
+    };
+    run_refused(refused);
+    let mut cx = Context::from_waker(Waker::noop());
+    match raddle_coop::unlimited(|| pin!(&mut handle).poll(&mut cx)) {
+        Poll::Ready(Ok(result)) => Err(result),
+        // It panicked: the handle would say so again.
+        Poll::Ready(Err(error)) => panic::resume_unwind(error.into_panic()),
+        Poll::Pending => unreachable!("the task has just been run, and is done with one poll"),
+    }
 }
 
-/// The task's handle, and whether it is cancelled as the pool was shut down.
+/// Runs a task that has no thread, to its end, which is that it learns why.
+fn run_refused(refused: Refused<BlockingJob>) {
+    REFUSED.with(|reason| reason.set(Some(refused.to_string())));
+    refused.into_job().run();
+}
+
+/// The task's handle, and the task itself if the pool does not take it.
 #[track_caller]
 fn submit<F, R>(
     work: F,
     hold: Option<ClockHold>,
     submit: impl FnOnce(BlockingJob) -> Result<(), Refused<BlockingJob>>,
-) -> (JoinHandle<R>, bool)
+) -> (JoinHandle<R>, Option<Refused<BlockingJob>>)
 where
-    F: FnOnce() -> R + Send + 'static,
+    F: FnOnce(io::Result<()>) -> R + Send + 'static,
     R: Send + 'static,
 {
     // The task is due from the start until it completes, so that no wake, nor
     // an abort, ever has to schedule it.
     let task = trace::blocking(BlockingTask(Some(work)));
     let (task, handle) = raddle_task::spawn(task, drop::<Runnable>);
-    let mut shut_down = false;
-    if let Err(refused) = submit(BlockingJob { task, _hold: hold }) {
-        // A pool that has been shut down cancels the task: it is just dropped.
-        shut_down = refused.is_shutdown();
-        if refused.is_no_thread() {
-            REFUSED.with(|reason| reason.set(Some(refused.to_string())));
-            refused.into_job().run();
-        }
-    }
-    (handle, shut_down)
+    let refused = submit(BlockingJob { task, _hold: hold }).err();
+    (handle, refused)
 }
 
 /// Has a name look-up run among the blocking work of the current runtime; gives

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, OnceLock};
 
@@ -34,6 +35,9 @@ pub(crate) struct Inner {
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) name: Option<String>,
+    #[cfg(unix)]
+    #[cfg(all(feature = "signal", unix))]
+    pub(crate) signals: crate::signal::delivery::ReceiverSlot,
 }
 
 /// The kinds of runtime.
@@ -157,17 +161,18 @@ impl Handle {
         }
     }
 
-    /// As [`spawn_blocking`](Self::spawn_blocking), for what must be done even
-    /// if the runtime is shut down before it is begun. `None` if it has been
-    /// shut down already.
-    #[cfg(any(feature = "fs", feature = "io-std"))]
+    /// Runs a function that may block, as [`spawn_blocking`](Self::spawn_blocking)
+    /// does. If that is refused, it is called here, with the reason, and the
+    /// error is its result. If it is `mandatory`, it is called even if the runtime
+    /// is shut down before.
+    #[cfg_attr(not(any(feature = "fs", feature = "io-std")), allow(dead_code))]
     #[track_caller]
-    pub(crate) fn spawn_mandatory<F, R>(&self, f: F) -> Option<JoinHandle<R>>
+    pub(crate) fn try_spawn_blocking<F, R>(&self, f: F, mandatory: bool) -> Result<JoinHandle<R>, R>
     where
-        F: FnOnce() -> R + Send + 'static,
+        F: FnOnce(io::Result<()>) -> R + Send + 'static,
         R: Send + 'static,
     {
-        blocking::spawn_mandatory(&self.inner.blocking, f, self.hold_clock())
+        blocking::try_spawn(&self.inner.blocking, f, self.hold_clock(), mandatory)
     }
 
     /// Runs `future` to its end on this thread, which waits meanwhile.

@@ -13,6 +13,7 @@
 //! # }
 //! ```
 
+pub(crate) mod delivery;
 pub mod unix;
 
 use std::io;

@@ -2,17 +2,12 @@
 
 use std::ffi::c_int;
 use std::future::poll_fn;
-use std::io::{self, Read};
-use std::os::unix::net::UnixStream as StdStream;
+use std::io;
 use std::task::{Context, Poll, ready};
 
-use mio::net::UnixStream;
-use raddle_reactor::Interest;
-use signal_hook::SigId;
 use signal_hook::consts;
-use signal_hook::low_level;
 
-use crate::watched::Watched;
+use super::delivery::Listener;
 
 /// A kind of signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -109,11 +104,14 @@ impl From<SignalKind> for c_int {
 /// the listener is dropped: then the signal has no effect. The process stays
 /// so for good.
 ///
+/// The first listener of the process takes two descriptors, the first of each
+/// runtime one more. They are kept, and further listeners take none.
+///
 /// # Errors
 ///
 /// If the kind may not be listened for (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`
-/// and `SIGSEGV`), if the system does not know it, or if the process has no
-/// descriptors left: a listener takes two.
+/// and `SIGSEGV`), if the system does not know it, if the process has no
+/// descriptors left, or if the runtime has shut down.
 ///
 /// # Panics
 ///
@@ -126,26 +124,16 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
             "nobody may listen for this signal; choose another",
         ));
     }
-    let (receiver, sender) = StdStream::pair()?;
-    receiver.set_nonblocking(true)?;
-    let receiver = Watched::new(UnixStream::from_std(receiver), Interest::READABLE)?;
-    Ok(Signal {
-        // The handler writes a byte and never blocks: what does not fit would
-        // not say more than what is there.
-        action: low_level::pipe::register(kind.0, sender)?,
-        receiver,
-    })
+    Listener::new(kind.0).map(Signal)
 }
 
 /// Hears the signals of a kind, made by [`signal`].
 ///
-/// Signals that come faster than they are taken are one. A signal that has come
-/// before the listener was made is not heard.
+/// Signals that come faster than they are taken are one. A signal that came before
+/// the listener was made is heard only if the process had a listener of its kind
+/// before, and no runtime has read it yet.
 #[derive(Debug)]
-pub struct Signal {
-    action: SigId,
-    receiver: Watched<UnixStream>,
-}
+pub struct Signal(Listener);
 
 impl Signal {
     /// Waits for the next signal; `None` if the runtime in which the listener was
@@ -161,27 +149,9 @@ impl Signal {
     /// Polls for the next signal, as [`recv`](Self::recv). While it is pending,
     /// the task of the last call will be woken.
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
-        Poll::Ready(ready!(self.receiver.poll_read_io(cx, drain)).ok())
-    }
-}
-
-/// Takes out every byte; there was at least one.
-fn drain(mut receiver: &UnixStream) -> io::Result<()> {
-    let mut heard = false;
-    let mut buffer = [0; 64];
-    loop {
-        match receiver.read(&mut buffer) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) => heard = true,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock && heard => return Ok(()),
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-impl Drop for Signal {
-    fn drop(&mut self) {
-        low_level::unregister(self.action);
+        let unit = ready!(raddle_coop::poll_proceed(cx));
+        let heard = ready!(self.0.poll(cx));
+        unit.made_progress();
+        Poll::Ready(heard)
     }
 }

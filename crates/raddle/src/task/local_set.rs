@@ -2,6 +2,7 @@
 
 mod local;
 mod shared;
+mod woken_flag;
 
 use std::fmt;
 use std::future::Future;
@@ -12,6 +13,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use self::local::{Driver, Entered, Local};
+use self::woken_flag::FlagWaker;
 use crate::runtime::{Id, Runtime, UnhandledPanic};
 use crate::task::JoinHandle;
 
@@ -25,8 +27,11 @@ use crate::task::JoinHandle;
 /// [`spawn`](crate::spawn).
 ///
 /// Wakers may be anywhere. Tasks run in the order in which they become due,
-/// whether they were woken on this thread or on another; one poll of the set
-/// runs at most 61, and then lets the other tasks of the thread have their turn.
+/// whether they were woken on this thread or on another. One poll of the set
+/// runs at most 61, and then lets the other tasks of the thread have their turn;
+/// on a worker of a runtime each counts as a poll of the worker, so that events
+/// and timers wait no longer than beside other tasks. The future of
+/// [`run_until`](Self::run_until) has its turn as if it were one of the tasks.
 ///
 /// Dropping the set drops the futures of its tasks; awaiting their handles
 /// gives an error that [`is_cancelled`](crate::task::JoinError::is_cancelled).
@@ -82,6 +87,7 @@ impl LocalSet {
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
         RunUntil {
             driver: Driver::new(&self.local),
+            flag_waker: None,
             future,
         }
         .await
@@ -152,7 +158,7 @@ impl Future for LocalSet {
         let Self { local, driver } = self.get_mut();
         driver
             .get_or_insert_with(|| Driver::new(local))
-            .poll(cx, |_| None::<()>);
+            .poll(cx.waker(), || None::<()>, || false);
         if local.len() > 0 {
             return Poll::Pending;
         }
@@ -241,6 +247,8 @@ pin_project! {
     /// The future of [`LocalSet::run_until`].
     struct RunUntil<F> {
         driver: Driver,
+        // What `future` is polled with.
+        flag_waker: Option<FlagWaker>,
         #[pin]
         future: F,
     }
@@ -251,10 +259,16 @@ impl<F: Future> Future for RunUntil<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let polled = this.driver.poll(cx, |cx| match this.future.poll(cx) {
+        let flag_waker = FlagWaker::prepare(this.flag_waker, cx.waker());
+        let first = || match this
+            .future
+            .poll(&mut Context::from_waker(flag_waker.waker()))
+        {
             Poll::Ready(output) => Some(output),
             Poll::Pending => None,
-        });
+        };
+        let is_woken = || flag_waker.is_woken();
+        let polled = this.driver.poll(cx.waker(), first, is_woken);
         polled.map_or(Poll::Pending, Poll::Ready)
     }
 }

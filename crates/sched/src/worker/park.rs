@@ -32,7 +32,7 @@ impl Core {
 
     /// What precedes parking. False if it made work.
     pub(super) fn prepare_park(&self) -> bool {
-        self.collect_completed();
+        self.live.reclaim();
         if let Some(hook) = &self.shared.config.on_thread_park {
             hook();
             // The driver has its turn between steps.

@@ -1,6 +1,7 @@
 //! The queue of a worker, and where tasks go that it has no room for.
 
 use raddle_queue::Overflow;
+use raddle_queue::local::CAPACITY;
 
 use super::Core;
 use crate::policy::Order;
@@ -84,6 +85,13 @@ impl Core {
     /// A task from anywhere but other workers, in no particular order.
     pub(crate) fn take_any(&self) -> Option<Task> {
         self.take_own().or_else(|| self.shared.injection.pop())
+    }
+
+    /// How many tasks the worker, which has no slot and no others beside it, runs before one that is
+    /// queued now.
+    pub(crate) fn due_len(&self) -> usize {
+        let queued = CAPACITY - self.queue.room();
+        queued + self.backlog.len() + self.shared.injection.len()
     }
 
     /// Whether there is something to run that the worker has queued.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use raddle_task::{Completed, Outcome};
+use raddle_task::Outcome;
 
 use super::{Core, Step};
 use crate::context;
@@ -33,7 +33,7 @@ impl Core {
                 counters.local_schedules.add(1);
                 self.requeue(Task(task));
             }
-            Outcome::CompleteElsewhere(completed) => self.give_back(completed),
+            Outcome::CompleteElsewhere => self.count_completed_elsewhere(),
         }
         Step::Ran
     }
@@ -44,16 +44,14 @@ impl Core {
             Outcome::Idle => {}
             Outcome::Complete => self.counters.completed.add(1),
             Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
-            Outcome::CompleteElsewhere(completed) => self.give_back(completed),
+            Outcome::CompleteElsewhere => self.count_completed_elsewhere(),
         }
     }
 
-    /// Sends a task of another worker's list back, complete.
-    fn give_back(&self, completed: Completed) {
+    /// Counts a task of another worker's list that has completed here.
+    fn count_completed_elsewhere(&self) {
         self.counters.completed.add(1);
         self.counters.completed_elsewhere.add(1);
-        let owner = completed.owner().get() as usize - 1;
-        self.shared.remotes[owner].completed.push(completed);
     }
 
     /// Ends a run on a thread that was displaced during it: nothing that changes
@@ -64,13 +62,9 @@ impl Core {
             Outcome::Idle => {}
             Outcome::Complete => unreachable!("the list that went away has the task"),
             Outcome::Again(task) => self.shared.inject(Task(task)),
-            Outcome::CompleteElsewhere(completed) => {
-                {
-                    let _ended = self.shared.ended.lock();
-                    self.shared.completed_displaced.add(1);
-                }
-                let owner = completed.owner().get() as usize - 1;
-                self.shared.remotes[owner].completed.push(completed);
+            Outcome::CompleteElsewhere => {
+                let _ended = self.shared.ended.lock();
+                self.shared.completed_displaced.add(1);
             }
         }
         Step::Shutdown
@@ -84,11 +78,11 @@ impl Core {
         }
     }
 
-    /// Frees the tasks of this worker that others have completed.
-    pub(crate) fn collect_completed(&self) {
-        self.remote()
-            .completed
-            .take_all(|completed| self.live.retire(completed));
+    /// Counts a poll in the middle of a step, unless a turn is due first. Returns whether it was
+    /// counted.
+    #[inline]
+    pub(crate) fn count_nested_poll(&self) -> bool {
+        self.turns.nested_step()
     }
 
     /// Has the next step look whether the scheduler is shutting down.

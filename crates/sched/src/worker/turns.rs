@@ -61,6 +61,20 @@ impl Turns {
         left == 0
     }
 
+    /// Counts a step that is made in the middle of another, unless a turn is due first. Returns
+    /// whether it was counted.
+    #[inline]
+    pub(super) fn nested_step(&self) -> bool {
+        match self.left.get() {
+            // The next step has the turn.
+            1 => false,
+            left => {
+                self.left.set(left - 1);
+                true
+            }
+        }
+    }
+
     /// Says what is due, and counts anew. `busy` is how long the worker has been
     /// at work in all, if that is to be taken into account.
     pub(super) fn take(&self, busy: impl FnOnce() -> Option<Duration>) -> Due {

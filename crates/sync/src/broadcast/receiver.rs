@@ -96,11 +96,11 @@ impl<T: Clone> Receiver<T> {
                     Ok(value) => return Ok(value),
                     Err(TryRecvError::Closed) => return Err(RecvError::Closed),
                     Err(TryRecvError::Lagged(missed)) => return Err(RecvError::Lagged(missed)),
-                    Err(TryRecvError::Empty) => {
-                        let changed = self.shared.sent.changed(self.next, self.spread);
-                        self.known = changed.await.count;
-                    }
+                    Err(TryRecvError::Empty) => {}
                 }
+                // Not within the match, so that the future holds no value while it waits, and is `Sync`.
+                let changed = self.shared.sent.changed(self.next, self.spread);
+                self.known = changed.await.count;
             }
         })
         .await

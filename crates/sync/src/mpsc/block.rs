@@ -8,6 +8,8 @@ use std::ptr;
 use raddle_std::cell::UnsafeCell;
 use raddle_std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
+use super::position::Position;
+
 /// Slots in a block, a power of two. Models cross from block to block sooner.
 pub(super) const SLOTS: usize = if cfg!(raddle_loom) { 2 } else { 32 };
 
@@ -188,20 +190,23 @@ fn word(fill: Fill) -> u32 {
     }
 }
 
+/// Set in the word of a block that is retired.
+const RETIRED: usize = 1;
+
 /// Slots of successive positions.
 pub(super) struct Block<T> {
-    /// The position of the first slot, a multiple of `SLOTS`. Written while nobody shares the block.
-    start: UnsafeCell<usize>,
+    /// The position of the first slot. Written while nobody shares the block.
+    start: UnsafeCell<Position>,
     /// The block after it; null until somebody needs it.
     pub(super) next: AtomicPtr<Block<T>>,
-    /// Not zero once senders do not begin their search here any more: one more than the positions
-    /// that were reserved when that was certain.
+    /// Not zero once senders do not begin their search here any more: `RETIRED`, and above it the first
+    /// position that was not reserved when that was certain.
     retired: AtomicUsize,
     slots: [Slot<T>; SLOTS],
 }
 
 impl<T> Block<T> {
-    pub(super) fn new(start: usize) -> Box<Self> {
+    pub(super) fn new(start: Position) -> Box<Self> {
         Box::new(Self {
             start: UnsafeCell::new(start),
             next: AtomicPtr::new(ptr::null_mut()),
@@ -212,7 +217,7 @@ impl<T> Block<T> {
 
     /// Makes a block whose messages were received a new one, without a place.
     pub(super) fn reset(&mut self) {
-        self.place(0);
+        self.place(Position::of(0));
         // ORDERING: nobody shares it; whoever links it releases all of this.
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         // ORDERING: as above.
@@ -224,7 +229,7 @@ impl<T> Block<T> {
     }
 
     /// Gives the block the positions from `start` on.
-    pub(super) fn place(&mut self, start: usize) {
+    pub(super) fn place(&mut self, start: Position) {
         self.start.with_mut(|place| {
             // SAFETY: nobody shares the block.
             unsafe { *place = start };
@@ -232,15 +237,20 @@ impl<T> Block<T> {
     }
 
     #[inline]
-    pub(super) fn start(&self) -> usize {
+    pub(super) fn start(&self) -> Position {
         // SAFETY: it is written while nobody shares the block.
         self.start.with(|start| unsafe { *start })
     }
 
-    /// The slot of a position, which is one of the block's.
+    /// Whether it has the slot of a position, which is in it or in one after it.
     #[inline]
-    pub(super) fn slot(&self, position: usize) -> &Slot<T> {
-        &self.slots[position % SLOTS]
+    pub(super) fn holds(&self, position: Position) -> bool {
+        position.is_within(SLOTS, self.start())
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, index: usize) -> &Slot<T> {
+        &self.slots[index % SLOTS]
     }
 
     /// Whether all senders of the block are through with it. The last slots are filled last, mostly.
@@ -252,16 +262,18 @@ impl<T> Block<T> {
     }
 
     /// Says that no sender that reserves a position from `reserved` on touches the block.
-    pub(super) fn retire(&self, reserved: usize) {
+    pub(super) fn retire(&self, reserved: Position) {
         // ORDERING: Release pairs with `is_abandoned`: the accesses of the caller are over.
-        self.retired.store(reserved + 1, Ordering::Release);
+        self.retired
+            .store(reserved.word() | RETIRED, Ordering::Release);
     }
 
     /// Whether no sender touches the block any more, as all messages before `received` have come.
-    pub(super) fn is_abandoned(&self, received: usize) -> bool {
+    pub(super) fn is_abandoned(&self, received: Position) -> bool {
         // ORDERING: pairs with `retire`.
         let retired = self.retired.load(Ordering::Acquire);
-        retired != 0 && retired <= received + 1
+        let start = self.start();
+        retired & RETIRED != 0 && received.since(start) >= Position::of(retired).since(start)
     }
 }
 

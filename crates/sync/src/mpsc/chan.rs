@@ -1,5 +1,8 @@
 //! What the ends of a channel share, and the senders' count.
 
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
 use raddle_std::sync::Arc;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -75,7 +78,6 @@ impl Limited {
     }
 }
 
-#[derive(Debug)]
 pub(super) struct Chan<T, L> {
     pub(super) list: List<T>,
     pub(super) limit: L,
@@ -83,6 +85,20 @@ pub(super) struct Chan<T, L> {
     pub(super) closed: Notify,
     senders: AtomicUsize,
     weak_senders: AtomicUsize,
+}
+
+/// A message that panics when it is dropped, or a waker, leaves the channel usable.
+impl<T, L> UnwindSafe for Chan<T, L> {}
+impl<T, L> RefUnwindSafe for Chan<T, L> {}
+
+impl<T, L: fmt::Debug> fmt::Debug for Chan<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chan")
+            .field("list", &self.list)
+            .field("limit", &self.limit)
+            .field("senders", &self.senders)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<T, L: Limit> Chan<T, L> {
@@ -127,7 +143,6 @@ impl<T, L: Limit> Chan<T, L> {
 }
 
 /// A sender, as far as it is counted.
-#[derive(Debug)]
 pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>);
 
 impl<T, L: Limit> Tx<T, L> {
@@ -180,7 +195,6 @@ impl<T, L: Limit> Drop for Tx<T, L> {
 }
 
 /// A sender that does not keep the channel open.
-#[derive(Debug)]
 pub(super) struct WeakTx<T, L: Limit>(Arc<Chan<T, L>>);
 
 impl<T, L: Limit> WeakTx<T, L> {

@@ -105,6 +105,22 @@ impl<T> fmt::Display for SendTimeoutError<T> {
 
 impl<T> Error for SendTimeoutError<T> {}
 
+/// Comes from nothing: there for programs that name Tokio's.
+#[derive(Clone, Debug)]
+#[doc(hidden)]
+#[deprecated(note = "receiving returns an Option")]
+pub struct RecvError(());
+
+#[allow(deprecated, reason = "the type itself is")]
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("channel closed")
+    }
+}
+
+#[allow(deprecated, reason = "the type itself is")]
+impl Error for RecvError {}
+
 /// Why there is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryRecvError {

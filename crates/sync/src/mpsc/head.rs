@@ -1,6 +1,7 @@
 //! The receiver's end of the list of blocks.
 
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
@@ -8,6 +9,7 @@ use raddle_std::sync::atomic::Ordering;
 
 use super::block::{Block, Look, SLOTS, Slot};
 use super::list::List;
+use super::position::Position;
 
 /// Where the receiver is in its list, and what it still has to free.
 ///
@@ -19,7 +21,7 @@ pub(super) struct Head<T> {
     /// The first block that has not been recycled.
     oldest: NonNull<Block<T>>,
     /// The position behind the last message, once that is known.
-    end: usize,
+    end: Option<Position>,
 }
 
 /// No message is there.
@@ -36,13 +38,17 @@ unsafe impl<T: Send> Send for Head<T> {}
 // SAFETY: nothing is done with a shared one but to read where it is.
 unsafe impl<T: Send> Sync for Head<T> {}
 
+/// What panics while a message is received leaves the head at that message or behind it.
+impl<T> UnwindSafe for Head<T> {}
+impl<T> RefUnwindSafe for Head<T> {}
+
 impl<T> Head<T> {
     pub(super) fn new(block: NonNull<Block<T>>) -> Self {
         Self {
             block,
             index: 0,
             oldest: block,
-            end: usize::MAX,
+            end: None,
         }
     }
 
@@ -52,23 +58,24 @@ impl<T> Head<T> {
     }
 
     /// The position of the next message.
-    pub(super) fn position(&self) -> usize {
-        self.block().start() + self.index
+    pub(super) fn position(&self) -> Position {
+        self.block().start().plus(self.index)
     }
 
     /// Messages that are there or on their way.
     pub(super) fn len(&self, list: &List<T>) -> usize {
-        list.tail().position().min(self.end) - self.position()
+        let end = self.end.unwrap_or_else(|| list.tail().position());
+        end.since(self.position())
     }
 
     /// Whether the number of messages is known.
     pub(super) fn has_end(&self) -> bool {
-        self.end != usize::MAX
+        self.end.is_some()
     }
 
     /// Says that the messages before `position` are the last.
-    pub(super) fn set_end(&mut self, position: usize) {
-        self.end = self.end.min(position);
+    pub(super) fn set_end(&mut self, position: Position) {
+        self.end = Some(position);
     }
 
     /// The next message, if it is there.
@@ -92,7 +99,7 @@ impl<T> Head<T> {
                 Look::Empty | Look::Awaited | Look::Waking => {}
             }
         }
-        Err(if self.position() == self.end {
+        Err(if self.end == Some(self.position()) {
             Missing::Forever
         } else {
             Missing::Yet

@@ -9,13 +9,17 @@ use raddle_std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::block::{Block, Fill, SLOTS, Slot};
 use super::head::Head;
+use super::position::{Position, STEP};
 use crate::waker_cell::WakerCell;
 
 /// Set once no position is handed out any more; never cleared.
 const CLOSED: usize = 1;
 
-/// Positions are counted above the flag.
-const POSITION: usize = 1 << 1;
+/// Set once the end is in the slot behind the last message, or about to be; never without `CLOSED`; never
+/// cleared. Whoever sets it puts the end there.
+const ENDED: usize = CLOSED << 1;
+
+const _: () = assert!(STEP == ENDED << 1, "positions lie above the flags");
 
 /// An unbounded queue of many producers and one consumer: positions in a linked list of blocks.
 ///
@@ -29,7 +33,7 @@ const POSITION: usize = 1 << 1;
 /// 3. So once the receiver has taken all messages before that position, nobody touches the block. (The
 ///    algorithm is that of Tokio's channel by Carl Lerche, 2019, but for who marks what.)
 pub(super) struct List<T> {
-    /// Positions reserved, and `CLOSED`.
+    /// The next position to reserve, `CLOSED` and `ENDED`.
     tail: AtomicUsize,
     tail_block: AtomicPtr<Block<T>>,
     /// A block that was emptied, to be linked anew.
@@ -45,14 +49,17 @@ pub(super) struct List<T> {
 pub(super) struct Tail(usize);
 
 impl Tail {
-    /// How many positions were reserved. More than there are messages once it
-    /// is closed.
-    pub(super) fn position(self) -> usize {
-        self.0 / POSITION
+    /// The next position. Once the list is closed it may be later for a moment, by sends that are refused.
+    pub(super) fn position(self) -> Position {
+        Position::of(self.0)
     }
 
     pub(super) fn is_closed(self) -> bool {
         self.0 & CLOSED != 0
+    }
+
+    fn has_end(self) -> bool {
+        self.0 & ENDED != 0
     }
 }
 
@@ -64,9 +71,14 @@ unsafe impl<T: Send> Sync for List<T> {}
 impl<T> List<T> {
     /// An empty list, and its one head.
     pub(super) fn new() -> (Self, Head<T>) {
-        let block = NonNull::from(Box::leak(Block::new(0)));
+        Self::starting_at(Position::of(0))
+    }
+
+    /// As [`new`](Self::new), but the first message has the position `first`, the start of a block.
+    pub(super) fn starting_at(first: Position) -> (Self, Head<T>) {
+        let block = NonNull::from(Box::leak(Block::new(first)));
         let list = Self {
-            tail: AtomicUsize::new(0),
+            tail: AtomicUsize::new(first.word()),
             tail_block: AtomicPtr::new(block.as_ptr()),
             spare: AtomicPtr::new(ptr::null_mut()),
             waker: WakerCell::new(),
@@ -80,8 +92,9 @@ impl<T> List<T> {
     #[inline]
     pub(super) fn push(&self, message: T) -> Result<(), T> {
         // ORDERING: Acquire pairs with `advance`: a `tail_block` that was moved before is seen.
-        let tail = Tail(self.tail.fetch_add(POSITION, Ordering::Acquire));
+        let tail = Tail(self.tail.fetch_add(STEP, Ordering::Acquire));
         if tail.is_closed() {
+            self.take_back();
             return Err(message);
         }
         let slot = self.slot(tail.position());
@@ -91,17 +104,25 @@ impl<T> List<T> {
         Ok(())
     }
 
-    /// Hands out no position any more, and returns the tail before.
-    pub(super) fn close(&self) -> Tail {
-        // ORDERING: Release pairs with `tail` and `push`: who sees it closed sees what was done before. Acquire as
-        // in `push`.
-        Tail(self.tail.fetch_or(CLOSED, Ordering::AcqRel))
+    /// Takes back what a sender has added to the tail of a closed list, so that it stays where the end is put.
+    #[cold]
+    fn take_back(&self) {
+        // ORDERING: the end comes after it by the count of the senders.
+        self.tail.fetch_sub(STEP, Ordering::Relaxed);
     }
 
-    /// Closes the list for the senders, of which there is none any more, and lets the receiver know.
+    /// Hands out no position any more, and returns the tail before.
+    pub(super) fn close(&self) -> Tail {
+        // ORDERING: Release pairs with `tail` and `push`: who sees it closed sees what was done before.
+        Tail(self.tail.fetch_or(CLOSED, Ordering::Release))
+    }
+
+    /// Closes the list, in which no position is reserved any more, and lets the receiver know: also one that
+    /// has closed the list itself, and has waited since before that.
     pub(super) fn end(&self) {
-        let tail = self.close();
-        if !tail.is_closed() {
+        // ORDERING: Release as in `close`, Acquire as in `push`.
+        let tail = Tail(self.tail.fetch_or(CLOSED | ENDED, Ordering::AcqRel));
+        if !tail.has_end() {
             self.fill(self.slot(tail.position()), Fill::End);
         }
     }
@@ -124,27 +145,27 @@ impl<T> List<T> {
 
     /// The slot of a position that the caller has reserved.
     #[inline]
-    fn slot(&self, position: usize) -> &Slot<T> {
+    fn slot(&self, position: Position) -> &Slot<T> {
         // ORDERING: Acquire pairs with `advance`, which hands on what was seen of the block's link.
         let block = self.tail_block.load(Ordering::Acquire);
         // SAFETY: by the third rule a block is there until the caller has filled its slot.
         let block = unsafe { &*block };
-        if position - block.start() < SLOTS {
-            return block.slot(position);
+        if block.holds(position) {
+            return block.slot(position.index());
         }
         self.search(block, position)
     }
 
     #[cold]
-    fn search<'a>(&'a self, mut block: &'a Block<T>, position: usize) -> &'a Slot<T> {
+    fn search<'a>(&'a self, mut block: &'a Block<T>, position: Position) -> &'a Slot<T> {
         let mut moves = true;
-        while position - block.start() >= SLOTS {
+        while !block.holds(position) {
             let next = self.next(block);
             moves = moves && block.is_full() && self.advance(block, next);
             // SAFETY: as in `slot`.
             block = unsafe { next.as_ref() };
         }
-        block.slot(position)
+        block.slot(position.index())
     }
 
     /// Moves `tail_block` past a block that is full, if it is there. Whether it did.
@@ -184,7 +205,7 @@ impl<T> List<T> {
         if let Some(next) = NonNull::new(block.next.load(Ordering::Acquire)) {
             return next;
         }
-        let new = self.unused_block(block.start() + SLOTS);
+        let new = self.unused_block(block.start().plus(SLOTS));
         // ORDERING: Release pairs with the loads of `next`, here and in `Head`. Acquire as above.
         match block.next.compare_exchange(
             ptr::null_mut(),
@@ -201,7 +222,7 @@ impl<T> List<T> {
         }
     }
 
-    fn unused_block(&self, start: usize) -> NonNull<Block<T>> {
+    fn unused_block(&self, start: Position) -> NonNull<Block<T>> {
         // ORDERING: Acquire pairs with `recycle`: all accesses to it are over.
         let spare = self.spare.swap(ptr::null_mut(), Ordering::Acquire);
         let block = match NonNull::new(spare) {

@@ -12,7 +12,6 @@ use super::error::TryRecvError;
 use super::head::{Head, Missing};
 
 /// The one receiver of a channel.
-#[derive(Debug)]
 pub(super) struct Rx<T, L: Limit> {
     chan: Arc<Chan<T, L>>,
     /// The head of the channel's list.

@@ -1,5 +1,6 @@
 //! The channel without a limit.
 
+use std::fmt;
 use std::task::{Context, Poll};
 
 use super::chan::{Chan, Tx, Unlimited, WeakTx};
@@ -24,14 +25,12 @@ pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
 /// Sends to an [`UnboundedReceiver`]; from [`unbounded_channel`].
 ///
 /// The channel is closed for the receiver when all of them were dropped.
-#[derive(Debug)]
 pub struct UnboundedSender<T> {
     tx: Tx<T, Unlimited>,
 }
 
 /// An [`UnboundedSender`] that does not keep the channel open; from
 /// [`UnboundedSender::downgrade`].
-#[derive(Debug)]
 pub struct WeakUnboundedSender<T> {
     weak: WeakTx<T, Unlimited>,
 }
@@ -40,7 +39,6 @@ pub struct WeakUnboundedSender<T> {
 /// were sent; from [`unbounded_channel`].
 ///
 /// Dropped, it closes the channel and drops what is in it.
-#[derive(Debug)]
 pub struct UnboundedReceiver<T> {
     rx: Rx<T, Unlimited>,
 }
@@ -243,5 +241,29 @@ impl<T> UnboundedReceiver<T> {
     /// How many weak senders there are.
     pub fn sender_weak_count(&self) -> usize {
         self.rx.chan().weak_count()
+    }
+}
+
+impl<T> fmt::Debug for UnboundedSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnboundedSender")
+            .field("chan", self.tx.chan())
+            .finish()
+    }
+}
+
+impl<T> fmt::Debug for WeakUnboundedSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakUnboundedSender")
+            .field("chan", self.weak.chan())
+            .finish()
+    }
+}
+
+impl<T> fmt::Debug for UnboundedReceiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnboundedReceiver")
+            .field("chan", self.rx.chan())
+            .finish()
     }
 }

@@ -25,8 +25,8 @@ impl<T: ?Sized> Drop for Locked<T> {
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
     locked: Locked<T>,
-    /// A reference to the guard shares the value itself.
-    marker: PhantomData<T>,
+    /// A reference to the guard shares the value itself, which does not move with the guard.
+    marker: PhantomData<Box<T>>,
 }
 
 impl<T: ?Sized> OwnedMutexGuard<T> {

@@ -1,19 +1,18 @@
 //! The futures that wait for a notification.
 
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
+use pin_project_lite::pin_project;
+
 use super::Notify;
 use super::state::{Calls, ToWaiting};
+use crate::wait_list::Node;
 
-/// A future's item in the list of waiters.
-#[derive(Debug)]
-pub(super) struct Waiter {
-    /// None while the future is enabled only, and once it is notified.
-    pub(super) waker: Option<Waker>,
-    pub(super) notified: Option<By>,
-}
+/// What a future has in the list of waiters; none while it is enabled only.
+pub(super) type Waiter = Option<Waker>;
 
 /// Who has notified a waiter; its drop passes it on in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,139 +25,193 @@ pub(super) enum By {
     All,
 }
 
-/// The future of [`Notify::notified`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct Notified<'a> {
-    notify: &'a Notify,
-    progress: Progress,
+pin_project! {
+    /// The future of [`Notify::notified`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Notified<'a> {
+        notify: &'a Notify,
+        #[pin]
+        progress: Progress,
+    }
+
+    impl PinnedDrop for Notified<'_> {
+        #[inline]
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            this.progress.cancel(this.notify);
+        }
+    }
 }
 
-/// The future of [`Notify::notified_owned`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct OwnedNotified {
-    notify: Arc<Notify>,
-    progress: Progress,
+pin_project! {
+    /// The future of [`Notify::notified_owned`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct OwnedNotified {
+        notify: Arc<Notify>,
+        #[pin]
+        progress: Progress,
+    }
+
+    impl PinnedDrop for OwnedNotified {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            this.progress.cancel(this.notify);
+        }
+    }
 }
 
-#[derive(Debug)]
-enum Progress {
+pin_project! {
+    #[derive(Debug)]
+    struct Progress {
+        stage: Stage,
+        #[pin]
+        node: Node<Waiter, By>,
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
     /// Not in the list yet; the calls of `notify_waiters` before it was made.
     Made(Calls),
-    /// In the list, with its key.
-    Listed(usize),
+    /// In the list, or released from it.
+    Listed,
     Done,
 }
 
 impl Progress {
     #[inline]
     fn new(notify: &Notify) -> Self {
-        Self::Made(notify.state.calls())
+        Self {
+            stage: Stage::Made(notify.state.calls()),
+            node: Node::new(),
+        }
     }
 
     /// Waits, with the waker of `cx` if there is one.
     #[inline]
-    fn poll(&mut self, notify: &Notify, cx: Option<&mut Context<'_>>) -> Poll<()> {
+    fn poll(self: Pin<&mut Self>, notify: &Notify, cx: Option<&mut Context<'_>>) -> Poll<()> {
         let waker = cx.map(|cx| cx.waker());
-        match *self {
-            Self::Made(calls) => self.poll_made(notify, calls, waker),
-            Self::Listed(key) => self.poll_listed(notify, key, waker),
-            Self::Done => Poll::Ready(()),
-        }
-    }
-
-    #[inline]
-    fn poll_made(&mut self, notify: &Notify, calls: Calls, waker: Option<&Waker>) -> Poll<()> {
-        if notify.state.try_take(calls) {
-            *self = Self::Done;
-            return Poll::Ready(());
-        }
-        let waiter = Waiter {
-            waker: waker.cloned(),
-            notified: None,
+        let this = self.project();
+        let poll = match *this.stage {
+            Stage::Made(calls) => poll_made(this.node, notify, calls, waker),
+            Stage::Listed => poll_listed(this.node, notify, waker),
+            Stage::Done => Poll::Ready(()),
         };
-        let mut waiters = notify.waiters.lock();
-        match notify.state.transition_to_waiting(calls) {
-            ToWaiting::Queue => {
-                *self = Self::Listed(notify.marks.push_back(&mut waiters, waiter));
-                Poll::Pending
-            }
-            ToWaiting::Done => {
-                // The waker is dropped after the lock.
-                drop(waiters);
-                *self = Self::Done;
-                Poll::Ready(())
-            }
-        }
-    }
-
-    fn poll_listed(&mut self, notify: &Notify, key: usize, waker: Option<&Waker>) -> Poll<()> {
-        if notify.marks.take(key) {
-            *self = Self::Done;
-            return Poll::Ready(());
-        }
-        let mut fresh = None;
-        loop {
-            let mut waiters = notify.waiters.lock();
-            let waiter = waiters.get_mut(key);
-            if waiter.notified.is_some() {
-                let _ = waiters.remove(key);
-                *self = Self::Done;
-                return Poll::Ready(());
-            }
-            let kept = match (&waiter.waker, waker) {
-                (_, None) => true,
-                (Some(old), Some(waker)) => old.will_wake(waker),
-                (None, Some(_)) => false,
-            };
-            if kept {
-                return Poll::Pending;
-            }
-            if fresh.is_some() {
-                std::mem::swap(&mut waiter.waker, &mut fresh);
-                // The former waker, now in `fresh`, is dropped after the lock.
-                drop(waiters);
-                return Poll::Pending;
-            }
-            drop(waiters);
-            fresh = waker.cloned();
-        }
-    }
-
-    /// Leaves the list, and passes a notification on.
-    #[inline]
-    fn cancel(&mut self, notify: &Notify) {
-        if let Self::Listed(key) = *self {
-            *self = Self::Done;
-            Self::cancel_listed(key, notify);
-        }
-    }
-
-    #[cold]
-    fn cancel_listed(key: usize, notify: &Notify) {
-        let mut waiters = notify.waiters.lock();
-        let was_queued = waiters.is_queued(key);
-        let waiter = waiters.remove(key);
-        if was_queued && waiters.is_empty() {
-            notify.state.stop_waiting();
-        }
-        let next = match waiter.notified {
-            Some(by @ (By::First | By::Last)) => notify.notify_queued(&mut waiters, by),
-            Some(By::All) | None => None,
+        *this.stage = match poll {
+            Poll::Ready(()) => Stage::Done,
+            Poll::Pending => Stage::Listed,
         };
-        drop(waiters);
-        if let Some(waker) = next {
-            waker.wake();
-        }
+        poll
     }
 
     #[inline]
-    fn poll_charged(&mut self, notify: &Notify, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_charged(self: Pin<&mut Self>, notify: &Notify, cx: &mut Context<'_>) -> Poll<()> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
         ready!(self.poll(notify, Some(cx)));
         coop.made_progress();
         Poll::Ready(())
+    }
+
+    /// Leaves the list, and passes a notification on.
+    #[inline]
+    fn cancel(self: Pin<&mut Self>, notify: &Notify) {
+        let this = self.project();
+        if !this.node.is_idle() {
+            *this.stage = Stage::Done;
+            cancel_listed(this.node, notify);
+        }
+    }
+}
+
+#[inline]
+fn poll_made(
+    node: Pin<&mut Node<Waiter, By>>,
+    notify: &Notify,
+    calls: Calls,
+    waker: Option<&Waker>,
+) -> Poll<()> {
+    if notify.state.try_take(calls) {
+        return Poll::Ready(());
+    }
+    // Before the lock, and dropped after it: that is the executor's code.
+    let waker = waker.cloned();
+    let mut waiters = notify.waiters.lock();
+    match notify.state.transition_to_waiting(calls) {
+        ToWaiting::Queue => {
+            waiters.push_back(node, waker);
+            Poll::Pending
+        }
+        ToWaiting::Done => {
+            drop(waiters);
+            Poll::Ready(())
+        }
+    }
+}
+
+#[inline]
+fn poll_listed(
+    mut node: Pin<&mut Node<Waiter, By>>,
+    notify: &Notify,
+    waker: Option<&Waker>,
+) -> Poll<()> {
+    if node.as_mut().take_verdict().is_some() {
+        return Poll::Ready(());
+    }
+    poll_queued(node, notify, waker)
+}
+
+#[cold]
+fn poll_queued(
+    mut node: Pin<&mut Node<Waiter, By>>,
+    notify: &Notify,
+    waker: Option<&Waker>,
+) -> Poll<()> {
+    // A waker that is replaced is dropped after the lock.
+    let mut fresh = None;
+    loop {
+        let mut waiters = notify.waiters.lock();
+        let Some(registered) = waiters.get_mut(node.as_mut()) else {
+            drop(waiters);
+            let _ = node.take_verdict();
+            return Poll::Ready(());
+        };
+        let kept = match (&registered, waker) {
+            (_, None) => true,
+            (Some(old), Some(waker)) => old.will_wake(waker),
+            (None, Some(_)) => false,
+        };
+        if kept {
+            return Poll::Pending;
+        }
+        if fresh.is_some() {
+            mem::swap(registered, &mut fresh);
+            drop(waiters);
+            return Poll::Pending;
+        }
+        drop(waiters);
+        fresh = waker.cloned();
+    }
+}
+
+#[cold]
+fn cancel_listed(mut node: Pin<&mut Node<Waiter, By>>, notify: &Notify) {
+    let mut verdict = node.as_mut().take_verdict();
+    if verdict.is_none() {
+        let mut waiters = notify.waiters.lock();
+        let waiter = waiters.remove(node.as_mut());
+        if waiter.is_some() && waiters.is_empty() {
+            notify.state.stop_waiting();
+        }
+        drop(waiters);
+        // Its waker is dropped without the lock.
+        drop(waiter);
+        verdict = node.take_verdict();
+    }
+    match verdict {
+        Some(by @ (By::First | By::Last)) => notify.notify(by),
+        Some(By::All) | None => {}
     }
 }
 
@@ -176,9 +229,9 @@ impl<'a> Notified<'a> {
     /// is ready then.
     ///
     /// For code that has to look at something between queueing and waiting.
-    pub fn enable(mut self: Pin<&mut Self>) -> bool {
-        let notify = self.notify;
-        self.progress.poll(notify, None).is_ready()
+    pub fn enable(self: Pin<&mut Self>) -> bool {
+        let this = self.project();
+        this.progress.poll(this.notify, None).is_ready()
     }
 }
 
@@ -192,8 +245,8 @@ impl OwnedNotified {
 
     /// As [`Notified::enable`].
     pub fn enable(self: Pin<&mut Self>) -> bool {
-        let this = self.get_mut();
-        this.progress.poll(&this.notify, None).is_ready()
+        let this = self.project();
+        this.progress.poll(this.notify, None).is_ready()
     }
 }
 
@@ -201,9 +254,9 @@ impl Future for Notified<'_> {
     type Output = ();
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let notify = self.notify;
-        self.progress.poll_charged(notify, cx)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        this.progress.poll_charged(this.notify, cx)
     }
 }
 
@@ -211,20 +264,7 @@ impl Future for OwnedNotified {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.get_mut();
-        this.progress.poll_charged(&this.notify, cx)
-    }
-}
-
-impl Drop for Notified<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.progress.cancel(self.notify);
-    }
-}
-
-impl Drop for OwnedNotified {
-    fn drop(&mut self) {
-        self.progress.cancel(&self.notify);
+        let this = self.project();
+        this.progress.poll_charged(this.notify, cx)
     }
 }

@@ -94,10 +94,14 @@ impl<T> Handle<T> {
         let shared = self.shared();
         // SAFETY: the caller has ended the receiver's wait, which was registered.
         let waker = unsafe { shared.receiver_waker.take() };
+        // A receiver that has closed the channel waits no longer.
+        let waits = !shared.state.load().is_closed();
         if shared.state.sender_leaves() {
             self.free();
         }
-        waker.wake();
+        if waits {
+            waker.wake();
+        }
     }
 
     /// The receiver takes what was sent, if anything was, and leaves. `state` says that the sender is
@@ -145,7 +149,11 @@ impl<T> Handle<T> {
         let shared = self.shared();
         if shared.state.close() {
             // SAFETY: the sender's wait was registered and has been ended just now.
-            unsafe { shared.sender_waker.take() }.wake();
+            let waker = unsafe { shared.sender_waker.take() };
+            // A sender that has sent waits no longer.
+            if !shared.state.load().is_done() {
+                waker.wake();
+            }
         }
     }
 

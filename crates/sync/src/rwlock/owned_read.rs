@@ -43,10 +43,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     ///
     /// This is a function of the type, so as not to hide a method of the value.
     #[inline]
-    pub fn map<V, F>(this: Self, part: F) -> OwnedRwLockReadGuard<T, V>
+    pub fn map<F, V>(this: Self, part: F) -> OwnedRwLockReadGuard<T, V>
     where
-        V: ?Sized,
         F: FnOnce(&U) -> &V,
+        V: ?Sized,
     {
         let part = NonNull::from(part(&*this));
         OwnedRwLockReadGuard::new(part, this.held)
@@ -58,10 +58,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     ///
     /// The guard itself, if there is none.
     #[inline]
-    pub fn try_map<V, F>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, V>, Self>
+    pub fn try_map<F, V>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, V>, Self>
     where
-        V: ?Sized,
         F: FnOnce(&U) -> Option<&V>,
+        V: ?Sized,
     {
         match part(&*this).map(NonNull::from) {
             Some(part) => Ok(OwnedRwLockReadGuard::new(part, this.held)),

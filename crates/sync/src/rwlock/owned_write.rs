@@ -42,10 +42,10 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// This is a function of the type, so as not to hide a method of the value.
     #[inline]
-    pub fn map<U, F>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, U>
+    pub fn map<F, U>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, U>
     where
-        U: ?Sized,
         F: FnOnce(&mut T) -> &mut U,
+        U: ?Sized,
     {
         let part = NonNull::from(part(&mut *this));
         OwnedRwLockMappedWriteGuard::new(part, this.held)
@@ -57,10 +57,10 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// The guard itself, if there is none.
     #[inline]
-    pub fn try_map<U, F>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, U>, Self>
+    pub fn try_map<F, U>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, U>, Self>
     where
-        U: ?Sized,
         F: FnOnce(&mut T) -> Option<&mut U>,
+        U: ?Sized,
     {
         match part(&mut *this).map(NonNull::from) {
             Some(part) => Ok(OwnedRwLockMappedWriteGuard::new(part, this.held)),
@@ -91,10 +91,10 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// The part is chosen while nobody else reads yet, but it cannot be
     /// written.
-    pub fn downgrade_map<U, F>(this: Self, part: F) -> OwnedRwLockReadGuard<T, U>
+    pub fn downgrade_map<F, U>(this: Self, part: F) -> OwnedRwLockReadGuard<T, U>
     where
-        U: ?Sized,
         F: FnOnce(&T) -> &U,
+        U: ?Sized,
     {
         let part = NonNull::from(part(&*this));
         let mut held = this.held;
@@ -108,10 +108,10 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// # Errors
     ///
     /// The guard itself, which can still write, if there is none.
-    pub fn try_downgrade_map<U, F>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, U>, Self>
+    pub fn try_downgrade_map<F, U>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, U>, Self>
     where
-        U: ?Sized,
         F: FnOnce(&T) -> Option<&U>,
+        U: ?Sized,
     {
         match part(&*this).map(NonNull::from) {
             Some(part) => {
@@ -179,10 +179,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     ///
     /// This is a function of the type, so as not to hide a method of the value.
     #[inline]
-    pub fn map<V, F>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, V>
+    pub fn map<F, V>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, V>
     where
-        V: ?Sized,
         F: FnOnce(&mut U) -> &mut V,
+        V: ?Sized,
     {
         let part = NonNull::from(part(&mut *this));
         OwnedRwLockMappedWriteGuard::new(part, this.held)
@@ -194,10 +194,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     ///
     /// The guard itself, if there is none.
     #[inline]
-    pub fn try_map<V, F>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, V>, Self>
+    pub fn try_map<F, V>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, V>, Self>
     where
-        V: ?Sized,
         F: FnOnce(&mut U) -> Option<&mut V>,
+        V: ?Sized,
     {
         match part(&mut *this).map(NonNull::from) {
             Some(part) => Ok(OwnedRwLockMappedWriteGuard::new(part, this.held)),

@@ -40,10 +40,10 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     ///
     /// This is a function of the type, so as not to hide a method of the value.
     #[inline]
-    pub fn map<U, F>(this: Self, part: F) -> RwLockReadGuard<'a, U>
+    pub fn map<F, U>(this: Self, part: F) -> RwLockReadGuard<'a, U>
     where
-        U: ?Sized,
         F: FnOnce(&T) -> &U,
+        U: ?Sized,
     {
         let part = NonNull::from(part(&*this));
         RwLockReadGuard::new(part, this.held)
@@ -55,10 +55,10 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     ///
     /// The guard itself, if there is none.
     #[inline]
-    pub fn try_map<U, F>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
+    pub fn try_map<F, U>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
     where
-        U: ?Sized,
         F: FnOnce(&T) -> Option<&U>,
+        U: ?Sized,
     {
         match part(&*this).map(NonNull::from) {
             Some(part) => Ok(RwLockReadGuard::new(part, this.held)),

@@ -40,10 +40,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     ///
     /// This is a function of the type, so as not to hide a method of the value.
     #[inline]
-    pub fn map<U, F>(mut this: Self, part: F) -> RwLockMappedWriteGuard<'a, U>
+    pub fn map<F, U>(mut this: Self, part: F) -> RwLockMappedWriteGuard<'a, U>
     where
-        U: ?Sized,
         F: FnOnce(&mut T) -> &mut U,
+        U: ?Sized,
     {
         let part = NonNull::from(part(&mut *this));
         RwLockMappedWriteGuard::new(part, this.held)
@@ -55,10 +55,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     ///
     /// The guard itself, if there is none.
     #[inline]
-    pub fn try_map<U, F>(mut this: Self, part: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
+    pub fn try_map<F, U>(mut this: Self, part: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
     where
-        U: ?Sized,
         F: FnOnce(&mut T) -> Option<&mut U>,
+        U: ?Sized,
     {
         match part(&mut *this).map(NonNull::from) {
             Some(part) => Ok(RwLockMappedWriteGuard::new(part, this.held)),
@@ -82,10 +82,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     ///
     /// The part is chosen while nobody else reads yet, but it cannot be
     /// written.
-    pub fn downgrade_map<U, F>(this: Self, part: F) -> RwLockReadGuard<'a, U>
+    pub fn downgrade_map<F, U>(this: Self, part: F) -> RwLockReadGuard<'a, U>
     where
-        U: ?Sized,
         F: FnOnce(&T) -> &U,
+        U: ?Sized,
     {
         let part = NonNull::from(part(&*this));
         let mut held = this.held;
@@ -99,10 +99,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// # Errors
     ///
     /// The guard itself, which can still write, if there is none.
-    pub fn try_downgrade_map<U, F>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
+    pub fn try_downgrade_map<F, U>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
     where
-        U: ?Sized,
         F: FnOnce(&T) -> Option<&U>,
+        U: ?Sized,
     {
         match part(&*this).map(NonNull::from) {
             Some(part) => {
@@ -169,10 +169,10 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     ///
     /// This is a function of the type, so as not to hide a method of the value.
     #[inline]
-    pub fn map<U, F>(mut this: Self, part: F) -> RwLockMappedWriteGuard<'a, U>
+    pub fn map<F, U>(mut this: Self, part: F) -> RwLockMappedWriteGuard<'a, U>
     where
-        U: ?Sized,
         F: FnOnce(&mut T) -> &mut U,
+        U: ?Sized,
     {
         let part = NonNull::from(part(&mut *this));
         RwLockMappedWriteGuard::new(part, this.held)
@@ -184,10 +184,10 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     ///
     /// The guard itself, if there is none.
     #[inline]
-    pub fn try_map<U, F>(mut this: Self, part: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
+    pub fn try_map<F, U>(mut this: Self, part: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
     where
-        U: ?Sized,
         F: FnOnce(&mut T) -> Option<&mut U>,
+        U: ?Sized,
     {
         match part(&mut *this).map(NonNull::from) {
             Some(part) => Ok(RwLockMappedWriteGuard::new(part, this.held)),

@@ -3,16 +3,29 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::core::{Closed, Core, Place};
+use pin_project_lite::pin_project;
+
+use super::core::{Closed, Core, Waiting};
 use super::returned::Returns;
 
-/// Waits for permits; see [`Core::acquire`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub(crate) struct Acquire<'a, R: Returns = ()> {
-    core: &'a Core<R>,
-    permits: usize,
-    place: Place,
+pin_project! {
+    /// Waits for permits; see [`Core::acquire`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub(crate) struct Acquire<'a, R> where R: Returns {
+        core: &'a Core<R>,
+        permits: usize,
+        #[pin]
+        waiting: Waiting,
+    }
+
+    impl<R> PinnedDrop for Acquire<'_, R> where R: Returns {
+        #[inline]
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            this.core.abandon(*this.permits, this.waiting);
+        }
+    }
 }
 
 impl<'a, R: Returns> Acquire<'a, R> {
@@ -21,7 +34,7 @@ impl<'a, R: Returns> Acquire<'a, R> {
         Self {
             core,
             permits,
-            place: Place::default(),
+            waiting: Waiting::new(),
         }
     }
 }
@@ -31,14 +44,7 @@ impl<R: Returns> Future for Acquire<'_, R> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        this.core.poll_acquire(cx, this.permits, &mut this.place)
-    }
-}
-
-impl<R: Returns> Drop for Acquire<'_, R> {
-    #[inline]
-    fn drop(&mut self) {
-        self.core.abandon(&mut self.place);
+        let this = self.project();
+        this.core.poll_acquire(cx, *this.permits, this.waiting)
     }
 }

@@ -2,6 +2,7 @@
 //! count on.
 
 use std::mem;
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 use raddle_std::sync::{Mutex, MutexGuard, Rank};
@@ -9,7 +10,7 @@ use raddle_std::sync::{Mutex, MutexGuard, Rank};
 use super::acquire::Acquire;
 use super::returned::{Returned, Returns};
 use super::state::{Give, MAX_PERMITS, State, Take, too_many};
-use crate::wait_list::{Marks, Told, WaitList};
+use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;
 
 /// A fair counting semaphore without guards: whoever acquires permits releases
@@ -19,12 +20,11 @@ use crate::wakers::Wakers;
 #[derive(Debug)]
 pub(crate) struct Core<R = ()> {
     state: State,
-    marks: Marks,
-    waiters: Mutex<WaitList<Waiter>>,
+    waiters: Mutex<WaitList<Waiter, Verdict>>,
     returned: R,
 }
 
-type Waiters<'a> = MutexGuard<'a, WaitList<Waiter>>;
+type Waiters<'a> = MutexGuard<'a, WaitList<Waiter, Verdict>>;
 
 /// The semaphore is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,26 +39,24 @@ pub(crate) enum Refused {
     Closed,
 }
 
+/// Who waits in line.
 #[derive(Debug)]
-struct Waiter {
+pub(super) struct Waiter {
     permits: usize,
-    turn: Turn,
+    waker: Waker,
 }
 
-/// How far a waiter has come.
-#[derive(Debug)]
-enum Turn {
-    /// It is queued, and this wakes it.
-    Waiting(Waker),
-    /// It has its permits, and is no longer queued.
+/// How a wait in line ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Verdict {
+    /// It has its permits.
     Served,
-    /// The semaphore was closed before its turn; it is no longer queued.
-    Closed,
+    /// The semaphore was closed before its turn.
+    Refused,
 }
 
-/// One wait for permits, from its first poll until it is ready or abandoned.
-#[derive(Debug, Default)]
-pub(crate) struct Place(Option<usize>);
+/// One wait for permits: idle until it is in line, and once it is ready or abandoned.
+pub(super) type Waiting = Node<Waiter, Verdict>;
 
 impl Core {
     /// A semaphore with `permits`.
@@ -74,7 +72,6 @@ impl Core {
         }
         Self {
             state: State::new(permits),
-            marks: Marks::new(),
             waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
             returned: (),
         }
@@ -88,7 +85,6 @@ impl Core {
         }
         Self {
             state: State::new(permits),
-            marks: Marks::new(),
             waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
             returned: (),
         }
@@ -101,7 +97,6 @@ impl Core<Returned> {
         debug_assert!(permits <= MAX_PERMITS, "the caller checks it");
         Self {
             state: State::new(permits),
-            marks: Marks::new(),
             waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
             returned: Returned::new(),
         }
@@ -174,31 +169,27 @@ impl<R: Returns> Core<R> {
         Acquire::new(self, permits)
     }
 
-    /// As [`acquire`](Self::acquire), for futures that cannot borrow. Charged to
-    /// the budget of the poll.
-    ///
-    /// `place` begins as the default and belongs to this semaphore and to
-    /// `permits` until this is ready; to stop before, call
-    /// [`abandon`](Self::abandon).
+    /// Waits for permits in `waiting`, which belongs to this semaphore and to `permits` until this is ready; to stop
+    /// before, call [`abandon`](Self::abandon). Charged to the budget of the poll.
     #[inline]
-    pub(crate) fn poll_acquire(
+    pub(super) fn poll_acquire(
         &self,
         cx: &mut Context<'_>,
         permits: usize,
-        place: &mut Place,
+        mut waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
-        let result = match place.0 {
-            None => match self.take(permits) {
+        let result = if waiting.is_idle() {
+            match self.take(permits) {
                 Take::Taken => Poll::Ready(Ok(())),
-                Take::Short => self.queue(cx, permits, place),
+                Take::Short => self.queue(cx, permits, waiting),
                 Take::Closed => Poll::Ready(Err(Closed)),
-            },
-            Some(key) if self.marks.take(key) => {
-                place.0 = None;
-                Poll::Ready(self.accept(permits))
             }
-            Some(key) => self.poll_queued(cx, key, permits, place),
+        } else {
+            match waiting.as_mut().take_verdict() {
+                Some(verdict) => Poll::Ready(self.accept(verdict, permits)),
+                None => self.poll_queued(cx, permits, waiting),
+            }
         };
         if result.is_ready() {
             coop.made_progress();
@@ -211,103 +202,97 @@ impl<R: Returns> Core<R> {
         &self,
         cx: &mut Context<'_>,
         permits: usize,
-        place: &mut Place,
+        waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
         // Before the lock: cloning is the executor's code. It is dropped after
         // the lock, should it not be needed.
-        let mut waker = Some(cx.waker().clone());
+        let waker = cx.waker().clone();
         let mut waiters = self.waiters.lock();
         match self.state.take_or_transition_to_awaited(permits) {
-            Take::Taken => Poll::Ready(Ok(())),
-            Take::Closed => Poll::Ready(Err(Closed)),
-            Take::Short => {
-                let returned = self.returned.transition_to_awaited();
-                if let Some(waker) = waker.take() {
-                    let turn = Turn::Waiting(waker);
-                    place.0 = Some(self.marks.push_back(&mut waiters, Waiter { permits, turn }));
-                }
-                if returned != 0 {
-                    // They came since the caller looked, and may be all it needs.
-                    self.serve(waiters, returned);
-                }
-                Poll::Pending
+            Take::Short => {}
+            taken => {
+                drop(waiters);
+                return Poll::Ready(match taken {
+                    Take::Closed => Err(Closed),
+                    _ => Ok(()),
+                });
             }
         }
+        let returned = self.returned.transition_to_awaited();
+        waiters.push_back(waiting, Waiter { permits, waker });
+        if returned != 0 {
+            // They came since the caller looked, and may be all it needs.
+            self.serve(waiters, returned);
+        }
+        Poll::Pending
     }
 
     #[cold]
     fn poll_queued(
         &self,
         cx: &mut Context<'_>,
-        key: usize,
         permits: usize,
-        place: &mut Place,
+        mut waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
         // A waker that is replaced is dropped after the lock.
         let mut waker = None;
         loop {
             let mut waiters = self.waiters.lock();
-            let served = match &mut waiters.get_mut(key).turn {
-                Turn::Waiting(old) if old.will_wake(cx.waker()) => return Poll::Pending,
-                Turn::Waiting(old) => match &mut waker {
-                    Some(new) => {
-                        mem::swap(old, new);
-                        return Poll::Pending;
-                    }
-                    None => {
-                        drop(waiters);
-                        waker = Some(cx.waker().clone());
-                        continue;
-                    }
-                },
-                Turn::Served => true,
-                Turn::Closed => false,
+            let Some(waiter) = waiters.get_mut(waiting.as_mut()) else {
+                drop(waiters);
+                let verdict = waiting.take_verdict();
+                let verdict = verdict.expect("who is not in line was released");
+                return Poll::Ready(self.accept(verdict, permits));
             };
-            waiters.remove(key);
-            place.0 = None;
+            if waiter.waker.will_wake(cx.waker()) {
+                return Poll::Pending;
+            }
+            if let Some(new) = &mut waker {
+                mem::swap(&mut waiter.waker, new);
+                return Poll::Pending;
+            }
             drop(waiters);
-            return Poll::Ready(if served {
-                self.accept(permits)
-            } else {
-                Err(Closed)
-            });
+            waker = Some(cx.waker().clone());
         }
     }
 
     /// Takes what a wait was served; or gives it back, if the semaphore was closed since.
     #[inline]
-    fn accept(&self, permits: usize) -> Result<(), Closed> {
-        if self.is_closed() {
-            self.release(permits);
-            return Err(Closed);
+    fn accept(&self, verdict: Verdict, permits: usize) -> Result<(), Closed> {
+        match verdict {
+            Verdict::Served if !self.is_closed() => Ok(()),
+            Verdict::Served => {
+                self.release(permits);
+                Err(Closed)
+            }
+            Verdict::Refused => Err(Closed),
         }
-        Ok(())
     }
 
     /// Ends a wait that is not ready: gives back what it was served, or lets
     /// the next in line move up. Without a wait it does nothing.
     #[inline]
-    pub(crate) fn abandon(&self, place: &mut Place) {
-        if let Some(key) = place.0.take() {
-            self.abandon_queued(key);
+    pub(super) fn abandon(&self, permits: usize, waiting: Pin<&mut Waiting>) {
+        if !waiting.is_idle() {
+            self.abandon_queued(permits, waiting);
         }
     }
 
     #[cold]
-    fn abandon_queued(&self, key: usize) {
-        let mut waiters = self.waiters.lock();
-        let waiter = waiters.remove(key);
-        match waiter.turn {
-            Turn::Waiting(waker) => {
+    fn abandon_queued(&self, permits: usize, mut waiting: Pin<&mut Waiting>) {
+        let mut verdict = waiting.as_mut().take_verdict();
+        if verdict.is_none() {
+            let mut waiters = self.waiters.lock();
+            if let Some(waiter) = waiters.remove(waiting.as_mut()) {
                 // The waker is dropped after the service, also if that unwinds.
-                let _waker = waker;
-                self.serve(waiters, 0);
+                let _waker = waiter.waker;
+                return self.serve(waiters, 0);
             }
-            Turn::Served => {
-                drop(waiters);
-                self.release(waiter.permits);
-            }
-            Turn::Closed => {}
+            drop(waiters);
+            verdict = waiting.take_verdict();
+        }
+        if let Some(Verdict::Served) = verdict {
+            self.release(permits);
         }
     }
 
@@ -363,37 +348,42 @@ impl<R: Returns> Core<R> {
         wakers.wake_all();
     }
 
-    /// Tells waiters that their turn has come. Under the lock.
+    /// Releases the waiters whose turn has come. Under the lock.
     #[inline]
-    fn serve_listed(&self, waiters: &mut WaitList<Waiter>, permits: usize, wakers: &mut Wakers) {
+    fn serve_listed(
+        &self,
+        waiters: &mut WaitList<Waiter, Verdict>,
+        permits: usize,
+        wakers: &mut Wakers,
+    ) {
         let now = self.state.peek();
         if !now.has_waiters() {
             debug_assert_eq!(permits, 0, "they would have been in the word");
             return;
         }
+        let verdict = match now.is_closed() {
+            true => Verdict::Refused,
+            false => Verdict::Served,
+        };
         let mut permits = now.sum(permits);
-        let mut told = Told::default();
-        while let Some(key) = waiters.first() {
-            let waiter = waiters.get_mut(key);
-            if !now.is_closed() && waiter.permits > permits {
-                break;
-            }
-            let turn = if now.is_closed() {
-                Turn::Closed
-            } else {
+        let mut released = 0;
+        let mut some_stay = false;
+        for waiter in waiters.items() {
+            if let Verdict::Served = verdict {
+                some_stay = waiter.permits > permits;
+                if some_stay {
+                    break;
+                }
                 permits -= waiter.permits;
-                Turn::Served
-            };
-            if let Turn::Waiting(waker) = mem::replace(&mut waiter.turn, turn) {
-                wakers.push(waker);
             }
-            waiters.unqueue(key);
-            if !now.is_closed() {
-                told.add(key);
+            released += 1;
+        }
+        // First, so that whoever has its permits finds in the word what is left.
+        self.state.settle(permits, some_stay);
+        for _ in 0..released {
+            if let Some(waiter) = waiters.release_first(verdict) {
+                wakers.push(waiter.waker);
             }
         }
-        self.state.settle(permits, !waiters.is_empty());
-        // Now, so that whoever has its permits finds in the word what is left.
-        self.marks.tell_all(told);
     }
 }

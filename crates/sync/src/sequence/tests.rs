@@ -27,15 +27,15 @@ fn woken(count: &Count) -> usize {
 fn an_advance_wakes_every_crowd() {
     let sequence = Sequence::new();
     let (count, waker) = counted();
-    let mut all: Vec<_> = (0..100).map(|i| sequence.changed(0, i)).collect();
+    let mut all: Vec<_> = (0..100).map(|i| Box::pin(sequence.changed(0, i))).collect();
     for changed in &mut all {
-        let poll = Pin::new(changed).poll(&mut Context::from_waker(&waker));
+        let poll = changed.as_mut().poll(&mut Context::from_waker(&waker));
         assert!(poll.is_pending());
     }
     sequence.wake(sequence.advance());
     assert_eq!(woken(&count), 100);
     for changed in &mut all {
-        let poll = Pin::new(changed).poll(&mut Context::from_waker(&waker));
+        let poll = changed.as_mut().poll(&mut Context::from_waker(&waker));
         assert_eq!(
             poll,
             Poll::Ready(Now {

@@ -45,6 +45,12 @@ impl Waiting {
 }
 
 impl Now {
+    /// Whether nothing is left to wait for: the count is not `seen`, or it is closed.
+    #[inline]
+    pub(super) fn is_after(self, seen: u64) -> bool {
+        self.count != seen || self.closed
+    }
+
     fn of(word: u64) -> Self {
         Self {
             count: word / ONE,
@@ -95,14 +101,6 @@ impl Word {
         // operations finds the other's change comes from their being
         // read-modify-writes of one word.
         Now::of(self.0.fetch_or(1 << index, Ordering::Acquire))
-    }
-
-    /// Whether somebody may wait in crowd `index`: to one who went into it, no
-    /// says that it has been taken out, or is about to be.
-    pub(super) fn is_waiting(&self, index: usize) -> bool {
-        // ORDERING: Relaxed: one's own `start_waiting` comes before, so a
-        // cleared bit was cleared after it; nothing else follows from it.
-        self.0.load(Ordering::Relaxed) & (1 << index) != 0
     }
 
     /// Says that crowd `index` is empty. Under the lock of the crowd.

@@ -1,87 +1,90 @@
 use super::*;
 
-fn queued(list: &mut WaitList<u32>) -> Vec<u32> {
-    let mut items = Vec::new();
-    while let Some(first) = list.first() {
-        items.push(list.remove(first));
-    }
-    assert!(list.is_empty() && list.last().is_none());
-    items
+type List = WaitList<u32, u32>;
+
+fn nodes<const COUNT: usize>() -> [Pin<Box<Node<u32, u32>>>; COUNT] {
+    std::array::from_fn(|_| Box::pin(Node::new()))
+}
+
+fn items(list: &mut List) -> Vec<u32> {
+    list.items().copied().collect()
 }
 
 #[test]
 fn items_keep_their_order() {
-    let mut list = WaitList::new();
+    let (mut list, mut nodes) = (List::new(), nodes::<5>());
+    for (item, node) in nodes.iter_mut().enumerate() {
+        list.push_back(node.as_mut(), item as u32);
+    }
+    assert_eq!(items(&mut list), [0, 1, 2, 3, 4]);
     for item in 0..5 {
-        list.push_back(item);
+        assert!(!list.is_empty());
+        assert_eq!(list.release_first(10 + item), Some(item));
     }
-    assert_eq!(queued(&mut list), [0, 1, 2, 3, 4]);
+    assert!(list.is_empty());
+    assert_eq!((list.release_first(0), list.release_last(0)), (None, None));
+    for (item, node) in nodes.iter_mut().enumerate() {
+        assert_eq!(node.as_mut().take_verdict(), Some(10 + item as u32));
+    }
 }
 
 #[test]
-fn any_item_can_be_removed() {
+fn any_node_can_be_removed_and_queued_again() {
     for gone in 0..5 {
-        let mut list = WaitList::new();
-        let keys: Vec<_> = (0..5).map(|item| list.push_back(item)).collect();
-        assert_eq!(list.remove(keys[gone as usize]), gone);
-        let left: Vec<_> = (0..5).filter(|&item| item != gone).collect();
-        assert_eq!(queued(&mut list), left);
+        let (mut list, mut nodes) = (List::new(), nodes::<5>());
+        for (item, node) in nodes.iter_mut().enumerate() {
+            list.push_back(node.as_mut(), item as u32);
+        }
+        assert_eq!(list.remove(nodes[gone].as_mut()), Some(gone as u32));
+        assert_eq!(list.remove(nodes[gone].as_mut()), None);
+        assert!(nodes[gone].is_idle());
+        list.push_back(nodes[gone].as_mut(), 7);
+        let left = (0..5).filter(|&item| item != gone as u32);
+        assert_eq!(items(&mut list), left.chain([7]).collect::<Vec<_>>());
+        assert_eq!(list.release_last(0), Some(7));
+        while list.release_last(0).is_some() {}
     }
 }
 
 #[test]
-fn an_item_that_has_left_the_order_stays() {
-    for left in 0..3 {
-        let mut list = WaitList::new();
-        let keys: Vec<_> = (0..3).map(|item| list.push_back(item)).collect();
-        list.unqueue(keys[left]);
-        list.unqueue(keys[left]);
-        assert!(!list.is_queued(keys[left]));
-        *list.get_mut(keys[left]) += 10;
-        let late = list.push_back(7);
-        assert_ne!(late, keys[left]);
-        assert_eq!(list.last(), Some(late));
-        assert_eq!(list.remove(keys[left]), left as u32 + 10);
-        assert_eq!(queued(&mut list).len(), 3);
+fn a_verdict_is_taken_once_and_ends_the_wait() {
+    let (mut list, [mut first, mut second]) = (List::new(), nodes());
+    list.push_back(first.as_mut(), 1);
+    list.push_back(second.as_mut(), 2);
+    *list.get_mut(second.as_mut()).unwrap() += 10;
+    assert_eq!(list.release_last(5), Some(12));
+    assert_eq!(list.get_mut(second.as_mut()), None);
+    assert_eq!(list.remove(second.as_mut()), None);
+    assert!(!second.is_idle());
+    assert_eq!(second.as_mut().take_verdict(), Some(5));
+    assert!(second.is_idle());
+    assert_eq!(second.as_mut().take_verdict(), None);
+    assert_eq!(first.as_mut().take_verdict(), None);
+    assert_eq!(list.remove(first.as_mut()), Some(1));
+}
+
+#[test]
+#[should_panic(expected = "a node in another list")]
+fn a_node_of_another_list_is_refused() {
+    let (mut list, [mut node]) = (List::new(), nodes());
+    list.push_back(node.as_mut(), 1);
+    let mut other = List::new();
+    // Not dropped: it is queued.
+    let mut node = std::mem::ManuallyDrop::new(node);
+    other.remove(node.as_mut());
+}
+
+/// A future that was forgotten stays in line; its item goes with the list.
+#[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
+fn a_list_drops_the_items_of_nodes_that_were_forgotten() {
+    let item = std::rc::Rc::new(());
+    let mut list = WaitList::<_, ()>::new();
+    for _ in 0..3 {
+        let mut node = Box::pin(Node::new());
+        list.push_back(node.as_mut(), item.clone());
+        std::mem::forget(node);
     }
-}
-
-#[test]
-fn who_is_told_leaves_the_place_to_the_next() {
-    let (marks, mut list) = (Marks::new(), WaitList::new());
-    let keys: Vec<_> = (0..9)
-        .map(|item| marks.push_back(&mut list, item))
-        .collect();
-    assert!(!marks.take(keys[1]));
-    list.unqueue(keys[1]);
-    marks.tell(keys[1]);
-    assert!(marks.take(keys[1]));
-    assert_eq!(marks.push_back(&mut list, 9), keys[1]);
-    assert!(!marks.take(keys[1]));
-    assert_ne!(marks.push_back(&mut list, 10), keys[1]);
-    assert_eq!(queued(&mut list), [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-}
-
-#[test]
-fn who_has_no_mark_is_told_by_the_list_only() {
-    let (marks, mut list) = (Marks::new(), WaitList::new());
-    let keys: Vec<_> = (0..99)
-        .map(|item| marks.push_back(&mut list, item))
-        .collect();
-    list.unqueue(keys[98]);
-    marks.tell(keys[98]);
-    assert!(!marks.take(keys[98]));
-    assert_eq!(list.remove(keys[98]), 98);
-}
-
-#[test]
-fn a_mark_that_nobody_saw_is_gone_with_its_item() {
-    let (marks, mut list) = (Marks::new(), WaitList::new());
-    let key = marks.push_back(&mut list, 0);
-    list.unqueue(key);
-    marks.tell(key);
-    list.remove(key);
-    assert_eq!(marks.push_back(&mut list, 1), key);
-    assert!(!marks.take(key));
-    assert_eq!(queued(&mut list), [1]);
+    drop(list);
+    assert_eq!(std::rc::Rc::strong_count(&item), 1);
 }

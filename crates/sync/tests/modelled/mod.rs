@@ -39,6 +39,24 @@ impl Message {
     }
 }
 
+/// What races on purpose; nothing of the model's is in it that would be dropped.
+pub(crate) struct Raced(UnsafeCell<()>);
+
+// SAFETY: the model finds the race, and nothing is in it.
+unsafe impl Sync for Raced {}
+// SAFETY: as above.
+unsafe impl Send for Raced {}
+
+impl Raced {
+    pub(crate) fn new() -> Self {
+        Self(UnsafeCell::new(()))
+    }
+
+    pub(crate) fn touch(&self) {
+        self.0.with_mut(|_| ());
+    }
+}
+
 /// Wakes a thread of the model. The count is loom's, so that a waker that is never dropped
 /// is a leak.
 struct Unpark {
@@ -64,6 +82,14 @@ pub(crate) fn waker() -> Waker {
         _alive: Arc::new(()),
     })
     .into()
+}
+
+/// Whether no clone of a waker is left, and drops it.
+pub(crate) fn is_last(waker: Waker) -> bool {
+    let waker = std::mem::ManuallyDrop::new(waker);
+    // SAFETY: `waker` above made it of an `Arc`, and it is not dropped.
+    let unpark = unsafe { std::sync::Arc::from_raw(waker.data().cast::<Unpark>()) };
+    std::sync::Arc::into_inner(unpark).is_some()
 }
 
 /// Polls until it is ready, with a new waker every time if `changes`.

@@ -27,8 +27,6 @@ pub(super) const REF_ONE: usize = JOIN_WAKER << 1;
 /// Subtracting this turns `RUNNING`, known to be set, into `COMPLETE`, known to
 /// be clear, and drops a reference.
 pub(super) const COMPLETED_AND_RELEASED: usize = REF_ONE + RUNNING - COMPLETE;
-/// Adding this does the same, and takes a reference.
-pub(super) const COMPLETED_AND_RETAINED: usize = REF_ONE + COMPLETE - RUNNING;
 
 /// The word at one moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,11 +75,11 @@ impl Snapshot {
         }
     }
 
-    /// What follows from giving up `count` of this state's references.
+    /// What follows from giving up one of this state's references.
     #[inline]
-    pub(super) fn released(self, count: usize) -> Release {
-        debug_assert!(self.references() >= count);
-        if self.references() == count {
+    pub(super) fn released(self) -> Release {
+        debug_assert!(self.references() >= 1);
+        if self.references() == 1 {
             Release::Dealloc
         } else {
             Release::Nothing

@@ -4,7 +4,6 @@
 mod callbacks;
 mod reference;
 
-use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -54,7 +53,7 @@ impl Bench {
     fn new(adopted: bool) -> Self {
         let world = World::default();
         let (runnable, handle) = raddle_task::spawn(Subject::new(&world), Scheduler::new(&world));
-        let live = LiveList::new(NonZeroU32::MIN);
+        let live = LiveList::new();
         if adopted {
             live.adopt(&runnable);
         }
@@ -68,7 +67,6 @@ impl Bench {
             joiners: HAZARDS.map(Joiner::new),
             model: Model {
                 due: true,
-                listed: adopted,
                 ..Model::default()
             },
         }
@@ -174,7 +172,6 @@ impl Bench {
 
     /// The runnable was dropped where the list is not known.
     fn ended_elsewhere(&mut self) {
-        self.model.retained = self.model.listed;
         self.ended(self.cancellation());
     }
 
@@ -228,7 +225,6 @@ impl Bench {
         self.model.aborted = aborts;
         let end = match verdict {
             Verdict::Pending => {
-                self.model.listed = true;
                 if aborts || matches!(deed, Deed::WakeByRef | Deed::WakeByValue) {
                     let Outcome::Again(task) = outcome else {
                         panic!("it was woken while it ran, and is {outcome:?}");
@@ -346,7 +342,7 @@ impl Bench {
             "{model:?}"
         );
         let held = self.handle.is_some() || !self.aborts.is_empty() || !self.wakers.is_empty();
-        let has_cell = held || is_alive || model.retained;
+        let has_cell = held || is_alive;
         assert_eq!(self.world.cells.get(), usize::from(has_cell), "{model:?}");
         let (polls, told) = self.world.with(|plan| (plan.polls, plan.panics_told));
         assert_eq!((polls, told), (model.polls, model.panics_told), "{model:?}");

@@ -16,10 +16,6 @@ pub(super) enum End {
 pub(super) struct Model {
     /// There is a runnable.
     pub(super) due: bool,
-    /// It is in the live list, or was when it ended.
-    pub(super) listed: bool,
-    /// It ended where the list could not be told, which keeps its memory.
-    pub(super) retained: bool,
     pub(super) aborted: bool,
     pub(super) end: Option<End>,
     /// Whose waker completion wakes.

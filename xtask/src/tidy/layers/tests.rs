@@ -68,6 +68,14 @@ fn another_runtime_is_found() {
     assert_eq!(findings("raddle-net", "tokio", true), 1);
     assert_eq!(findings("raddle", "tokio", false), 1);
     assert_eq!(findings("raddle-benches", "tokio", false), 0);
+    assert_eq!(findings("raddle", "smol", true), 0);
+}
+
+#[test]
+fn tokio_is_found_outside_the_benchmarks_and_the_differential_tests() {
+    assert_eq!(findings("raddle", "tokio", true), 1);
+    assert_eq!(findings("raddle-proof", "tokio", false), 1);
+    assert_eq!(findings("raddle-proof", "tokio", true), 0);
 }
 
 #[test]

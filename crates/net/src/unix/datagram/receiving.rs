@@ -153,9 +153,13 @@ fn recv(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
     sys::datagram(socket, buf)
 }
 
+/// By std, though it must have initialised memory: only std's functions give an
+/// address of std's that is a path without a zero after it, and the datagram is
+/// gone when its address is refused.
 fn recv_from(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<(usize, SocketAddr)> {
-    let (bytes, addr) = sys::datagram_from(socket, buf)?;
-    Ok((bytes, SocketAddr::from_system(&addr)?))
+    let (bytes, addr) = received(socket.recv_from(buf.initialize_unfilled()))?;
+    buf.advance(bytes);
+    Ok((bytes, addr))
 }
 
 fn received(

@@ -10,7 +10,7 @@ use raddle_io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 use super::{File, backwards};
 use crate::fs::in_flight::Outcome;
-use crate::io::offload;
+use crate::io::{Buffer, offload};
 
 // A call is begun through `&mut self` only, and not under the lock: so between
 // the look at the buffer and the call, nobody else begins one.
@@ -27,7 +27,7 @@ impl AsyncRead for File {
             let mut at_end = false;
             match outcome {
                 Some(Outcome::Read(result)) => at_end = result? == 0,
-                Some(Outcome::Write(Err(error))) => lane.write_error = Some(error.kind()),
+                Some(Outcome::Write(Err(error))) => lane.write_error = Some(error),
                 Some(Outcome::Lost(error)) => return Poll::Ready(Err(error)),
                 _ => {}
             }
@@ -40,11 +40,11 @@ impl AsyncRead for File {
             drop(lane);
             let max = buf.remaining().min(self.max_buf_size);
             let std = Arc::clone(&self.std);
-            let call = offload::spawn(move || {
-                let result = buffer.read_from(&mut &*std, max);
+            let call = offload::spawn(move |taken| {
+                let result = taken.and_then(|()| buffer.read_from(&mut &*std, max));
                 (Outcome::Read(result), buffer)
             });
-            self.lane.lock().begin(call);
+            self.lane.lock().begin(call)?;
         }
     }
 }
@@ -60,12 +60,11 @@ impl AsyncWrite for File {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = ready!(self.lane.poll(cx));
-        let error = self.lane.lock().write_error.take();
-        Poll::Ready(match (outcome, error) {
-            (Some(Outcome::Write(Err(error)) | Outcome::Lost(error)), _) => Err(error),
-            (_, Some(kind)) => Err(kind.into()),
-            _ => Ok(()),
-        })
+        let mut error = self.lane.lock().write_error.take();
+        if let Some(Outcome::Write(Err(now)) | Outcome::Lost(now)) = outcome {
+            error.get_or_insert(now);
+        }
+        Poll::Ready(error.map_or(Ok(()), Err))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -79,23 +78,30 @@ impl AsyncWrite for File {
     ) -> Poll<io::Result<usize>> {
         // As a flush: the error of an earlier write.
         ready!(self.as_mut().poll_flush(cx))?;
-        let mut buffer = match self.lane.lock().idle() {
+        let mut ahead = match self.lane.lock().idle() {
             Some(buffer) => mem::take(buffer),
             None => unreachable!("a flush waits for the call under way"),
         };
-        let ahead = buffer.discard();
+        // What was read ahead is thrown away only by a call that is made.
+        let mut buffer = match ahead.is_empty() {
+            true => mem::take(&mut ahead),
+            false => Buffer::default(),
+        };
         let n = buffer.copy_from(bufs, self.max_buf_size);
         let std = Arc::clone(&self.std);
-        let call = offload::spawn_mandatory(move || {
+        let call = offload::spawn_mandatory(move |taken| {
+            if let Err(error) = taken {
+                return (Outcome::Write(Err(error)), ahead);
+            }
             let mut file = &*std;
-            let sought = match ahead {
+            let sought = match ahead.discard() {
                 0 => Ok(0),
-                _ => file.seek(backwards(ahead)),
+                ahead => file.seek(backwards(ahead)),
             };
             let result = sought.and_then(|_| buffer.write_to(&mut file));
             (Outcome::Write(result), buffer)
-        })?;
-        self.lane.lock().begin(call);
+        });
+        self.lane.lock().begin(call)?;
         Poll::Ready(Ok(n))
     }
 
@@ -115,18 +121,19 @@ impl AsyncSeek for File {
                 ));
             }
         };
-        let ahead = buffer.discard();
-        let position = match position {
-            SeekFrom::Current(offset) => SeekFrom::Current(offset.saturating_sub(ahead as i64)),
-            other => other,
-        };
         let std = Arc::clone(&self.std);
-        let call = offload::spawn(move || {
-            let result = (&*std).seek(position);
-            (Outcome::Seek(result), buffer)
+        let call = offload::spawn_mandatory(move |taken| {
+            if let Err(error) = taken {
+                return (Outcome::Seek(Err(error)), buffer);
+            }
+            let ahead = buffer.discard();
+            let position = match position {
+                SeekFrom::Current(offset) => SeekFrom::Current(offset.saturating_sub(ahead as i64)),
+                other => other,
+            };
+            (Outcome::Seek((&*std).seek(position)), buffer)
         });
-        self.lane.lock().begin(call);
-        Ok(())
+        self.lane.lock().begin(call)
     }
 
     fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
@@ -134,7 +141,7 @@ impl AsyncSeek for File {
         let mut lane = self.lane.lock();
         match outcome {
             Some(Outcome::Seek(result)) => return Poll::Ready(result),
-            Some(Outcome::Write(Err(error))) => lane.write_error = Some(error.kind()),
+            Some(Outcome::Write(Err(error))) => lane.write_error = Some(error),
             Some(Outcome::Lost(error)) => return Poll::Ready(Err(error)),
             _ => {}
         }

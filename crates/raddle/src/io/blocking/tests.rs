@@ -167,14 +167,53 @@ fn a_write_that_was_taken_is_made_though_the_runtime_ends() {
     shutdown.join().unwrap();
     assert_eq!(target.0.lock().written, b"abc");
 
-    // Afterwards, nothing is taken any more.
-    let _guard = handle.enter();
-    let mut cx = Context::from_waker(Waker::noop());
-    assert!(pin!(writer.write(b"d")).poll(&mut cx).is_ready());
-    let Poll::Ready(Err(error)) = pin!(writer.write(b"e")).poll(&mut cx) else {
-        panic!("it was taken");
+    // Afterwards, nothing is taken any more, and nothing lost.
+    {
+        let _guard = handle.enter();
+        for _ in 0..2 {
+            let Poll::Ready(Err(error)) = poll_once(writer.write(b"d")) else {
+                panic!("it was taken");
+            };
+            assert!(error.to_string().contains("shut down"), "{error}");
+        }
+    }
+    let runtime = self::runtime();
+    runtime.block_on(async {
+        writer.write_all(b"e").await.unwrap();
+        writer.flush().await.unwrap();
+    });
+    assert_eq!(target.0.lock().flushed, b"abce");
+}
+
+/// The threads' stacks would need more memory than there is.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_without_a_thread_is_an_error_and_the_next_is_made() {
+    let refusing = Builder::new_current_thread()
+        .thread_stack_size(1 << 47)
+        .build()
+        .unwrap();
+    let refused = |result: io::Result<usize>| {
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("no thread could be started"), "{text}");
     };
-    assert!(error.to_string().contains("call"), "{error}");
+    let target = Writer::default();
+    let mut writer = Blocking::new(target.clone());
+    let (sender, mut reader) = Pieces::new();
+    sender.send(Ok(b"ab".to_vec())).unwrap();
+    let mut buf = [0; 8];
+    let working = runtime();
+    for written in [&b"a"[..], b"aa", b"aaa"] {
+        refusing.block_on(async {
+            refused(writer.write(b"lost").await);
+            refused(reader.read(&mut buf).await);
+        });
+        working.block_on(async { writer.write_all(b"a").await.unwrap() });
+        refusing.block_on(async { refused(writer.flush().await.map(|()| 0)) });
+        working.block_on(async { writer.flush().await.unwrap() });
+        assert_eq!(target.0.lock().flushed, written);
+    }
+    working.block_on(async { assert_eq!(reader.read(&mut buf).await.unwrap(), 2) });
 }
 
 #[test]

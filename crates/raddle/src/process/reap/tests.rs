@@ -10,6 +10,16 @@ use crate::time::{Duration, timeout};
 
 #[test]
 fn by_signals_an_end_is_noticed_too() {
+    ends_are_noticed(|_| Ending::of_any_child());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn by_threads_an_end_is_noticed_too() {
+    ends_are_noticed(Ending::of_thread);
+}
+
+fn ends_are_noticed(ending: fn(&std::process::Child) -> io::Result<Ending>) {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut processes = [0, 1, 2].map(|code| {
@@ -19,7 +29,7 @@ fn by_signals_an_end_is_noticed_too() {
                 .spawn()
                 .unwrap();
             let mut process = Process::new(child, Handle::current());
-            process.ending = Some(Ending::of_any_child().unwrap());
+            process.ending = Some(ending(process.running().unwrap()).unwrap());
             process
         });
         for code in [1, 0, 2] {

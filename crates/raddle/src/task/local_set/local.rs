@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr;
 use std::rc::Rc;
-use std::task::Context;
+use std::task::Waker;
 
 use raddle_std::sync::Arc;
 use raddle_task::{LocalList, LocalRunnable};
@@ -81,9 +81,20 @@ impl Local {
 
     /// Runs what is due, in its order. What was woken elsewhere is put behind
     /// what was woken here before, so that neither keeps the other waiting.
-    fn tick(&self) {
+    ///
+    /// Stops early when the worker has to look at the driver, and when a future beside
+    /// the tasks is woken, as `has_waiting` says, as soon as each task that is due by
+    /// now has run.
+    fn tick(&self, has_waiting: impl Fn() -> bool) {
         self.shared.take(&mut self.due.borrow_mut());
-        for _ in 0..POLLS {
+        let round = self.due.borrow().len();
+        for ran in 0..POLLS {
+            if ran >= round && has_waiting() {
+                return;
+            }
+            if ran > 0 && !raddle_sched::count_nested_poll() {
+                return;
+            }
             let Some(task) = self.next() else {
                 return;
             };
@@ -159,24 +170,26 @@ impl Driver {
     }
 
     /// Calls `first`, and runs some of the tasks unless it has a result. Their
-    /// set is the current one meanwhile.
+    /// set is the current one meanwhile. `is_woken` says whether `first` is to be
+    /// called again; `waker` is to cause that.
     ///
     /// # Panics
     ///
     /// If a task has panicked and the set ends by that.
     pub(super) fn poll<R>(
         &self,
-        cx: &mut Context<'_>,
-        first: impl FnOnce(&mut Context<'_>) -> Option<R>,
+        waker: &Waker,
+        first: impl FnOnce() -> Option<R>,
+        is_woken: impl Fn() -> bool,
     ) -> Option<R> {
         let local = &self.local;
         local.check_panic();
-        local.shared.register(self.place, cx.waker());
+        local.shared.register(self.place, waker);
         let _entered = Entered::enter(Rc::clone(local));
         let _driven = Driven::begin(local);
-        let result = first(cx);
+        let result = first();
         if result.is_none() {
-            local.tick();
+            local.tick(is_woken);
             if !local.due.borrow().is_empty() {
                 // This one too, unless it was woken since it registered.
                 local.shared.call();

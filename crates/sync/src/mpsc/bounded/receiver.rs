@@ -1,5 +1,6 @@
 //! The end that receives.
 
+use std::fmt;
 use std::task::{Context, Poll};
 
 use crate::blocking::block_on;
@@ -11,7 +12,6 @@ use crate::mpsc::rx::Rx;
 /// were sent; from [`channel`](crate::mpsc::channel).
 ///
 /// Dropped, it closes the channel and drops what is in it.
-#[derive(Debug)]
 pub struct Receiver<T> {
     pub(super) rx: Rx<T, Limited>,
 }
@@ -141,5 +141,13 @@ impl<T> Receiver<T> {
     /// How many weak senders there are.
     pub fn sender_weak_count(&self) -> usize {
         self.rx.chan().weak_count()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver")
+            .field("chan", self.rx.chan())
+            .finish()
     }
 }

@@ -1,5 +1,6 @@
 //! The end that sends.
 
+use std::fmt;
 use std::mem;
 
 use super::permit::{OwnedPermit, Permit, PermitIterator};
@@ -12,14 +13,12 @@ use crate::semaphore::core::Refused;
 ///
 /// Senders that wait for room have their turns in the order in which they came.
 /// The channel is closed for the receiver when all senders were dropped.
-#[derive(Debug)]
 pub struct Sender<T> {
     pub(super) tx: Tx<T, Limited>,
 }
 
 /// A [`Sender`] that does not keep the channel open; from
 /// [`Sender::downgrade`].
-#[derive(Debug)]
 pub struct WeakSender<T> {
     weak: WeakTx<T, Limited>,
 }
@@ -290,4 +289,20 @@ fn try_acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), TrySendError<
             Refused::NoPermits => TrySendError::Full(()),
             Refused::Closed => TrySendError::Closed(()),
         })
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender")
+            .field("chan", self.tx.chan())
+            .finish()
+    }
+}
+
+impl<T> fmt::Debug for WeakSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSender")
+            .field("chan", self.weak.chan())
+            .finish()
+    }
 }

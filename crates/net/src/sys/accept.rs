@@ -1,0 +1,26 @@
+//! Accepting connections of Unix sockets.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use socket2::SockAddr;
+
+/// Accepts a connection, in non-blocking mode, and says where it comes from.
+///
+/// mio's function panics at a path that fills the address, for which the system
+/// reports a length beyond the address's own, and takes names of the abstract
+/// namespace for none.
+pub(crate) fn accept(listener: &mio::net::UnixListener) -> io::Result<(OwnedFd, SockAddr)> {
+    let accept = |storage: *mut socket2::SockAddrStorage, length: *mut libc::socklen_t| {
+        let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: the storage has room for as many bytes as the length says,
+        // and both are writable.
+        match unsafe { libc::accept4(listener.as_raw_fd(), storage.cast(), length, flags) } {
+            -1 => Err(io::Error::last_os_error()),
+            // SAFETY: the descriptor is new, so nobody else has it.
+            stream => Ok(unsafe { OwnedFd::from_raw_fd(stream) }),
+        }
+    };
+    // SAFETY: if the call succeeds, it has written an address and its length.
+    unsafe { SockAddr::try_init(accept) }
+}

@@ -1,0 +1,38 @@
+//! What can be done with a socket after its reactor has shut down.
+#![cfg(all(unix, not(raddle_loom)))]
+
+mod common;
+
+use std::io::{ErrorKind, Write};
+
+use common::{Driver, block_on};
+use raddle_net::{UnixDatagram, UnixStream};
+use raddle_reactor::{Interest, is_shut_down};
+
+/// As with Tokio: it is tried, for it does not wait.
+#[test]
+fn what_was_ready_can_be_tried() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let (near, mut far) = std::os::unix::net::UnixStream::pair().unwrap();
+    near.set_nonblocking(true).unwrap();
+    let near = UnixStream::from_std(near).unwrap();
+    let (idle, _other) = UnixDatagram::pair().unwrap();
+    far.write_all(b"abcd").unwrap();
+    block_on(near.readable()).unwrap();
+    block_on(near.writable()).unwrap();
+    drop(driver);
+
+    let mut buffer = [0; 2];
+    assert_eq!(near.try_read(&mut buffer).unwrap(), 2);
+    assert_eq!(near.try_write(b"x").unwrap(), 1);
+    assert_eq!(near.try_io(Interest::READABLE, || Ok(7)).unwrap(), 7);
+    assert_eq!(near.try_read(&mut buffer).unwrap(), 2);
+    // Nothing is left. It says so, and then that no more will come.
+    let error = near.try_read(&mut buffer).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    assert!(is_shut_down(&near.try_read(&mut buffer).unwrap_err()));
+    assert!(is_shut_down(&idle.try_recv(&mut buffer).unwrap_err()));
+    // What may wait is refused, whether or not it would.
+    assert!(is_shut_down(&block_on(near.writable()).unwrap_err()));
+}

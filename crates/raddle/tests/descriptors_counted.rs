@@ -1,0 +1,71 @@
+//! How many descriptors things take. One test for itself, for it counts those of
+//! the process.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{current_thread, multi_thread};
+use raddle::process::Command;
+use raddle::signal::unix::{SignalKind, signal};
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// How many descriptors more there are after `body` than before.
+fn taken<R>(body: impl FnOnce() -> R) -> (usize, R) {
+    let before = descriptors();
+    let result = body();
+    (descriptors() - before, result)
+}
+
+#[test]
+fn listeners_and_children() {
+    let kinds = [
+        SignalKind::hangup(),
+        SignalKind::user_defined1(),
+        SignalKind::window_change(),
+        SignalKind::io(),
+        SignalKind::child(),
+    ];
+    let listen = || kinds.map(|kind| [(); 10].map(|()| signal(kind).unwrap()));
+    let runtimes = [
+        current_thread().build().unwrap(),
+        multi_thread().build().unwrap(),
+    ];
+    for (runtime, expected) in runtimes.iter().zip([3, 1]) {
+        let _guard = runtime.enter();
+        // The pipe of the process, and what the runtime reads it by.
+        let (first, listeners) = taken(listen);
+        assert_eq!(first, expected);
+        let (more, _) = taken(listen);
+        assert_eq!(more, 0, "of further listeners");
+        drop(listeners);
+        let (again, _) = taken(listen);
+        assert_eq!(again, 0);
+    }
+
+    for runtime in &runtimes {
+        runtime.block_on(async {
+            let spawn = || {
+                [(); 10].map(|()| {
+                    let mut command = Command::new("cat");
+                    command.stdin(Stdio::piped()).spawn().unwrap()
+                })
+            };
+            // The pipe to its input, and what says that it has ended.
+            let (of_children, mut children) = taken(spawn);
+            assert_eq!(of_children, 20);
+            for child in &mut children {
+                child.stdin = None;
+            }
+            let before = descriptors();
+            for child in &mut children {
+                assert!(child.wait().await.unwrap().success());
+            }
+            assert_eq!(before - descriptors(), 10, "are given back");
+        });
+    }
+}

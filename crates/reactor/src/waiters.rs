@@ -1,0 +1,84 @@
+//! The waiters of one source.
+
+use std::task::Waker;
+
+use crate::Ready;
+
+/// A list of up to this length is never made smaller: it is cheap to walk and to
+/// keep.
+const SMALL: usize = 8;
+
+/// Those who wait for a source, in the order in which they came.
+///
+/// The entries are sorted by key, for keys are given out in rising order. One
+/// that is removed leaves a gap; when more than half of the list are gaps, it is
+/// made dense again, and its memory given back. So the list takes memory, and
+/// each walk takes time, in proportion to how many wait now.
+#[derive(Default)]
+pub(crate) struct WaiterList {
+    entries: Vec<Entry>,
+    /// How many entries are gaps.
+    gaps: usize,
+    /// The key of the next entry. It counts to 2^64, which takes centuries.
+    next: u64,
+}
+
+struct Entry {
+    key: u64,
+    waiter: Option<Waiter>,
+}
+
+struct Waiter {
+    interest: Ready,
+    /// `None` once woken.
+    waker: Option<Waker>,
+}
+
+impl WaiterList {
+    /// Adds a waiter, and gives the key by which it is found.
+    pub(crate) fn insert(&mut self, interest: Ready, waker: Waker) -> u64 {
+        let key = self.next;
+        self.next += 1;
+        let waiter = Some(Waiter {
+            interest,
+            waker: Some(waker),
+        });
+        self.entries.push(Entry { key, waiter });
+        key
+    }
+
+    /// Exchanges the waker of a waiter.
+    pub(crate) fn replace(&mut self, key: u64, waker: Waker) -> Option<Waker> {
+        let waiter = self.entry(key)?.waiter.as_mut()?;
+        waiter.waker.replace(waker)
+    }
+
+    /// Removes a waiter, and gives its waker if it was not woken.
+    #[must_use = "a waker is dropped outside the lock"]
+    pub(crate) fn remove(&mut self, key: u64) -> Option<Waker> {
+        let removed = self.entry(key)?.waiter.take()?;
+        self.gaps += 1;
+        if self.gaps * 2 > self.entries.len() {
+            self.entries.retain(|entry| entry.waiter.is_some());
+            self.gaps = 0;
+            if self.entries.capacity() > SMALL.max(self.entries.len() * 4) {
+                self.entries.shrink_to(SMALL.max(self.entries.len() * 2));
+            }
+        }
+        removed.waker
+    }
+
+    /// The interest and waker of each.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (Ready, &mut Option<Waker>)> {
+        let waiters = self.entries.iter_mut().flat_map(|entry| &mut entry.waiter);
+        waiters.map(|waiter| (waiter.interest, &mut waiter.waker))
+    }
+
+    fn entry(&mut self, key: u64) -> Option<&mut Entry> {
+        let index = self.entries.binary_search_by_key(&key, |entry| entry.key);
+        self.entries.get_mut(index.ok()?)
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,0 +1,94 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+use super::{SMALL, WaiterList};
+use crate::Ready;
+
+struct Nothing;
+
+impl Wake for Nothing {
+    fn wake(self: Arc<Self>) {}
+}
+
+fn waker() -> Waker {
+    Waker::from(Arc::new(Nothing))
+}
+
+fn walked(list: &WaiterList) -> usize {
+    list.entries.len()
+}
+
+#[test]
+fn storage_shrinks_with_the_waiters() {
+    let mut list = WaiterList::default();
+    let keys: Vec<_> = (0..100_000)
+        .map(|_| list.insert(Ready::READ, waker()))
+        .collect();
+    let (first, rest) = keys.split_first().unwrap();
+    // One stays behind which came before all others.
+    for key in rest {
+        assert!(list.remove(*key).is_some());
+    }
+    assert!(walked(&list) <= 2, "an event walks {}", walked(&list));
+    assert!(list.entries.capacity() <= SMALL);
+    assert!(list.remove(*first).is_some());
+    assert_eq!(walked(&list), 0);
+    assert!(list.entries.capacity() <= SMALL);
+}
+
+#[test]
+fn storage_shrinks_in_any_order_of_leaving() {
+    let leave: [fn(usize) -> usize; 3] = [|n| n, |n| 9_999 - n, |n| n * 7_919 % 10_000];
+    for order in leave {
+        let mut list = WaiterList::default();
+        let keys: Vec<_> = (0..10_000)
+            .map(|_| list.insert(Ready::READ, waker()))
+            .collect();
+        for n in 0..10_000 {
+            assert!(list.remove(keys[order(n)]).is_some());
+            let left = 10_000 - n - 1;
+            assert!(walked(&list) <= 2 * left);
+            assert!(list.entries.capacity() <= 16_384.min(8 * left).max(SMALL));
+        }
+    }
+}
+
+/// Against a map, in a random order that is always the same.
+#[test]
+fn each_waiter_is_found_by_its_key() {
+    let mut list = WaiterList::default();
+    let mut model = BTreeMap::new();
+    let mut random: u32 = 1;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) as usize % below
+    };
+    for round in 0..4_000 {
+        // It grows, and then shrinks.
+        let grow = if round % 1_000 < 500 { 3 } else { 1 };
+        if next(4) < grow || model.is_empty() {
+            let waker = waker();
+            model.insert(list.insert(Ready::WRITE, waker.clone()), waker);
+        } else {
+            let at = next(model.len());
+            let key = *model.keys().nth(at).unwrap();
+            if next(2) == 0 {
+                let new = waker();
+                let former = list.replace(key, new.clone()).unwrap();
+                assert!(former.will_wake(&model.insert(key, new).unwrap()));
+            } else {
+                let removed = list.remove(key).unwrap();
+                assert!(removed.will_wake(&model.remove(&key).unwrap()));
+                assert!(list.remove(key).is_none());
+            }
+        }
+        let wakers = list.iter_mut().map(|(_, waker)| waker.as_ref().unwrap());
+        let mut count = 0;
+        for (waker, expected) in wakers.zip(model.values()) {
+            assert!(waker.will_wake(expected));
+            count += 1;
+        }
+        assert_eq!(count, model.len());
+    }
+}

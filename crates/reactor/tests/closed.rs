@@ -1,0 +1,125 @@
+//! What is left of a closed direction when an operation would block.
+#![cfg(all(unix, not(raddle_loom)))]
+
+mod common;
+
+use std::future::Future;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use common::{Counter, turn_until};
+use mio::net::UnixStream;
+use raddle_reactor::{Interest, IoState, Reactor, Ready, Registration, WakerBatch};
+
+const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
+
+fn flags(registration: &Registration, interest: Interest) -> Ready {
+    let event = registration.try_ready(interest).unwrap();
+    event.map_or(Ready::EMPTY, |event| event.ready())
+}
+
+/// Writes until the buffer is full.
+fn fill(registration: &Registration, mut stream: &UnixStream) {
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut write = || registration.poll_write_io(&mut cx, || stream.write(&[0; 4096]));
+    while write().is_ready() {}
+}
+
+/// An operation that waits for both directions and tries to write proves
+/// nothing about the end of the other direction.
+#[test]
+fn a_write_for_both_directions_that_would_block_leaves_the_end_to_be_read() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let registration = reactor.handle().register(&mut near, BOTH).unwrap();
+    turn_until(&mut reactor, || flags(&registration, BOTH).is_writable());
+    fill(&registration, &near);
+    far.shutdown(Shutdown::Write).unwrap();
+    turn_until(&mut reactor, || flags(&registration, BOTH).is_read_closed());
+
+    let (counter, waker) = Counter::new();
+    let mut cx = Context::from_waker(&waker);
+    let mut tries = 0;
+    let mut writing = pin!(registration.async_io(BOTH, || {
+        tries += 1;
+        assert!(tries < 10, "it is tried again without an event");
+        (&near).write(b"x")
+    }));
+    assert!(writing.as_mut().poll(&mut cx).is_pending());
+    assert!(flags(&registration, Interest::READABLE).is_read_closed());
+
+    // Reading finds the end, now and later.
+    for _ in 0..3 {
+        let mut noop = Context::from_waker(Waker::noop());
+        let read = registration.poll_read_io(&mut noop, || (&near).read(&mut [0; 8]));
+        let Poll::Ready(read) = read else {
+            panic!("the peer has closed its direction, and the read waits");
+        };
+        assert_eq!(read.unwrap(), 0);
+    }
+    // The writer waits for room, and is woken by it.
+    assert_eq!(counter.woken(), 0);
+    let mut room = vec![0; 1 << 20];
+    while far.read(&mut room).is_ok() {}
+    turn_until(&mut reactor, || counter.woken() > 0);
+    let Poll::Ready(written) = writing.poll(&mut cx) else {
+        panic!("there is room");
+    };
+    assert_eq!(written.unwrap(), 1);
+}
+
+/// The same by hand, as a guard of a descriptor does it.
+#[test]
+fn clearing_a_closed_event_of_both_directions_keeps_it() {
+    for interest in [BOTH, Interest::READABLE | Interest::ERROR] {
+        let state = IoState::new();
+        let _ = state.set_ready(Ready::READ_CLOSED, &mut WakerBatch::new());
+        for _ in 0..3 {
+            let event = state.try_ready(interest).unwrap().expect("it is closed");
+            let _ = state.clear_readiness(event);
+        }
+        let event = state.try_ready(Interest::READABLE).unwrap().unwrap();
+        assert!(event.ready().is_read_closed());
+    }
+}
+
+/// As a descriptor that waits for out-of-band data does: that none has come says
+/// nothing about the end.
+#[cfg(target_os = "linux")]
+#[test]
+fn clearing_an_event_of_out_of_band_data_keeps_the_end() {
+    let state = IoState::new();
+    let _ = state.set_ready(Ready::READ_CLOSED, &mut WakerBatch::new());
+    let event = state.try_ready(Interest::PRIORITY).unwrap().unwrap();
+    let _ = state.clear_readiness(event);
+    assert!(state.try_ready(Interest::READABLE).unwrap().is_some());
+}
+
+/// An operation for one direction that would block proves its own closed flag
+/// outdated; the wait of it ends with the next event.
+#[test]
+fn an_operation_that_waits_again_is_woken_by_the_next_event() {
+    let state = IoState::new();
+    let mut batch = WakerBatch::new();
+    let _ = state.set_ready(Ready::READ_CLOSED, &mut batch);
+    let tried = state.try_ready(BOTH).unwrap().unwrap();
+    let (counter, waker) = Counter::new();
+    let mut cx = Context::from_waker(&waker);
+    let mut waiting = pin!(state.ready_after(BOTH, tried));
+    assert!(waiting.as_mut().poll(&mut cx).is_pending());
+    let _ = state.set_ready(Ready::WRITABLE, &mut batch);
+    batch.wake_all();
+    assert_eq!(counter.woken(), 1);
+    let Poll::Ready(event) = waiting.poll(&mut cx) else {
+        panic!("a newer event has come");
+    };
+    assert!(event.unwrap().ready().is_writable());
+    state.shut_down();
+    let mut waiting = pin!(state.ready_after(BOTH, tried));
+    let Poll::Ready(Err(error)) = waiting.as_mut().poll(&mut cx) else {
+        panic!("the reactor has shut down");
+    };
+    assert_eq!(error.kind(), io::ErrorKind::Other);
+}

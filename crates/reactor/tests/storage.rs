@@ -1,0 +1,101 @@
+//! The memory that a reactor keeps when a crowd has left.
+#![cfg(all(unix, not(raddle_loom)))]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::future::Future;
+use std::io;
+use std::task::{Context, Waker};
+
+use mio::event::Source;
+use mio::{Registry, Token};
+use raddle_reactor::{Interest, IoState, Reactor};
+
+thread_local! {
+    /// Bytes that this thread has allocated, less those that it has freed.
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(bytes: usize, sign: isize) {
+    let _ = LIVE.try_with(|live| live.set(live.get() + sign * bytes as isize));
+}
+
+struct Counting;
+
+// SAFETY: it is the system's allocator; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 1);
+        // SAFETY: the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(layout.size(), -1);
+        // SAFETY: the caller's; `alloc` is the system's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How many bytes more are allocated after `body` than before, while what it
+/// returns lives.
+fn kept<R>(body: impl FnOnce() -> R) -> (isize, R) {
+    let before = LIVE.get();
+    let result = body();
+    (LIVE.get() - before, result)
+}
+
+/// A source that the selector never sees.
+struct Nothing;
+
+impl Source for Nothing {
+    fn register(&mut self, _: &Registry, _: Token, _: mio::Interest) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn reregister(&mut self, _: &Registry, _: Token, _: mio::Interest) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn deregister(&mut self, _: &Registry) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn waiters_that_have_left_leave_no_storage_behind() {
+    let state = IoState::new();
+    let wait = || {
+        let mut waiting = Box::pin(state.ready(Interest::READABLE));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(waiting.as_mut().poll(&mut cx).is_pending());
+        waiting
+    };
+    let (kept, _first) = kept(|| {
+        let first = wait();
+        drop((0..100_000).map(|_| wait()).collect::<Vec<_>>());
+        first
+    });
+    assert!(kept < 2048, "{kept} bytes are kept for one waiter");
+}
+
+#[test]
+fn registrations_that_have_gone_leave_no_storage_behind() {
+    let reactor = Reactor::new().unwrap();
+    let register = || {
+        let registration = reactor.handle().register(&mut Nothing, Interest::READABLE);
+        registration.unwrap()
+    };
+    let (kept, _first) = kept(|| {
+        let first = register();
+        drop((0..100_000).map(|_| register()).collect::<Vec<_>>());
+        first
+    });
+    assert!(
+        kept < 128 * 1024,
+        "{kept} bytes are kept for one registration"
+    );
+}

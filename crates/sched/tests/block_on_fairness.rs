@@ -1,0 +1,100 @@
+//! The turns of a future that a thread blocks on, and of what a task polls by itself, counted in
+//! polls.
+#![cfg(not(raddle_loom))]
+
+mod common;
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub(crate) use raddle_sched::{Driver, Unpark};
+}
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+
+use common::{SelfWaking, current_thread};
+use condvar_driver::Events;
+use raddle_sched::{Config, CurrentThread, count_nested_poll, spawn, yield_now};
+
+/// The most polls of busy tasks between two polls of a future that yields.
+fn most_polls_between(scheduler: &CurrentThread, tasks: usize) -> usize {
+    let polls = Arc::new(AtomicUsize::new(0));
+    scheduler.block_on(async {
+        for _ in 0..tasks {
+            drop(spawn(SelfWaking(polls.clone())));
+        }
+        let mut most = 0;
+        for _ in 0..100 {
+            let before = polls.load(Ordering::SeqCst);
+            yield_now().await;
+            most = most.max(polls.load(Ordering::SeqCst) - before);
+        }
+        most
+    })
+}
+
+#[test]
+fn a_future_that_yields_waits_for_each_ready_task_once() {
+    for tasks in [0, 1, 2, 10, 60] {
+        assert_eq!(most_polls_between(&current_thread(), tasks), tasks);
+    }
+}
+
+#[test]
+fn a_future_that_yields_waits_for_as_many_polls_as_the_event_interval_at_most() {
+    for (event_interval, tasks) in [(61, 1000), (1, 3), (7, 300)] {
+        let config = Config {
+            event_interval,
+            ..Config::default()
+        };
+        let scheduler = CurrentThread::new(config, None);
+        let most = most_polls_between(&scheduler, tasks);
+        assert_eq!(most, event_interval as usize, "beside {tasks} tasks");
+    }
+}
+
+/// The driver is looked at while the future alone is busy, and while a task polls others by itself.
+#[test]
+fn the_driver_is_looked_at_beside_a_future_and_beside_nested_polls() {
+    let events = Events::new();
+    let scheduler = CurrentThread::new(Config::default(), Some(Box::new(Events::driver(&events))));
+    let looks = || events.with(|state| state.parks);
+    scheduler.block_on(async {
+        for _ in 0..61 * 10 {
+            yield_now().await;
+        }
+    });
+    assert!(looks() >= 9, "{} looks beside a future", looks());
+
+    let before = looks();
+    let mut polls = 0;
+    let mut unlooked = (0, 0);
+    scheduler.block_on(poll_fn(|cx| {
+        if polls > 61 * 100 {
+            return Poll::Ready(());
+        }
+        loop {
+            polls += 1;
+            if unlooked.0 == looks() {
+                unlooked.1 += 1;
+                assert!(unlooked.1 <= 61, "no look at the driver in 61 polls");
+            } else {
+                unlooked = (looks(), 1);
+            }
+            if !count_nested_poll() {
+                break;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }));
+    assert!((looks() - before) * 61 >= polls - 61);
+    assert!((looks() - before) * 55 <= polls, "more looks than are due");
+}
+
+#[test]
+fn nested_polls_outside_a_worker_are_not_counted() {
+    assert!((0..1000).all(|_| count_nested_poll()));
+}

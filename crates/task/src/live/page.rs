@@ -1,0 +1,174 @@
+//! A page of a live list, and a task's slot in it.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use raddle_std::cell::UnsafeCell;
+
+use super::ListId;
+use super::word::{ALL, Leave, SLOTS, Word};
+use crate::cell::Header;
+
+/// The alignment of pages: the bits of an address below it are free for a [`Slot`].
+const ALIGN: usize = 64;
+/// In a slot's address: which of the page's.
+const INDEX: usize = 31;
+/// In a slot's address: set once the list went to another thread during a poll of the task; never
+/// cleared.
+const PARTED: usize = INDEX + 1;
+
+/// Room for a few tasks. It is the list's, and without a list that of the tasks that are left.
+#[repr(C, align(64))]
+pub(crate) struct Page {
+    list: ListId,
+    pub(super) word: Word,
+    /// The neighbours in one of the list's chains of pages. This and what follows is touched by the
+    /// list's thread alone.
+    pub(super) previous: Cell<Option<NonNull<Page>>>,
+    pub(super) next: Cell<Option<NonNull<Page>>>,
+    /// The slots that have a task, also one that has left on another thread.
+    pub(super) occupied: Cell<usize>,
+    tasks: [Cell<NonNull<Header>>; SLOTS as usize],
+    /// Read by all accesses of other threads, and written when the page is freed, so that a model
+    /// sees their order.
+    memory: UnsafeCell<()>,
+}
+
+impl Page {
+    pub(super) fn allocate(list: ListId) -> NonNull<Self> {
+        let page = Self {
+            list,
+            word: Word::new(),
+            previous: Cell::new(None),
+            next: Cell::new(None),
+            occupied: Cell::new(0),
+            tasks: [const { Cell::new(NonNull::dangling()) }; SLOTS as usize],
+            memory: UnsafeCell::new(()),
+        };
+        NonNull::from(Box::leak(Box::new(page)))
+    }
+
+    /// # Safety
+    ///
+    /// The page comes from [`allocate`](Self::allocate), and nobody uses it any more.
+    pub(super) unsafe fn free(page: NonNull<Self>) {
+        // SAFETY: the caller says so.
+        drop(unsafe { Box::from_raw(page.as_ptr()) });
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.occupied.get() == ALL
+    }
+
+    /// The slots whose tasks have not left.
+    pub(super) fn live(&self) -> usize {
+        self.occupied.get() & !self.word.left()
+    }
+
+    /// Puts a task into a free slot, of which there is one.
+    #[inline]
+    pub(super) fn put(page: NonNull<Self>, task: NonNull<Header>) -> Slot {
+        // SAFETY: the list has the page.
+        let this = unsafe { page.as_ref() };
+        let index = this.occupied.get().trailing_ones();
+        this.tasks[index as usize].set(task);
+        this.occupied.set(this.occupied.get() | 1 << index);
+        Slot::new(page, index)
+    }
+
+    /// The tasks of `slots`.
+    pub(super) fn tasks(&self, slots: usize) -> impl Iterator<Item = NonNull<Header>> {
+        (0..SLOTS)
+            .filter(move |index| slots & 1 << index != 0)
+            .map(move |index| self.tasks[index as usize].get())
+    }
+}
+
+impl Drop for Page {
+    #[inline]
+    fn drop(&mut self) {
+        self.memory.with_mut(|_| {});
+    }
+}
+
+/// The slot of a task: the page's address and, in its free bits, which slot it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot(NonNull<u8>);
+
+impl Slot {
+    #[inline]
+    fn new(page: NonNull<Page>, index: u32) -> Self {
+        // SAFETY: a page has more bytes than slots.
+        Self(unsafe { page.cast::<u8>().byte_add(index as usize) })
+    }
+
+    #[inline]
+    pub(super) fn page(self) -> NonNull<Page> {
+        // SAFETY: `new` and `parted` have gone as far from the page's start, to which pages are aligned.
+        unsafe { self.0.byte_sub(self.0.addr().get() % ALIGN) }.cast()
+    }
+
+    #[inline]
+    fn index(self) -> u32 {
+        (self.0.addr().get() & INDEX) as u32
+    }
+
+    /// The slot alone, as a bit of its page.
+    #[inline]
+    pub(super) fn bit(self) -> usize {
+        1 << self.index()
+    }
+
+    /// The slot of a task that completes as if on another thread.
+    pub(super) fn parted(self) -> Self {
+        match self.is_parted() {
+            true => self,
+            // SAFETY: a page has more bytes than that.
+            false => Self(unsafe { self.0.byte_add(PARTED) }),
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_parted(self) -> bool {
+        self.0.addr().get() & PARTED != 0
+    }
+
+    /// The list that the slot is of.
+    ///
+    /// # Safety
+    ///
+    /// The slot's task is in it.
+    #[inline]
+    pub(super) unsafe fn list(self) -> ListId {
+        // SAFETY: the page is there while a task is in it.
+        unsafe { self.page().as_ref() }.list
+    }
+
+    /// Leaves the slot on another thread than the list's. Returns whether the liveness reference is
+    /// the caller's to give up; otherwise the list's thread does.
+    ///
+    /// # Safety
+    ///
+    /// The caller has completed the slot's task, which is in it. Unless this returns true, the
+    /// caller does not use the task again.
+    #[must_use = "if it is true, the liveness reference must be given up"]
+    pub(crate) unsafe fn leave(self) -> bool {
+        let page = self.page();
+        // SAFETY: the page is there while a task is in it, and the reference ends with the word's
+        // transition.
+        let leave = unsafe {
+            (*page.as_ptr()).memory.with(|_| {});
+            (*page.as_ptr()).word.transition_to_left(self.index())
+        };
+        if leave == Leave::ReleaseAndFree {
+            // SAFETY: the list is gone, and so are the other tasks.
+            unsafe { Page::free(page) };
+        }
+        leave != Leave::Nothing
+    }
+}
+
+const _: () = assert!(
+    align_of::<Page>() == ALIGN && SLOTS as usize <= INDEX && PARTED + INDEX < ALIGN,
+    "a slot's index and mark are below the alignment of pages"
+);

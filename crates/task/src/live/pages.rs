@@ -1,0 +1,176 @@
+//! The pages of one live list, as its thread sees them.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use super::ListId;
+use super::page::{Page, Slot};
+use super::word::ALL;
+use crate::cell::Header;
+
+/// How many pages in a row are looked at in vain for tasks that have left on other threads.
+const VAIN_LOOKS: usize = 4;
+
+/// Pages with free slots, and pages without.
+///
+/// A page that is empty is freed, unless it is the only one with free slots.
+pub(super) struct Pages {
+    open: Chain,
+    full: Chain,
+}
+
+impl Pages {
+    pub(super) fn new() -> Self {
+        Self {
+            open: Chain::default(),
+            full: Chain::default(),
+        }
+    }
+
+    /// Puts a task into a slot.
+    #[inline]
+    pub(super) fn put(&self, list: ListId, task: NonNull<Header>) -> Slot {
+        let page = match self.open.first.get() {
+            Some(page) => page,
+            None => self.open_page(list),
+        };
+        let slot = Page::put(page, task);
+        // SAFETY: the list has the page.
+        if unsafe { page.as_ref() }.is_full() {
+            self.open.remove(page);
+            self.full.push(page);
+        }
+        slot
+    }
+
+    /// A page with free slots, where there was none.
+    #[cold]
+    fn open_page(&self, list: ListId) -> NonNull<Page> {
+        self.reclaim();
+        self.open.first.get().unwrap_or_else(|| {
+            let page = Page::allocate(list);
+            self.open.push(page);
+            page
+        })
+    }
+
+    /// Takes the slot of a task back that has completed on the list's thread.
+    #[inline]
+    pub(super) fn take_back(&self, slot: Slot) {
+        self.vacate(slot.page(), slot.bit());
+    }
+
+    /// Takes slots back whose tasks have left on other threads. Looks at pages in turn, and stops
+    /// when it finds nothing in a few.
+    pub(super) fn reclaim(&self) {
+        for chain in [&self.full, &self.open] {
+            let mut vain = 0;
+            while vain < VAIN_LOOKS
+                && let Some(page) = chain.last.get()
+            {
+                chain.remove(page);
+                chain.push(page);
+                // SAFETY: the list has the page.
+                let left = unsafe { page.as_ref() }.word.transition_to_taken_back();
+                match left {
+                    0 => vain += 1,
+                    _ => {
+                        vain = 0;
+                        self.vacate(page, left);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn vacate(&self, page: NonNull<Page>, slots: usize) {
+        // SAFETY: the list has the page.
+        let this = unsafe { page.as_ref() };
+        let occupied = this.occupied.get();
+        debug_assert!(occupied & slots == slots, "a slot is taken back once");
+        this.occupied.set(occupied & !slots);
+        if occupied == ALL {
+            self.full.remove(page);
+            self.open.push(page);
+        }
+        if occupied == slots && !self.open.is_only(page) {
+            self.open.remove(page);
+            // SAFETY: no task is in it, and the list does not have it any more.
+            unsafe { Page::free(page) };
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Page> {
+        self.full.iter().chain(self.open.iter())
+    }
+
+    /// Gives all pages up, those with tasks to the tasks.
+    pub(super) fn abandon(&self) {
+        for chain in [&self.full, &self.open] {
+            while let Some(page) = chain.first.get() {
+                chain.remove(page);
+                // SAFETY: the list had the page until now.
+                let free = ALL & !unsafe { page.as_ref() }.occupied.get();
+                // SAFETY: as above.
+                if unsafe { page.as_ref() }.word.transition_to_abandoned(free) {
+                    // SAFETY: the transition says that no task is in it.
+                    unsafe { Page::free(page) };
+                }
+            }
+        }
+    }
+}
+
+/// Pages that are linked in both directions.
+#[derive(Default)]
+struct Chain {
+    first: Cell<Option<NonNull<Page>>>,
+    last: Cell<Option<NonNull<Page>>>,
+}
+
+impl Chain {
+    /// Adds a page at the front.
+    fn push(&self, page: NonNull<Page>) {
+        let next = self.first.replace(Some(page));
+        // SAFETY: the list has its pages.
+        let this = unsafe { page.as_ref() };
+        this.previous.set(None);
+        this.next.set(next);
+        match next {
+            // SAFETY: as above.
+            Some(next) => unsafe { next.as_ref() }.previous.set(Some(page)),
+            None => self.last.set(Some(page)),
+        }
+    }
+
+    fn remove(&self, page: NonNull<Page>) {
+        // SAFETY: the list has its pages.
+        let this = unsafe { page.as_ref() };
+        let (previous, next) = (this.previous.get(), this.next.get());
+        match previous {
+            // SAFETY: as above.
+            Some(previous) => unsafe { previous.as_ref() }.next.set(next),
+            None => self.first.set(next),
+        }
+        match next {
+            // SAFETY: as above.
+            Some(next) => unsafe { next.as_ref() }.previous.set(previous),
+            None => self.last.set(previous),
+        }
+    }
+
+    fn is_only(&self, page: NonNull<Page>) -> bool {
+        self.first.get() == Some(page) && self.last.get() == Some(page)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Page> {
+        let mut next = self.first.get();
+        std::iter::from_fn(move || {
+            // SAFETY: the list has its pages, and changes none while it is borrowed here.
+            let page = unsafe { next?.as_ref() };
+            next = page.next.get();
+            Some(page)
+        })
+    }
+}

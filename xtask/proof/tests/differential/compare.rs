@@ -1,0 +1,117 @@
+//! Runs programs on both libraries, and makes those small on which they differ.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant, SystemTime};
+
+use proptest::collection::vec;
+use proptest::num::u8::ANY;
+use proptest::strategy::{Strategy as _, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::record;
+
+/// What one step does: it is read as [`raddle_proof::Choices`].
+pub(crate) type Step = [u8; 8];
+
+/// A program on one of the libraries. The first step says what it is done to.
+pub(crate) type Run = fn(&[Step]);
+
+/// Seeds of a primitive where nothing else is asked for.
+const SEEDS: u64 = 10_000;
+const MAX_STEPS: usize = 48;
+
+/// Runs the programs of the first seeds on both libraries. `RADDLE_SEED` stands for all of
+/// them; with `RADDLE_MINUTES` it is the first of as many as there is time for.
+///
+/// # Panics
+///
+/// If the records differ; with the seed, and the shortest program found on which they do.
+pub(crate) fn compare(raddle: Run, tokio: Run) {
+    let variable = |name| std::env::var(name).ok()?.parse::<u64>().ok();
+    let seed = variable("RADDLE_SEED");
+    if let Some(minutes) = variable("RADDLE_MINUTES") {
+        let end = Instant::now() + Duration::from_secs(60 * minutes);
+        let from = seed.unwrap_or_else(now);
+        (from..)
+            .take_while(|_| Instant::now() < end)
+            .for_each(|seed| {
+                check(seed, raddle, tokio);
+            });
+    } else {
+        let seeds = seed.map_or(0..SEEDS, |seed| seed..seed + 1);
+        seeds.for_each(|seed| check(seed, raddle, tokio));
+    }
+}
+
+/// A seed that is another one each time.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() << 24)
+}
+
+fn check(seed: u64, raddle: Run, tokio: Run) {
+    if let Some(failure) = try_seed(seed, raddle, tokio) {
+        panic!("RADDLE_SEED={seed}\n{failure}");
+    }
+}
+
+fn try_seed(seed: u64, raddle: Run, tokio: Run) -> Option<String> {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes[8..].copy_from_slice(&(!seed).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
+    let random = TestRng::from_seed(RngAlgorithm::XorShift, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), random);
+    let steps = vec([ANY; 8], 2..MAX_STEPS);
+    let mut tree = steps.new_tree(&mut runner).expect("no program is rejected");
+    let mut failure = difference(&tree.current(), raddle, tokio)?;
+    while tree.simplify() {
+        loop {
+            match difference(&tree.current(), raddle, tokio) {
+                Some(smaller) => {
+                    failure = smaller;
+                    break;
+                }
+                None if !tree.complicate() => break,
+                None => {}
+            }
+        }
+    }
+    Some(failure)
+}
+
+/// The steps up to the first whose lines differ, and both lines.
+fn difference(program: &[Step], raddle: Run, tokio: Run) -> Option<String> {
+    let (raddle, raddle_needless) = recorded(program, raddle);
+    let (tokio, tokio_needless) = recorded(program, tokio);
+    let mut text = String::new();
+    if raddle == tokio && !raddle.contains(PANICKED) {
+        if raddle_needless <= tokio_needless {
+            return None;
+        }
+        text = format!("needless wake-ups: {raddle_needless}, of Tokio {tokio_needless}\n");
+    }
+    let (mut ours, mut theirs) = (raddle.lines(), tokio.lines());
+    loop {
+        match (ours.next(), theirs.next()) {
+            (Some(ours), Some(theirs)) if ours == theirs => text += &format!("        {ours}\n"),
+            (ours, theirs) => {
+                for (name, line) in [("raddle:", ours), ("tokio: ", theirs)] {
+                    text += &line.map_or(String::new(), |line| format!("{name} {line}\n"));
+                }
+                return Some(text);
+            }
+        }
+    }
+}
+
+const PANICKED: &str = "panicked:";
+
+fn recorded(program: &[Step], run: Run) -> (String, usize) {
+    record::begin();
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| run(program))) {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(payload.downcast_ref::<&str>().copied());
+        record::write(format_args!("{PANICKED} {}", text.unwrap_or("")));
+    }
+    record::take()
+}

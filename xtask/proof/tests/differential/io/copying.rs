@@ -1,0 +1,83 @@
+//! `copy`, `copy_buf` and `copy_bidirectional`: the bytes, the flushes and the shutdowns.
+
+use raddle_proof::Choices;
+
+use super::api::{BufReader, copy, copy_bidirectional_with_sizes, copy_buf};
+use super::stream::{Log, Stream, Without, size};
+use crate::compare::Step;
+use crate::record::note;
+use crate::tasks::Tasks;
+
+/// Polls that any program ends within.
+const POLLS: usize = 1000;
+
+pub(crate) fn run(program: &[Step]) {
+    let choices = &mut Choices::new(&program[0]);
+    let kind = choices.below(4);
+    let [a, b] = ["a", "b"].map(|name| Stream::new(name, &program[1..]));
+    let sizes = [size(choices).max(1), size(choices).max(1)];
+    // While a write is pending, Tokio reads ahead; Raddle reads when all is written. So the
+    // calls are the same if no write is pending, and what is written in any case.
+    let writes_wait = choices.once_in(2);
+    let bidirectional = kind > 1;
+    // An error ends both directions, and Raddle changes which of the two is first.
+    let errors = bidirectional || writes_wait;
+    for stream in [&a, &b] {
+        let reads = Without {
+            errors,
+            waits: false,
+        };
+        let writes = Without {
+            errors,
+            waits: !writes_wait,
+        };
+        stream.restrict(reads, writes);
+        stream.note_rooms();
+    }
+    let logs = [Log::default(), Log::default()];
+    a.log_to(&logs[0], &logs[1]);
+    b.log_to(&logs[1], &logs[0]);
+    let mut tasks: Tasks<'_, ()> = Tasks::new(1);
+    let (mut from, mut to) = (a.clone(), b.clone());
+    match kind {
+        0 => tasks.add("copy", async move {
+            let result = copy(&mut from, &mut to).await;
+            note!("{:?}", result.map_err(|error| error.kind()));
+        }),
+        1 => tasks.add("copy_buf", async move {
+            let mut from = BufReader::with_capacity(sizes[0], from);
+            let result = copy_buf(&mut from, &mut to).await;
+            note!("{:?}", result.map_err(|error| error.kind()));
+        }),
+        _ => tasks.add("copy_bidirectional", async move {
+            let [there, back] = sizes;
+            let result = copy_bidirectional_with_sizes(&mut from, &mut to, there, back).await;
+            note!("{:?}", result.map_err(|error| error.kind()));
+        }),
+    }
+    tasks.end_step();
+    if writes_wait {
+        let no_choices = &mut Choices::new(&[]);
+        let polls = (0..POLLS).take_while(|_| tasks.poll(no_choices).is_none());
+        assert!(polls.count() < POLLS, "a copy that does not end");
+        crate::record::forget_line();
+    } else {
+        for step in &program[1..] {
+            let choices = &mut Choices::new(step);
+            match choices.below(4) {
+                0 => a.wake(),
+                1 => b.wake(),
+                _ => {
+                    tasks.poll(choices);
+                    for log in &logs {
+                        note!("{}", log.take());
+                    }
+                }
+            }
+            tasks.end_step();
+        }
+    }
+    note!("{}", a.written().escape_ascii());
+    note!("{}", b.written().escape_ascii());
+    tasks.end().end();
+}

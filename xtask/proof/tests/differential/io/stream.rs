@@ -1,0 +1,297 @@
+//! A stream that does what a script says, and notes every call that it gets.
+
+use std::cell::RefCell;
+use std::io::{self, ErrorKind, IoSlice, SeekFrom};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use raddle_proof::Choices;
+
+use super::api::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
+use crate::compare::Step;
+use crate::record::note;
+
+/// What streams have to read: lines, other delimiters, text of several bytes a character, and
+/// some bytes that are no text.
+const CONTENT: &[u8] = "one\ntwo\r\n,\u{e9}t\u{e9},\n\nfour,five\n\u{1f600}\n,".as_bytes();
+const NO_TEXT: &[u8] = b"\xff\n\xc3,";
+/// The most that a call moves.
+const MOST: usize = 24;
+
+/// What the calls of one direction do, a byte each. After the last, reads are at their end and
+/// writes take everything.
+#[derive(Default)]
+struct Script {
+    calls: std::vec::IntoIter<u8>,
+    waiting: Option<Waker>,
+    without: Without,
+    log: Option<Log>,
+}
+
+/// What a script leaves out.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Without {
+    pub(crate) errors: bool,
+    pub(crate) waits: bool,
+}
+
+/// Where calls are noted, if not in the step's line.
+pub(crate) type Log = Rc<RefCell<String>>;
+
+enum Call {
+    Pending,
+    Error(ErrorKind),
+    Moves(usize),
+}
+
+impl Script {
+    fn next(&mut self) -> Option<Call> {
+        let call = self.calls.next()?;
+        Some(match call % 16 {
+            0..=3 if !self.without.waits => Call::Pending,
+            4 if call / 16 < 4 => Call::Error(ErrorKind::Interrupted),
+            4 if call / 16 < 8 && !self.without.errors => Call::Error(ErrorKind::Other),
+            5 if call / 16 < 6 && !self.without.errors => Call::Moves(0),
+            _ => Call::Moves(usize::from(call / 16) * MOST / 16 + 1),
+        })
+    }
+
+    /// What a call of at most `most` bytes comes to.
+    fn moves(
+        &mut self,
+        cx: &mut Context<'_>,
+        at_end: usize,
+        most: usize,
+    ) -> Poll<io::Result<usize>> {
+        match self.next() {
+            None => Poll::Ready(Ok(at_end)),
+            Some(Call::Moves(count)) => Poll::Ready(Ok(count.min(most))),
+            Some(Call::Error(kind)) => Poll::Ready(Err(kind.into())),
+            Some(Call::Pending) => {
+                self.waiting = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    fn note(&self, what: std::fmt::Arguments<'_>) {
+        match &self.log {
+            Some(log) => *log.borrow_mut() += &format!(" [{what}]"),
+            None => note!("[{what}]"),
+        }
+    }
+}
+
+struct Inner {
+    name: &'static str,
+    reads: Script,
+    writes: Script,
+    /// Bytes that a read was to move and had no room for: the next reads move them.
+    owed: usize,
+    /// Whether the room of each read is noted, and the reads that move what is owed.
+    rooms: bool,
+    /// How much was read.
+    position: usize,
+    written: Vec<u8>,
+    vectored: bool,
+    /// Whether it is always flushed and at rest: calls that ask for that are not noted.
+    at_rest: bool,
+}
+
+/// The stream, of which a program keeps a clone to wake who waits.
+#[derive(Clone)]
+pub(crate) struct Stream(Rc<RefCell<Inner>>);
+
+impl Stream {
+    /// A stream whose calls are those of a part of a program.
+    pub(crate) fn new(name: &'static str, program: &[Step]) -> Self {
+        let part = usize::from(name.as_bytes()[0]);
+        let script = |part: usize| Script {
+            calls: program
+                .iter()
+                .map(|step| step[part % step.len()])
+                .collect::<Vec<_>>()
+                .into_iter(),
+            ..Script::default()
+        };
+        Self(Rc::new(RefCell::new(Inner {
+            name,
+            reads: script(part),
+            writes: script(part + 1),
+            owed: 0,
+            rooms: false,
+            position: 0,
+            written: Vec::new(),
+            vectored: false,
+            at_rest: false,
+        })))
+    }
+
+    /// Whether it takes several slices at once.
+    pub(crate) fn set_vectored(&self, vectored: bool) {
+        self.0.borrow_mut().vectored = vectored;
+    }
+
+    /// Notes the room of each read: not where it is a library's own affair, as the growth of a
+    /// vector is.
+    pub(crate) fn note_rooms(&self) {
+        self.0.borrow_mut().rooms = true;
+    }
+
+    /// Whether the next flushes and completions are ready, and not noted.
+    pub(crate) fn set_at_rest(&self, at_rest: bool) {
+        self.0.borrow_mut().at_rest = at_rest;
+    }
+
+    /// What reads and writes leave out.
+    pub(crate) fn restrict(&self, reads: Without, writes: Without) {
+        let inner = &mut *self.0.borrow_mut();
+        inner.reads.without = reads;
+        inner.writes.without = writes;
+    }
+
+    /// Notes reads and writes apart.
+    pub(crate) fn log_to(&self, reads: &Log, writes: &Log) {
+        let inner = &mut *self.0.borrow_mut();
+        inner.reads.log = Some(reads.clone());
+        inner.writes.log = Some(writes.clone());
+    }
+
+    /// All that was written.
+    pub(crate) fn written(&self) -> Vec<u8> {
+        self.0.borrow().written.clone()
+    }
+
+    /// Wakes the last read and the last write that were pending.
+    pub(crate) fn wake(&self) {
+        let (reader, writer) = {
+            let inner = &mut *self.0.borrow_mut();
+            note!("wake {}", inner.name);
+            (inner.reads.waiting.take(), inner.writes.waiting.take())
+        };
+        for waker in [reader, writer].into_iter().flatten() {
+            waker.wake();
+        }
+    }
+
+    fn write(&self, cx: &mut Context<'_>, what: &str, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let inner = &mut *self.0.borrow_mut();
+        let polled = inner.writes.moves(cx, bytes.len(), bytes.len());
+        if let Poll::Ready(Ok(count)) = polled {
+            inner.written.extend(&bytes[..count]);
+        }
+        let shown = bytes.escape_ascii();
+        let what = format_args!("{}.{what} {} {shown}: {polled:?}", inner.name, bytes.len());
+        inner.writes.note(what);
+        polled
+    }
+
+    fn unit(&self, cx: &mut Context<'_>, what: &str) -> Poll<io::Result<()>> {
+        let inner = &mut *self.0.borrow_mut();
+        if inner.at_rest {
+            return Poll::Ready(Ok(()));
+        }
+        let polled = match inner.writes.moves(cx, 0, 0) {
+            // An interrupted read or write is tried again, a flush is not.
+            Poll::Ready(Err(_)) if inner.writes.without.errors => Poll::Ready(Ok(0)),
+            other => other,
+        };
+        inner
+            .writes
+            .note(format_args!("{}.{what}: {polled:?}", inner.name));
+        polled.map_ok(drop)
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let inner = &mut *self.0.borrow_mut();
+        let room = buf.remaining();
+        let is_owed = inner.owed > 0;
+        let polled = match is_owed {
+            true => Poll::Ready(Ok(inner.owed)),
+            false => inner.reads.moves(cx, 0, usize::MAX),
+        };
+        if inner.rooms {
+            let what = format_args!("{}.read {room}: {polled:?}", inner.name);
+            inner.reads.note(what);
+        } else if !is_owed {
+            let what = format_args!("{}.read: {polled:?}", inner.name);
+            inner.reads.note(what);
+        }
+        polled.map_ok(|planned| {
+            let count = planned.min(room);
+            inner.owed = planned - count;
+            for _ in 0..count {
+                let at = inner.position % (CONTENT.len() * 5);
+                let no_text = at >= CONTENT.len() * 4;
+                let content = if no_text { NO_TEXT } else { CONTENT };
+                buf.put_slice(&[content[at % content.len()]]);
+                inner.position += 1;
+            }
+        })
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.write(cx, "write", buf)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let bytes: Vec<u8> = bufs.iter().flat_map(|buf| buf.iter().copied()).collect();
+        self.write(cx, "write_vectored", &bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.borrow().vectored
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.unit(cx, "flush")
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.unit(cx, "shutdown")
+    }
+}
+
+impl AsyncSeek for Stream {
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        note!("[{}.start_seek {position:?}]", self.0.borrow().name);
+        Ok(())
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        let position = self.0.borrow().position as u64;
+        self.unit(cx, "poll_complete").map_ok(|()| position)
+    }
+}
+
+/// A size that is often at a buffer's boundary.
+pub(crate) fn size(choices: &mut Choices<'_>) -> usize {
+    [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 20, 40, 64, 100][choices.below(16)]
+}
+
+/// An error's kind: its text is each library's own.
+pub(crate) fn in_kinds<T>(polled: Poll<io::Result<T>>) -> Poll<Result<T, ErrorKind>> {
+    polled.map_err(|error| error.kind())
+}
+
+/// As [`in_kinds`], of what may have been dropped.
+pub(crate) fn kinds<T>(result: Option<io::Result<T>>) -> Option<Result<T, ErrorKind>> {
+    result.map(|result| result.map_err(|error| error.kind()))
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask differential`: Raddle beside Tokio, for as long as one likes.
+
+use anyhow::Result;
+
+use crate::steps::{self, cargo};
+use crate::workspace;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only the program of this name, as in `oneshot`; `cargo xtask differential list` prints all
+    program: Option<String>,
+
+    /// How long each program goes on with new seeds
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    minutes: u64,
+
+    /// The first seed; a single one with `--minutes 0` [default: the time]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+
+    /// With debug assertions, and fewer seeds a minute
+    #[arg(long)]
+    debug: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let root = workspace::root();
+    let mut command = cargo(&root, &["test", "-p", "raddle-proof"]);
+    command.args(["--test", "differential"]);
+    if !args.debug {
+        command.arg("--release");
+    }
+    command.arg("--");
+    match args.program.as_deref() {
+        Some("list") => command.arg("--list"),
+        Some(program) => command.args(["--exact", program]),
+        None => &mut command,
+    };
+    if args.minutes > 0 {
+        command.env("RADDLE_MINUTES", args.minutes.to_string());
+    }
+    if let Some(seed) = args.seed {
+        command.env("RADDLE_SEED", seed.to_string());
+    }
+    steps::summarized(|steps| steps.run("differential", &mut command))
+}
