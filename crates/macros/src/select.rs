@@ -146,7 +146,9 @@ impl Select {
             });
 
         // Whether a pattern matches is asked in a guard, which binds without
-        // moving: the value then goes to the handler, or is dropped.
+        // moving: the value then goes to the handler, or is dropped. The
+        // `continue` lets the compiler choose the output's type where the future
+        // only panics.
         quote_spanned! {site=> {
             enum #output<#(#variants),*> {
                 #(#variants(#variants),)*
@@ -170,23 +172,26 @@ impl Select {
                         match #support::wrap(start + turn, #count) {
                             #(
                                 #indices if disabled & #masks == 0 => {
-                                    match #support::Future::poll(#futures.as_mut(), cx) {
-                                        #support::Poll::Pending => waiting = true,
-                                        #[allow(unused_mut)]
-                                        #support::Poll::Ready(mut value) => {
-                                            disabled |= #masks;
-                                            let mut matches = false;
-                                            #[allow(unused_variables, unreachable_code)]
-                                            match value {
-                                                #patterns if { matches = true; false } => {
-                                                    ::core::unreachable!()
-                                                }
-                                                _ => {}
-                                            }
-                                            if matches {
-                                                return #support::Poll::Ready(#output::#variants(value));
-                                            }
+                                    let polled = #support::Future::poll(#futures.as_mut(), cx);
+                                    #[allow(unused_mut)]
+                                    let mut value = match polled {
+                                        #support::Poll::Ready(value) => value,
+                                        #support::Poll::Pending => {
+                                            waiting = true;
+                                            continue;
                                         }
+                                    };
+                                    disabled |= #masks;
+                                    let mut matches = false;
+                                    #[allow(unused_variables, unreachable_code)]
+                                    match value {
+                                        #patterns if { matches = true; false } => {
+                                            ::core::unreachable!()
+                                        }
+                                        _ => {}
+                                    }
+                                    if matches {
+                                        return #support::Poll::Ready(#output::#variants(value));
                                     }
                                 }
                             )*

@@ -393,3 +393,12 @@ fn it_can_be_sent() {
     };
     check(&future);
 }
+
+#[raddle::test]
+async fn a_future_that_only_panics_needs_no_type() {
+    let panics = std::future::poll_fn(|_| panic!("its branch is disabled"));
+    raddle::select! {
+        _ = panics, if false => unreachable!(),
+        () = async {} => {}
+    }
+}
