@@ -132,6 +132,46 @@ fn a_runtime_that_is_not_run_keeps_no_signal_from_others() {
     }
 }
 
+/// All runtimes read one pipe: whichever is first delivers to the listeners of all.
+#[cfg(target_os = "linux")]
+#[test]
+fn runtimes_that_read_at_the_same_time_lose_no_signal() {
+    const RUNTIMES: usize = 4;
+    const ROUNDS: usize = 500;
+    // A real-time signal, which nothing else uses.
+    let kind = SignalKind::from_raw(40);
+    let (heard, all_heard) = std::sync::mpsc::channel();
+    let threads: Vec<_> = (0..RUNTIMES)
+        .map(|_| {
+            let heard = heard.clone();
+            std::thread::spawn(move || {
+                current_thread().build().unwrap().block_on(async {
+                    let mut listeners = [(); 3].map(|()| signal(kind).unwrap());
+                    heard.send(()).unwrap();
+                    for _ in 0..ROUNDS {
+                        for listener in &mut listeners {
+                            hear(listener).await;
+                        }
+                        heard.send(()).unwrap();
+                    }
+                });
+            })
+        })
+        .collect();
+    drop(heard);
+    for round in 0..=ROUNDS {
+        for _ in 0..RUNTIMES {
+            all_heard.recv().expect("each listener hears it");
+        }
+        if round < ROUNDS {
+            send(kind);
+        }
+    }
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
 #[test]
 fn a_number_that_is_no_signal_is_an_error() {
     current_thread().build().unwrap().block_on(async {

@@ -38,6 +38,7 @@ programs! {
     sync::mpsc,
     sync::mutex,
     sync::notify,
+    sync::once_cell,
     sync::oneshot,
     sync::rwlock,
     sync::semaphore,

@@ -73,6 +73,10 @@ impl Value {
     pub(crate) fn is_third(&self) -> bool {
         self.0.is_multiple_of(3)
     }
+
+    pub(crate) fn is_seventh(&self) -> bool {
+        self.0.is_multiple_of(7)
+    }
 }
 
 impl PartialEq for Value {

@@ -1,7 +1,9 @@
 //! Futures that a program polls, with wakers that count.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -138,22 +140,28 @@ impl<'a, T> Tasks<'a, T> {
         (0..self.slots.len()).filter(taken).nth(nth)
     }
 
-    /// Polls one of the futures with one of its wakers; it goes when it is ready.
+    /// Polls one of the futures with one of its wakers; it goes when it is ready, or panics
+    /// ([`planned_panic`]).
     pub(crate) fn poll(&mut self, choices: &mut Choices<'_>) -> Option<T> {
         let slot = self.any(choices)?;
         note!("poll {slot}");
         let future = self.slots[slot].as_mut().expect("a taken slot");
-        let polled = self
-            .wakers
-            .poll(slot, choices, |cx| future.as_mut().poll(cx));
-        match polled {
-            Poll::Ready(output) => {
+        let wakers = &mut self.wakers;
+        let poll = || wakers.poll(slot, choices, |cx| future.as_mut().poll(cx));
+        match catch_unwind(AssertUnwindSafe(poll)) {
+            Ok(Poll::Ready(output)) => {
                 note!("ready");
                 self.slots[slot] = None;
                 Some(output)
             }
-            Poll::Pending => {
+            Ok(Poll::Pending) => {
                 note!("pending");
+                None
+            }
+            Err(payload) => {
+                was_planned(payload);
+                self.slots[slot] = None;
+                self.wakers.forget(slot);
                 None
             }
         }
@@ -185,6 +193,21 @@ impl<'a, T> Tasks<'a, T> {
         note!("all dropped");
         self.wakers.end_step();
         self.wakers
+    }
+}
+
+/// A panic that the program catches, and that prints nothing.
+struct Planned;
+
+pub(crate) fn planned_panic() -> ! {
+    resume_unwind(Box::new(Planned))
+}
+
+/// Notes a planned panic, and goes on with any other.
+pub(crate) fn was_planned(payload: Box<dyn Any + Send>) {
+    match payload.is::<Planned>() {
+        true => note!("panicked as planned"),
+        false => resume_unwind(payload),
     }
 }
 

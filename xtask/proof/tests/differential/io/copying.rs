@@ -25,11 +25,13 @@ pub(crate) fn run(program: &[Step]) {
     for stream in [&a, &b] {
         let reads = Without {
             errors,
-            waits: false,
+            ..Without::default()
         };
         let writes = Without {
             errors,
             waits: !writes_wait,
+            // After a flush at the end was pending, Tokio's copy_buf reads once more.
+            waits_at_rest: kind == 1,
         };
         stream.restrict(reads, writes);
         stream.note_rooms();

@@ -34,6 +34,8 @@ struct Script {
 pub(crate) struct Without {
     pub(crate) errors: bool,
     pub(crate) waits: bool,
+    /// Waits of a flush or a shutdown.
+    pub(crate) waits_at_rest: bool,
 }
 
 /// Where calls are noted, if not in the step's line.
@@ -192,7 +194,11 @@ impl Stream {
         if inner.at_rest {
             return Poll::Ready(Ok(()));
         }
-        let polled = match inner.writes.moves(cx, 0, 0) {
+        let without = &mut inner.writes.without;
+        let waits = std::mem::replace(&mut without.waits, without.waits_at_rest);
+        let moved = inner.writes.moves(cx, 0, 0);
+        inner.writes.without.waits = waits;
+        let polled = match moved {
             // An interrupted read or write is tried again, a flush is not.
             Poll::Ready(Err(_)) if inner.writes.without.errors => Poll::Ready(Ok(0)),
             other => other,

@@ -20,8 +20,7 @@ fn run_on(barrier: &Barrier, program: &[Step]) -> Wakers {
         let choices = &mut Choices::new(step);
         match choices.below(10) {
             0..=2 => tasks.add("wait", barrier.wait()),
-            // TEMP: item 10 of #14 is fixed elsewhere.
-            9 if false => tasks.drop_one(choices),
+            9 => tasks.drop_one(choices),
             _ => {
                 if let Some(result) = tasks.poll(choices) {
                     note!("leader {}", result.is_leader());

@@ -7,7 +7,6 @@ pub(crate) mod broadcast;
 pub(crate) mod mpsc;
 pub(crate) mod mutex;
 pub(crate) mod notify;
-#[allow(dead_code, reason = "TEMP: item 12 of #14 is fixed elsewhere")]
 pub(crate) mod once_cell;
 pub(crate) mod oneshot;
 pub(crate) mod rwlock;

@@ -120,8 +120,6 @@ impl State {
             5 | 6 => {
                 note!("close");
                 receiver.close();
-                // TEMP: item 2 of #14 is fixed elsewhere.
-                self.receiver_wakers.forget(0);
             }
             _ => {
                 note!("drop receiver");

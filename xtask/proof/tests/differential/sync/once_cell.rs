@@ -5,7 +5,7 @@ use raddle_proof::Choices;
 use super::api::OnceCell;
 use crate::compare::Step;
 use crate::record::{Value, note};
-use crate::tasks::{Gate, Tasks, Wakers};
+use crate::tasks::{Gate, Tasks, Wakers, planned_panic};
 
 pub(crate) fn run(program: &[Step]) {
     let choices = &mut Choices::new(&program[0]);
@@ -36,8 +36,10 @@ fn run_on(cell: &OnceCell<Value>, program: &[Step]) -> Wakers {
         match choices.below(12) {
             0 => tasks.add("get_or_init", async {
                 let init = || async {
-                    gate.opened().await;
-                    Value::next()
+                    match gate.opened().await {
+                        2 => planned_panic(),
+                        _ => Value::next(),
+                    }
                 };
                 note!("{:?}", cell.get_or_init(init).await);
             }),
@@ -45,6 +47,7 @@ fn run_on(cell: &OnceCell<Value>, program: &[Step]) -> Wakers {
                 let init = || async {
                     match gate.opened().await {
                         0 => Ok(Value::next()),
+                        2 => planned_panic(),
                         error => Err(error),
                     }
                 };
@@ -60,8 +63,7 @@ fn run_on(cell: &OnceCell<Value>, program: &[Step]) -> Wakers {
                 tasks.poll(choices);
             }
             8 => tasks.drop_one(choices),
-            9 if tasks.is_empty() => {
-                // TEMP item 12
+            9 => {
                 let set = cell.set(Value::next());
                 note!("set");
                 match &set {

@@ -75,8 +75,6 @@ impl State {
                 note!("close");
                 if let Some(receiver) = &mut self.receiver {
                     receiver.close();
-                    // TEMP: item 2 of #14 is fixed elsewhere.
-                    self.receiver_wakers.forget(0);
                 }
             }
             8 if choices.once_in(2) => {

@@ -2,13 +2,14 @@
 //! for one; `closed`.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_proof::Choices;
 
 use super::api::watch::{Receiver, Ref, Sender, channel};
 use crate::compare::Step;
 use crate::record::{Value, note};
-use crate::tasks::{Gate, Tasks, Wakers};
+use crate::tasks::{Gate, Tasks, Wakers, planned_panic, was_planned};
 
 const ENDS: usize = 4;
 
@@ -76,6 +77,9 @@ impl State {
                         let awaited = receiver.wait_for(|value| {
                             note!("is it {value:?}?");
                             looks.set(looks.get() + 1);
+                            if value.is_seventh() {
+                                planned_panic();
+                            }
                             value.is_third()
                         });
                         match gate.unless_opened(awaited).await {
@@ -143,16 +147,35 @@ impl State {
             }
             2 => {
                 note!("send_modify");
-                sender.send_modify(|value| *value = Value::next());
+                let panics = choices.once_in(4);
+                let modify = || {
+                    sender.send_modify(|value| {
+                        *value = Value::next();
+                        if panics {
+                            planned_panic();
+                        }
+                    });
+                };
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(modify)) {
+                    was_planned(payload);
+                }
             }
             3 => {
-                let modified = choices.once_in(2);
-                note!("send_if_modified {modified}");
-                let sent = sender.send_if_modified(|value| {
-                    *value = Value::next();
-                    modified
-                });
-                note!("{sent}");
+                let kind = choices.below(5);
+                note!("send_if_modified {kind}");
+                let modify = || {
+                    sender.send_if_modified(|value| {
+                        *value = Value::next();
+                        if kind == 4 {
+                            planned_panic();
+                        }
+                        kind < 2
+                    })
+                };
+                match catch_unwind(AssertUnwindSafe(modify)) {
+                    Ok(sent) => note!("{sent}"),
+                    Err(payload) => was_planned(payload),
+                }
             }
             4 => note!("send_replace {:?}", sender.send_replace(Value::next())),
             _ => {
