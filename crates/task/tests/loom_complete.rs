@@ -185,6 +185,23 @@ fn handles_dropped_against_completion() {
     });
 }
 
+/// A handle is dropped against completion: one of the two drops the output, and
+/// not the drop of the cell, which an abort handle keeps. Complete.
+#[test]
+fn an_output_that_no_handle_takes_is_dropped_at_completion() {
+    model::check(|| {
+        let task = Task::new(0, Place::Inline);
+        let (tally, first, handle) = (task.tally, task.first, task.handle);
+        let abort = handle.abort_handle();
+        let completing = thread::spawn(move || run(first));
+        drop(handle);
+        completing.join().unwrap();
+        assert_eq!(tally.outputs(), 0);
+        drop(abort);
+        tally.check();
+    });
+}
+
 /// The handle is polled with one waker and another while the task completes
 /// (tokio 2087): the output comes once, or the last waker is woken. Complete.
 #[test]
