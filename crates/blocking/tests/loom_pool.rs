@@ -3,7 +3,7 @@
 
 use raddle_blocking::{Config, Pool};
 use raddle_std::cell::UnsafeCell;
-use raddle_std::model::Model;
+use raddle_std::model::{Model, Race};
 use raddle_std::sync::{Arc, Condvar, Mutex};
 use raddle_std::thread;
 
@@ -280,17 +280,18 @@ fn a_job_that_panics_against_the_next() {
     });
 }
 
-/// The planted race: a job and the submitter write one cell without a lock.
-/// If this model passes quietly, the shim is off.
+/// A job races with what its submitter does after the submission.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary() {
+fn canary_a_submitter_that_goes_on_unordered_is_caught() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
-        let cell = Arc::new(Plain::default());
-        let its = Arc::clone(&cell);
-        pool.handle().submit(Box::new(move || its.add())).unwrap();
-        cell.add();
+        let race = Race::new();
+        let its = race.clone();
+        pool.handle()
+            .submit(Box::new(move || its.second()))
+            .unwrap();
+        race.first();
         pool.shutdown(None);
     });
 }
