@@ -267,10 +267,12 @@ fn wait_for_threads<J>(
             None => shared.gone.wait(state),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return (state, false);
+                let (state, timed_out) = shared.gone.wait_timeout(state, left);
+                if timed_out {
+                    let ended = state.alive == 0;
+                    return (state, ended);
                 }
-                shared.gone.wait_timeout(state, left).0
+                state
             }
         };
     }

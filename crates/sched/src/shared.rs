@@ -274,10 +274,12 @@ impl Shared {
             finished = match deadline {
                 None => self.on_finish.wait(finished),
                 Some((start, timeout)) => {
-                    let Some(left) = timeout.checked_sub(start.elapsed()) else {
-                        return false;
-                    };
-                    self.on_finish.wait_timeout(finished, left).0
+                    let left = timeout.saturating_sub(start.elapsed());
+                    let (finished, timed_out) = self.on_finish.wait_timeout(finished, left);
+                    if timed_out {
+                        return *finished;
+                    }
+                    finished
                 }
             };
         }
