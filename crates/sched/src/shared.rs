@@ -14,12 +14,12 @@ use crate::driver::{Driver, Unpark};
 use crate::id::Id;
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
-use crate::panics::Panics;
+use crate::panics::{self, Panics};
 use crate::parker::Parker;
 use crate::policy::Order;
 use crate::shutdown::Ended;
 use crate::task::Task;
-use crate::worker::seat::Seat;
+use crate::worker::seat::{Seat, Vacancy};
 use crate::worker::{Core, Worker};
 
 /// The state of a scheduler that every worker and handle reaches.
@@ -59,6 +59,9 @@ pub(crate) struct Remote {
     /// The task to run next. Put in by its worker alone.
     pub(crate) slot: Slot<Task>,
     pub(crate) parker: Parker,
+    /// Where its thread has left it last and asked for another, for the end of the
+    /// scheduler.
+    pub(crate) vacancy: Mutex<Option<Vacancy>>,
     pub(crate) counters: Arc<CachePadded<Counters>>,
 }
 
@@ -91,6 +94,7 @@ impl Shared {
                     stealer,
                     slot: Slot::new(),
                     parker: Parker::new(),
+                    vacancy: Mutex::ranked(Rank::leaf("last vacancy of a worker"), None),
                     counters: Arc::new(CachePadded::new(Counters::new(&config, epoch))),
                 };
                 (owner, remote)
@@ -137,10 +141,13 @@ impl Shared {
             .push_with(task, || self.outside.schedules.add(1))
         {
             Ok(()) => self.notify(),
-            Err(task) => {
-                let _ = self.config.task_hooks.cancel(task.0);
-            }
+            Err(task) => self.cancel(task),
         }
+    }
+
+    /// Cancels a task outside the workers.
+    pub(crate) fn cancel(&self, task: Task) {
+        let _ = self.config.task_hooks.cancel(task.0);
     }
 
     /// As [`inject`](Self::inject), for a new task, which a scheduler that is
@@ -148,14 +155,11 @@ impl Shared {
     pub(crate) fn inject_spawned(&self, task: Task) {
         if self.is_closed() {
             // A worker that does not know yet might run it.
-            let _ = self.config.task_hooks.cancel(task.0);
-            return;
+            return self.cancel(task);
         }
         match self.push_spawned(task) {
             Ok(()) => self.notify(),
-            Err(task) => {
-                let _ = self.config.task_hooks.cancel(task.0);
-            }
+            Err(task) => self.cancel(task),
         }
     }
 
@@ -172,7 +176,7 @@ impl Shared {
     /// Queues a task of a worker that keeps none to itself, and tells nobody.
     pub(crate) fn push_common(&self, task: Task) {
         if let Err(task) = self.injection.push(task) {
-            let _ = self.config.task_hooks.cancel(task.0);
+            self.cancel(task);
         }
     }
 
@@ -256,6 +260,15 @@ impl Shared {
         self.closed.store(true, Ordering::Release);
         for worker in 0..self.remotes.len() {
             self.unpark(worker);
+        }
+    }
+
+    /// Shuts the driver down, if that has not happened yet. No worker is in it.
+    pub(crate) fn shut_down_driver(&self) {
+        let driver = self.driver.lock().take();
+        if let Some(mut driver) = driver {
+            panics::contain(|| driver.shutdown());
+            panics::contain(|| drop(driver));
         }
     }
 

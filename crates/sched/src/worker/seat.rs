@@ -61,6 +61,22 @@ struct Place {
     is_advertised: bool,
 }
 
+impl Vacancy {
+    /// Takes what is in the vacancy for another thread than that which left it.
+    pub(crate) fn take(&self) -> Option<Seat> {
+        self.0.lock().take()
+    }
+}
+
+impl Place {
+    fn take(&mut self) -> Option<Seat> {
+        let seat = self.seat.take()?;
+        // Counted before the thread that is displaced can know that it is.
+        seat.shared.ended.lock().displaced += 1;
+        Some(seat)
+    }
+}
+
 impl Worker {
     /// Whether the worker's state is `core`.
     pub(crate) fn is_of(&self, core: *const Core) -> bool {
@@ -116,7 +132,11 @@ impl Vacated<'_> {
             }
             place.is_advertised = true;
         }
-        if let Some(relief) = &self.0.core().shared.config.relief {
+        let core = self.0.core();
+        // No thread may be had, and the end of the scheduler looks for the worker.
+        let former = core.remote().vacancy.lock().replace(vacancy.clone());
+        drop(former);
+        if let Some(relief) = &core.shared.config.relief {
             relief(Relief {
                 vacancy: Some(vacancy.clone()),
             });
@@ -164,10 +184,7 @@ impl Relief {
         let vacancy = self.vacancy.take()?;
         let mut place = vacancy.0.lock();
         place.is_advertised = false;
-        let seat = place.seat.take()?;
-        // Counted before the thread that is displaced can know that it is.
-        seat.shared.ended.lock().displaced += 1;
-        Some(seat)
+        place.take()
     }
 }
 
