@@ -31,5 +31,8 @@ pub trait Driver: Send {
 /// Ends a [`Driver::park`].
 pub trait Unpark: Send + Sync {
     /// Makes the present park return, or the next one if there is none.
+    ///
+    /// A panic is contained. The park must have been ended all the same: nothing
+    /// else ends it.
     fn unpark(&self);
 }

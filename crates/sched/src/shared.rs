@@ -143,6 +143,9 @@ impl Shared {
             Ok(()) => self.notify(),
             Err(task) => self.cancel(task),
         }
+        // Not before the push: who wakes a task owns it, and a panic would drop it
+        // here, where its worker may not be.
+        self.injection.check_lock_order();
     }
 
     /// Cancels a task outside the workers.
