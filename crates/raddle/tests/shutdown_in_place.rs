@@ -240,6 +240,47 @@ fn shutdown_without_a_wait_frees_tasks_without_another_thread() {
     eventually("the tasks are freed", || count.load(SeqCst) == 0);
 }
 
+/// The same where the last of the tasks blocks after the runtime was closed, with
+/// or without a thread that waits for the end.
+#[test]
+fn shutdown_ends_a_wait_in_place_that_begins_later_without_another_thread() {
+    for waits_for_end in [true, false] {
+        let mut builder = multi_thread();
+        builder.worker_threads(1).max_blocking_threads(1);
+        let runtime = builder.build().unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        let _earlier: Vec<_> = (0..2)
+            .map(|_| spawn_waiting(&runtime, Waits::Accept, Live::new(&count)))
+            .collect();
+        let live = Live::new(&count);
+        let ((begun, has_begun), (open, gate)) = (channel(), channel::<()>());
+        runtime.spawn(async move {
+            let _live = live;
+            begun.send(()).unwrap();
+            let _ = gate.recv();
+            block_in_place(|| {
+                let wait = || Handle::current().block_on(sleep(HOUR));
+                let _ = std::panic::catch_unwind(wait);
+            });
+        });
+        has_begun.recv().unwrap();
+        let handle = runtime.handle().clone();
+        let ending = thread::spawn(move || match waits_for_end {
+            true => drop(runtime),
+            false => runtime.shutdown_background(),
+        });
+        // A task is cancelled on the spot once the runtime is closed.
+        eventually("closed", || handle.spawn(pending::<()>()).is_finished());
+        match waits_for_end {
+            true => thread::sleep(Duration::from_millis(10)),
+            false => eventually("returned", || ending.is_finished()),
+        }
+        drop(open);
+        ends("the end", move || ending.join().unwrap());
+        eventually("the tasks are freed", || count.load(SeqCst) == 0);
+    }
+}
+
 /// The end comes while threads are on their way to workers, and before the waits
 /// have begun.
 #[test]

@@ -17,7 +17,7 @@ use crate::metrics::{Counters, Outside};
 use crate::panics::{self, Panics};
 use crate::parker::Parker;
 use crate::policy::Order;
-use crate::shutdown::Ended;
+use crate::shutdown::{self, Ended};
 use crate::task::Task;
 use crate::worker::seat::{Seat, Vacancy};
 use crate::worker::{Core, Worker};
@@ -49,8 +49,16 @@ pub(crate) struct Shared {
     /// How many tasks have completed on displaced threads. Written under the
     /// lock of `ended`.
     pub(crate) completed_displaced: Count,
-    finished: Mutex<bool>,
+    finish: Mutex<Finish>,
     on_finish: Condvar,
+}
+
+/// What a thread that waits for the end of the scheduler is notified of.
+#[derive(Default)]
+struct Finish {
+    is_finished: bool,
+    /// Whether a thread has left its worker since the scheduler was closed.
+    has_vacancy: bool,
 }
 
 /// What the other workers need of one worker.
@@ -120,7 +128,7 @@ impl Shared {
                 Ended::new(config.workers),
             ),
             completed_displaced: Count::default(),
-            finished: Mutex::ranked(Rank::leaf("end of a scheduler"), false),
+            finish: Mutex::ranked(Rank::leaf("end of a scheduler"), Finish::default()),
             on_finish: Condvar::new(),
             config,
         });
@@ -277,23 +285,40 @@ impl Shared {
 
     /// Says that every task has been dropped.
     pub(crate) fn announce_finish(&self) {
-        *self.finished.lock() = true;
+        self.finish.lock().is_finished = true;
         self.on_finish.notify_all();
     }
 
-    /// Waits until every task has been dropped, at most for `timeout`. Whether
-    /// they have.
+    /// Says that a thread has left its worker. Once the scheduler is closed, a
+    /// thread that waits for the end has to look whether another has come.
+    pub(crate) fn announce_vacancy(&self) {
+        // CHECK: the end. `close` comes before the look at the vacancies, whose locks
+        // order it and the caller's entry there.
+        if self.is_closed() {
+            self.finish.lock().has_vacancy = true;
+            self.on_finish.notify_all();
+        }
+    }
+
+    /// Waits until every task has been dropped, at most for `timeout`, and hands
+    /// workers in meanwhile that wait for a thread. Whether all have been dropped.
     pub(crate) fn wait_for_finish(&self, timeout: Option<std::time::Duration>) -> bool {
-        let deadline = timeout.map(|timeout| (std::time::Instant::now(), timeout));
-        let mut finished = self.finished.lock();
-        while !*finished {
-            finished = match deadline {
-                None => self.on_finish.wait(finished),
-                Some((start, timeout)) => {
+        let start = Instant::now();
+        let mut finish = self.finish.lock();
+        while !finish.is_finished {
+            if std::mem::take(&mut finish.has_vacancy) {
+                drop(finish);
+                shutdown::hand_in_vacant(self);
+                finish = self.finish.lock();
+                continue;
+            }
+            finish = match timeout {
+                None => self.on_finish.wait(finish),
+                Some(timeout) => {
                     let Some(left) = timeout.checked_sub(start.elapsed()) else {
                         return false;
                     };
-                    self.on_finish.wait_timeout(finished, left).0
+                    self.on_finish.wait_timeout(finish, left).0
                 }
             };
         }

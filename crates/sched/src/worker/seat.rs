@@ -75,6 +75,15 @@ impl Place {
         seat.shared.ended.lock().displaced += 1;
         Some(seat)
     }
+
+    fn take_if_closed(&mut self) -> Option<Seat> {
+        let seat = self.seat.as_ref()?;
+        // CHECK: the end, which looks for the worker later than this otherwise.
+        if !seat.shared.is_closed() {
+            return None;
+        }
+        self.take()
+    }
 }
 
 impl Worker {
@@ -136,6 +145,7 @@ impl Vacated<'_> {
         // No thread may be had, and the end of the scheduler looks for the worker.
         let former = core.remote().vacancy.lock().replace(vacancy.clone());
         drop(former);
+        core.shared.announce_vacancy();
         if let Some(relief) = &core.shared.config.relief {
             relief(Relief {
                 vacancy: Some(vacancy.clone()),
@@ -157,7 +167,8 @@ impl Vacated<'_> {
 /// meantime, no second one is made.
 ///
 /// Dropped, it leaves the worker where it is: its tasks wait until the function
-/// that blocks returns, or are stolen.
+/// that blocks returns, or are stolen. If the scheduler is shutting down, so does the
+/// worker, on the thread that drops it.
 #[must_use = "dropping it leaves the tasks of the worker waiting; call run on some thread"]
 pub struct Relief {
     /// There until it has been looked into.
@@ -191,7 +202,12 @@ impl Relief {
 impl Drop for Relief {
     fn drop(&mut self) {
         if let Some(vacancy) = self.vacancy.take() {
-            vacancy.0.lock().is_advertised = false;
+            let seat = {
+                let mut place = vacancy.0.lock();
+                place.is_advertised = false;
+                place.take_if_closed()
+            };
+            drop(seat.map(Worker::new));
         }
     }
 }
