@@ -9,7 +9,7 @@ use std::future::pending;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use raddle_sched::{Config, Driver, Pool, Unpark, block_in_place, spawn, yield_now};
+use raddle_sched::{Config, Driver, Pool, Relief, Unpark, block_in_place, spawn, yield_now};
 use raddle_std::model::{self, Model};
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
@@ -248,10 +248,11 @@ fn the_end_against_a_function_that_waits_for_the_driver() {
     });
 }
 
-/// The same without a thread for the worker: that which ends the pool hands it in.
-#[test]
-fn the_end_against_a_function_that_waits_for_the_driver_without_another_thread() {
-    Model::new().preemptions(3).branches(20_000).check(|| {
+/// The same without a thread for the worker, which the system refuses, or which
+/// does not come before the end: it is handed in by the thread that ends the pool,
+/// or by the one that the task is on, whenever the function begins.
+fn the_end_without_another_thread(is_refused: bool) {
+    Model::new().preemptions(3).branches(20_000).check(move || {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
         let ends = Gate::default();
@@ -259,13 +260,12 @@ fn the_end_against_a_function_that_waits_for_the_driver_without_another_thread()
             unparked: Arc::default(),
             ends: ends.clone(),
         };
-        let begun = Gate::default();
-        let inside = begun.clone();
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let keeps = kept.clone();
         let config = Config {
-            // It is kept from coming, by which the function has begun.
-            relief: Some(std::sync::Arc::new(move |relief| {
-                drop(relief);
-                inside.open();
+            relief: Some(std::sync::Arc::new(move |relief| match is_refused {
+                true => drop(relief),
+                false => keeps.lock().push(relief),
             })),
             ..Config::default()
         };
@@ -274,10 +274,21 @@ fn the_end_against_a_function_that_waits_for_the_driver_without_another_thread()
             let _counted = counted;
             block_in_place(|| ends.wait());
         }));
-        begun.wait();
         drop(pool);
         assert_eq!(count.load(Ordering::Relaxed), 1);
+        let late = std::mem::take(&mut *kept.lock());
+        late.into_iter().for_each(Relief::run);
     });
+}
+
+#[test]
+fn the_end_against_a_function_that_waits_for_the_driver_when_threads_are_refused() {
+    the_end_without_another_thread(true);
+}
+
+#[test]
+fn the_end_against_a_function_that_waits_for_the_driver_when_no_thread_comes() {
+    the_end_without_another_thread(false);
 }
 
 /// The function waits for the drop of a task that another thread wakes while the
