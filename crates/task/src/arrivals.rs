@@ -116,13 +116,16 @@ impl Arrivals {
 
     /// Adds a task that is due, and wakes the drivers.
     pub fn push(&self, task: LocalRunnable) {
-        let mut state = self.state.lock();
+        // A panic would leak the task, for which the end of the set waits; so the order
+        // of locks is checked after the push.
+        let mut state = self.state.lock_unordered();
         state.arrived.push_back(task);
         if state.waiting {
             self.arrived.notify_one();
         }
         let waker = state.waiting_driver();
         drop(state);
+        self.state.check_order();
         if let Some(waker) = waker {
             waker.wake();
             self.call();
