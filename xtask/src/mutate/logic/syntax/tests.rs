@@ -79,6 +79,12 @@ fn an_integer_becomes_one_larger() {
 }
 
 #[test]
+fn a_bit_of_a_packed_word_keeps_its_place() {
+    assert!(changed("const A: u32 = 1 << 5; const B: u32 = ((1 << 5) - 1) as u32;").is_empty());
+    assert_eq!(changed("const A: u32 = 61;"), ["const A: u32 = 62;"]);
+}
+
+#[test]
 fn tests_models_and_debug_forms_are_left_alone() {
     let text = "#[cfg(test)] mod tests { fn f() { a(1); b(); } }\n\
                 #[cfg(raddle_loom)] fn f() { a(1); b(); }\n\
