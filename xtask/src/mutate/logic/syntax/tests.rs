@@ -21,6 +21,11 @@ fn a_condition_becomes_both_constants() {
 }
 
 #[test]
+fn a_configuration_is_left_alone() {
+    assert!(changed("fn f() { if cfg!(raddle_loom) { a } else { b } }").is_empty());
+}
+
+#[test]
 fn a_pattern_keeps_its_names() {
     assert_eq!(
         changed("fn f() { if let Some(a) = b && a.c() { a } }"),
