@@ -235,3 +235,15 @@ fn an_error_says_what_the_panic_said() {
         "task was cancelled"
     );
 }
+
+#[test]
+fn an_io_error_tells_a_panic_from_a_cancellation() {
+    let executor = Executor::new();
+    let cancelled = executor.spawn(std::future::pending::<()>());
+    cancelled.abort();
+    let panicked = executor.spawn(async { std::panic::resume_unwind(Box::new(())) });
+    executor.run();
+    let message = |error: raddle_task::JoinError| std::io::Error::from(error).to_string();
+    assert_eq!(message(join(cancelled).unwrap_err()), "task was cancelled");
+    assert_eq!(message(join::<()>(panicked).unwrap_err()), "task panicked");
+}
