@@ -150,3 +150,9 @@ fn a_thread_takes_ids_in_blocks() {
     let jumps = ids.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
     assert!(jumps <= 1, "{jumps} blocks for {} ids", ids.len());
 }
+
+#[test]
+fn an_id_is_shown_as_its_number() {
+    let id = raddle_task::take_id();
+    assert_eq!(id.to_string(), NonZeroU64::from(id).to_string());
+}

@@ -266,3 +266,15 @@ fn a_cancelled_runnable_leaves_the_list() {
     assert!(join(handle).unwrap_err().is_cancelled());
     executor.check();
 }
+
+#[test]
+fn a_list_is_empty_without_a_task() {
+    let executor = Executor::new();
+    let live = LiveList::new(OWNER);
+    assert!(live.is_empty());
+    let (task, handle) = executor.task(async {});
+    live.adopt(&task);
+    assert!(!live.is_empty());
+    drop((task, handle));
+    drop(live);
+}
