@@ -278,3 +278,22 @@ fn a_list_is_empty_without_a_task() {
     drop((task, handle));
     drop(live);
 }
+
+#[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
+fn a_task_outlives_its_list_until_it_completes() {
+    let executor = Executor::new();
+    let live = LiveList::new(OWNER);
+    let gate = Gate::default();
+    let (task, handle) = executor.task(gate.clone());
+    live.adopt(&task);
+    assert!(matches!(task.run_in(&live), Outcome::Idle));
+    drop((handle, live));
+    assert_eq!(executor.cells.get(), 1);
+    gate.open();
+    gate.waker().wake();
+    assert_eq!((executor.queued(), executor.cells.get()), (1, 1));
+    let task = executor.pop().unwrap();
+    drop(elsewhere(task.run()));
+    assert_eq!((executor.queued(), executor.futures.get()), (0, 0));
+}
