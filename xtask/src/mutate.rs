@@ -67,6 +67,10 @@ pub(crate) struct Args {
     #[arg(long)]
     resume: bool,
 
+    /// Run what is argued too: a mutant that is caught needs no argument
+    #[arg(long)]
+    argued: bool,
+
     /// Run nothing, and count the verdicts of earlier runs
     #[arg(long)]
     known: bool,
@@ -108,6 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         target: directory.join("target"),
         stages: args.stages(),
         own: args.own || args.logic,
+        argued: args.argued,
         known: args.known,
     };
     let book = Book::open(directory.join("verdicts"), args.resume || args.known);

@@ -21,7 +21,7 @@ use crate::workspace::Package;
 const MORE_FOR_MODELS: Duration = Duration::from_secs(60);
 
 /// The same for a suite of tests.
-const MORE_FOR_TESTS: Duration = Duration::from_secs(20);
+const MORE_FOR_TESTS: Duration = Duration::from_secs(12);
 
 /// The time limit of a suite that is explored as far as in CI.
 const LIMIT_OF_FULL: Duration = Duration::from_secs(1800);
@@ -47,6 +47,8 @@ pub(super) struct Run {
     pub(super) stages: &'static [Stage],
     /// Whether the crates above the mutant's own are left out.
     pub(super) own: bool,
+    /// Whether argued mutants are run.
+    pub(super) argued: bool,
     /// Whether nothing is run, and only earlier verdicts are counted.
     pub(super) known: bool,
 }
@@ -64,8 +66,9 @@ impl Run {
         let mut survivors = Vec::new();
         for mutant in mutants {
             let start = Instant::now();
-            let verdict = match book.verdict(mutant) {
-                _ if argued.contains(mutant) => Verdict::Argued,
+            let is_argued = argued.contains(mutant);
+            let mut verdict = match book.verdict(mutant) {
+                _ if is_argued && !self.argued => Verdict::Argued,
                 // New tests may catch a survivor.
                 Some(earlier) if self.known || *earlier != Verdict::Survived => earlier.clone(),
                 _ if self.known => Verdict::NotRun,
@@ -74,6 +77,11 @@ impl Run {
             };
             if book.verdict(mutant) != Some(&verdict) {
                 book.note(mutant, &verdict)?;
+            }
+            if is_argued && verdict == Verdict::Survived {
+                verdict = Verdict::Argued;
+            } else if is_argued && verdict != Verdict::Argued {
+                println!("needless  {}", mutant.row());
             }
             if !self.known {
                 let seconds = start.elapsed().as_secs_f64();

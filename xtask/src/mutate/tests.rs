@@ -28,6 +28,7 @@ fn args(only: &str) -> Args {
         shallow: false,
         no_models: false,
         resume: false,
+        argued: false,
         known: false,
     }
 }
