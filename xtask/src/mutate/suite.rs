@@ -80,10 +80,8 @@ pub(crate) fn of(root: &Path, package: &Package, kind: Kind) -> Vec<Suite> {
 fn tests(root: &Path, package: &Package) -> Vec<String> {
     let mut names = Vec::new();
     let sources = text::sources(root, package).unwrap_or_default();
-    if sources
-        .iter()
-        .any(|(_, text)| text.contains("#[cfg(test)]"))
-    {
+    let has_tests = |text: &str| text.contains("#[cfg(test)]") || text.contains("#[cfg(all(test,");
+    if sources.iter().any(|(_, text)| has_tests(text)) {
         names.push(UNIT_TESTS.to_owned());
     }
     let entries = fs::read_dir(root.join(&package.dir).join("tests"));
