@@ -297,3 +297,21 @@ fn a_task_outlives_its_list_until_it_completes() {
     drop(elsewhere(task.run()));
     assert_eq!((executor.queued(), executor.futures.get()), (0, 0));
 }
+
+#[test]
+fn a_task_that_is_pending_is_adopted_by_the_list_it_ran_in() {
+    let executor = Executor::new();
+    let live = LiveList::new(OWNER);
+    let gate = Gate::default();
+    let (task, handle) = executor.task(gate.clone());
+    assert!(matches!(task.run_in(&live), Outcome::Idle));
+    assert_eq!(live.len(), 1);
+    gate.open();
+    gate.waker().wake();
+    let task = executor.pop().unwrap();
+    assert!(matches!(task.run_in(&live), Outcome::Complete));
+    assert!(live.is_empty());
+    join(handle).unwrap();
+    drop(gate);
+    executor.check();
+}
