@@ -275,3 +275,29 @@ fn the_defaults_are_those_that_are_documented() {
     assert_eq!(config.stack_size, None);
     assert!(config.around_thread.is_none());
 }
+
+#[test]
+fn a_pool_goes_on_after_a_hook_that_panicked() {
+    let calls = AtomicUsize::new(0);
+    let mut pool = Pool::<Closure>::new(Config {
+        around_thread: Some(Arc::new(move |run| {
+            assert!(calls.fetch_add(1, SeqCst) > 0, "expected by this test");
+            run();
+        })),
+        ..capped(1)
+    });
+    let (sender, receiver) = channel();
+    let lost = sender.clone();
+    pool.handle()
+        .submit(Box::new(move || lost.send(1).unwrap()))
+        .unwrap();
+    eventually("the thread is off the books", || {
+        pool.handle().threads() == 0
+    });
+    assert_eq!(pool.handle().idle_threads(), 0);
+    pool.handle()
+        .submit(Box::new(move || sender.send(2).unwrap()))
+        .unwrap();
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(2));
+    assert!(pool.shutdown(None));
+}
