@@ -8,6 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Executor, Gate, join};
 use raddle_task::{LiveList, Outcome, Runnable};
+use common::{Executor, Gate, Wakes, join, poll_with};
+use raddle_task::{Completed, CompletedStack, LiveList, Outcome, Runnable};
 
 fn run_elsewhere(task: Runnable) {
     assert!(matches!(task.run(), Outcome::CompleteElsewhere));
@@ -313,5 +315,20 @@ fn a_task_that_is_pending_is_adopted_by_the_list_it_ran_in() {
     assert!(live.is_empty());
     join(handle).unwrap();
     drop(gate);
+    executor.check();
+}
+
+#[test]
+fn a_join_is_woken_when_the_task_completes_elsewhere() {
+    let executor = Executor::new();
+    let live = LiveList::new(OWNER);
+    let (task, mut handle) = executor.task(async { 7 });
+    live.adopt(&task);
+    let (wakes, waker) = Wakes::new();
+    assert!(poll_with(&mut handle, &waker).is_pending());
+    let completed = elsewhere(task.run());
+    assert_eq!(wakes.get(), 1);
+    assert_eq!(join(handle).unwrap(), 7);
+    live.retire(completed);
     executor.check();
 }
