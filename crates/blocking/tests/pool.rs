@@ -301,29 +301,3 @@ fn a_pool_goes_on_after_a_hook_that_panicked() {
     assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(2));
     assert!(pool.shutdown(None));
 }
-
-/// Asks the pool how many threads it has when it is dropped.
-struct Asks {
-    handle: raddle_blocking::Handle<Closure>,
-    answer: std::sync::mpsc::Sender<usize>,
-}
-
-impl Drop for Asks {
-    fn drop(&mut self) {
-        self.answer.send(self.handle.threads()).unwrap();
-    }
-}
-
-#[test]
-fn a_job_that_no_thread_is_left_for_is_dropped_outside_the_lock() {
-    let mut pool = Pool::<Closure>::new(Config {
-        around_thread: Some(Arc::new(|_| panic!("the hook (expected by this test)"))),
-        ..capped(1)
-    });
-    let (answer, answers) = channel();
-    let handle = pool.handle().clone();
-    let asks = Asks { handle, answer };
-    pool.handle().submit(Box::new(move || drop(asks))).unwrap();
-    assert_eq!(answers.recv_timeout(Duration::from_secs(60)), Ok(0));
-    assert!(pool.shutdown(None));
-}

@@ -247,3 +247,24 @@ fn an_io_error_tells_a_panic_from_a_cancellation() {
     assert_eq!(message(join(cancelled).unwrap_err()), "task was cancelled");
     assert_eq!(message(join::<()>(panicked).unwrap_err()), "task panicked");
 }
+
+/// A payload whose own drop panics, and an output whose drop panics with it.
+struct Twice(bool);
+
+impl Drop for Twice {
+    fn drop(&mut self) {
+        if self.0 {
+            panic_any(Twice(false));
+        }
+        panic!("the drop of a payload (expected by this test)");
+    }
+}
+
+#[test]
+fn a_payload_whose_drop_panics_ends_with_its_task() {
+    let executor = Executor::new();
+    drop(executor.spawn(async { Twice(true) }));
+    let ran = catch_unwind(std::panic::AssertUnwindSafe(|| executor.run()));
+    assert!(ran.is_ok());
+    executor.check();
+}
