@@ -67,3 +67,24 @@ fn a_task_that_wakes_itself_inside_another_does_not_repeat_the_outer_poll() {
     drop(handle);
     executor.check();
 }
+
+#[test]
+fn a_task_that_wakes_itself_once_is_polled_twice() {
+    let executor = Executor::new();
+    let polls = Arc::new(AtomicUsize::new(0));
+    let handle = {
+        let polls = polls.clone();
+        executor.spawn(poll_fn(move |cx| {
+            if polls.fetch_add(1, Ordering::SeqCst) == 0 {
+                cx.waker().wake_by_ref();
+            }
+            Poll::<()>::Pending
+        }))
+    };
+    executor.run();
+    assert_eq!(polls.load(Ordering::SeqCst), 2);
+    handle.abort();
+    executor.run();
+    drop(handle);
+    executor.check();
+}
