@@ -162,3 +162,36 @@ fn a_thread_has_the_stack_that_was_asked_for() {
     assert_eq!(receiver.recv_timeout(LONG), Ok(1));
     assert!(pool.shutdown(None));
 }
+
+/// Counts the threads whose locals have been dropped.
+struct Local(Arc<AtomicUsize>);
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        // So that a shutdown that does not wait would be seen.
+        std::thread::sleep(Duration::from_millis(50));
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+thread_local! {
+    static LOCAL: std::cell::RefCell<Option<Local>> = const { std::cell::RefCell::new(None) };
+}
+
+#[test]
+fn a_shutdown_waits_until_the_locals_of_each_thread_are_dropped() {
+    let mut pool = Pool::<Closure>::new(capped(4));
+    let all = Arc::new(std::sync::Barrier::new(4));
+    let dropped = Arc::new(AtomicUsize::new(0));
+    for _ in 0..4 {
+        let (all, local) = (Arc::clone(&all), Local(Arc::clone(&dropped)));
+        pool.handle()
+            .submit(Box::new(move || {
+                LOCAL.set(Some(local));
+                all.wait();
+            }))
+            .unwrap();
+    }
+    assert!(pool.shutdown(None));
+    assert_eq!(dropped.load(SeqCst), 4);
+}
