@@ -168,8 +168,10 @@ struct Local(Arc<AtomicUsize>);
 
 impl Drop for Local {
     fn drop(&mut self) {
-        // So that a shutdown that does not wait would be seen.
-        std::thread::sleep(Duration::from_millis(50));
+        // Of all threads but the last: a shutdown that waits for that one alone is seen.
+        if std::thread::current().name() != Some("3") {
+            std::thread::sleep(Duration::from_millis(200));
+        }
         self.0.fetch_add(1, SeqCst);
     }
 }
@@ -180,7 +182,11 @@ thread_local! {
 
 #[test]
 fn a_shutdown_waits_until_the_locals_of_each_thread_are_dropped() {
-    let mut pool = Pool::<Closure>::new(capped(4));
+    let names = AtomicUsize::new(0);
+    let mut pool = Pool::<Closure>::new(Config {
+        thread_name: Arc::new(move || names.fetch_add(1, SeqCst).to_string()),
+        ..capped(4)
+    });
     let all = Arc::new(std::sync::Barrier::new(4));
     let dropped = Arc::new(AtomicUsize::new(0));
     for _ in 0..4 {
@@ -194,4 +200,73 @@ fn a_shutdown_waits_until_the_locals_of_each_thread_are_dropped() {
     }
     assert!(pool.shutdown(None));
     assert_eq!(dropped.load(SeqCst), 4);
+}
+
+#[test]
+fn a_thread_that_waits_for_work_is_idle() {
+    let mut pool = Pool::<Closure>::new(Config {
+        keep_alive: None,
+        ..capped(1)
+    });
+    assert_eq!(pool.handle().idle_threads(), 0);
+    pool.handle().submit(Box::new(|| ())).unwrap();
+    let start = std::time::Instant::now();
+    while pool.handle().idle_threads() != 1 {
+        assert!(start.elapsed() < LONG, "the thread is never idle");
+        std::thread::yield_now();
+    }
+    assert!(pool.shutdown(None));
+}
+
+#[test]
+fn a_shutdown_waits_as_long_as_it_may() {
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let (end, ended) = channel::<()>();
+    pool.handle()
+        .submit(Box::new(move || {
+            let _ = ended.recv();
+        }))
+        .unwrap();
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    let ending = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        drop(end);
+    });
+    assert!(pool.shutdown(Some(LONG)));
+    ending.join().unwrap();
+}
+
+/// A payload whose drop panics with another such, so many times.
+struct Nested(u32);
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            panic_any(Nested(self.0 - 1));
+        }
+    }
+}
+
+#[test]
+fn a_payload_whose_drops_go_on_panicking_costs_no_thread() {
+    let mut pool = Pool::<Closure>::new(Config {
+        keep_alive: None,
+        ..capped(1)
+    });
+    let (sender, receiver) = channel();
+    let first = sender.clone();
+    pool.handle()
+        .submit(Box::new(move || {
+            first.send(std::thread::current().id()).unwrap();
+            panic_any(Nested(5));
+        }))
+        .unwrap();
+    pool.handle()
+        .submit(Box::new(move || {
+            sender.send(std::thread::current().id()).unwrap();
+        }))
+        .unwrap();
+    let thread = receiver.recv_timeout(LONG).unwrap();
+    assert_eq!(receiver.recv_timeout(LONG), Ok(thread));
+    assert!(pool.shutdown(None));
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use common::{Executor, Gate, join};
+use raddle_std::sync::Mutex;
 use raddle_task::Outcome;
 
 #[test]
@@ -46,21 +47,24 @@ fn a_task_that_wakes_itself_inside_another_does_not_repeat_the_outer_poll() {
     }));
     let polls = Arc::new(AtomicUsize::new(0));
     let mut inner = Some(inner);
+    let again = Arc::new(Mutex::new(None));
     let handle = {
-        let polls = polls.clone();
+        let (polls, again) = (polls.clone(), again.clone());
         executor.spawn(poll_fn(move |_| {
             polls.fetch_add(1, Ordering::SeqCst);
             if let Some(inner) = inner.take() {
                 let Outcome::Again(inner) = inner.run() else {
                     panic!("the inner task has woken itself");
                 };
-                drop(inner);
+                // Not dropped here: that would run the inner task once more.
+                *again.lock() = Some(inner);
             }
             Poll::<()>::Pending
         }))
     };
     executor.run();
     assert_eq!(polls.load(Ordering::SeqCst), 1);
+    drop(again.lock().take());
     assert!(join(inner_handle).unwrap_err().is_cancelled());
     handle.abort();
     executor.run();

@@ -46,11 +46,11 @@ impl Mutant {
     /// The cells of a table that name it: file, function and change.
     pub(crate) fn row(&self) -> String {
         let change = self.change.replace('|', "\\|");
-        format!(
-            "| `{}` | `{}` | {change} |",
-            self.path.display(),
-            self.function
-        )
+        let function = match self.function.as_str() {
+            "" => "constant".to_owned(),
+            name => format!("`{name}`"),
+        };
+        format!("| `{}` | {function} | {change} |", self.path.display())
     }
 
     /// What tells it from all others, also when lines were added above it.
