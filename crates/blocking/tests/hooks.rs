@@ -164,15 +164,15 @@ fn a_thread_has_the_stack_that_was_asked_for() {
 }
 
 /// Counts the threads whose locals have been dropped.
-struct Local(Arc<AtomicUsize>);
+struct Local {
+    dropped: Arc<AtomicUsize>,
+    delay: Duration,
+}
 
 impl Drop for Local {
     fn drop(&mut self) {
-        // Of all threads but the last: a shutdown that waits for that one alone is seen.
-        if std::thread::current().name() != Some("3") {
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        self.0.fetch_add(1, SeqCst);
+        std::thread::sleep(self.delay);
+        self.dropped.fetch_add(1, SeqCst);
     }
 }
 
@@ -187,17 +187,22 @@ fn a_shutdown_waits_until_the_locals_of_each_thread_are_dropped() {
         thread_name: Arc::new(move || names.fetch_add(1, SeqCst).to_string()),
         ..capped(4)
     });
-    let all = Arc::new(std::sync::Barrier::new(4));
+    let all = Arc::new(std::sync::Barrier::new(5));
     let dropped = Arc::new(AtomicUsize::new(0));
     for _ in 0..4 {
-        let (all, local) = (Arc::clone(&all), Local(Arc::clone(&dropped)));
+        let (all, dropped) = (Arc::clone(&all), Arc::clone(&dropped));
         pool.handle()
             .submit(Box::new(move || {
-                LOCAL.set(Some(local));
+                // A shutdown that waits for the last thread alone is seen.
+                let is_last = std::thread::current().name() == Some("3");
+                let delay = Duration::from_millis(if is_last { 0 } else { 200 });
+                LOCAL.set(Some(Local { dropped, delay }));
                 all.wait();
             }))
             .unwrap();
     }
+    // A job that has not begun would be dropped by the shutdown.
+    all.wait();
     assert!(pool.shutdown(None));
     assert_eq!(dropped.load(SeqCst), 4);
 }
