@@ -80,6 +80,21 @@ fn a_burst_of_small_tasks_returns_most_of_its_memory() {
     assert!(held < 3 << 19, "{held} bytes");
 }
 
+#[test]
+fn a_burst_returns_its_memory_also_with_spawns_between_its_ends() {
+    let executor = Executor::new();
+    let spawn = || executor.spawn(async { std::hint::black_box([7_u8; 240])[0] });
+    let before = HELD.get();
+    let mut handles: Vec<_> = (0..40_000).map(|_| spawn()).collect();
+    executor.run();
+    handles.truncate(39_900);
+    handles.push(spawn());
+    executor.run();
+    drop(handles);
+    let held = HELD.get() - before;
+    assert!(held < 3 << 20, "{held} bytes");
+}
+
 thread_local! {
     static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
