@@ -6,10 +6,8 @@ mod common;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{Executor, Gate, join};
-use raddle_task::{LiveList, Outcome, Runnable};
 use common::{Executor, Gate, Wakes, join, poll_with};
-use raddle_task::{Completed, CompletedStack, LiveList, Outcome, Runnable};
+use raddle_task::{LiveList, Outcome, Runnable};
 
 fn run_elsewhere(task: Runnable) {
     assert!(matches!(task.run(), Outcome::CompleteElsewhere));
@@ -272,7 +270,7 @@ fn a_cancelled_runnable_leaves_the_list() {
 #[test]
 fn a_list_is_empty_without_a_task() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     assert!(live.is_empty());
     let (task, handle) = executor.task(async {});
     live.adopt(&task);
@@ -285,7 +283,7 @@ fn a_list_is_empty_without_a_task() {
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_task_outlives_its_list_until_it_completes() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     let gate = Gate::default();
     let (task, handle) = executor.task(gate.clone());
     live.adopt(&task);
@@ -296,14 +294,14 @@ fn a_task_outlives_its_list_until_it_completes() {
     gate.waker().wake();
     assert_eq!((executor.queued(), executor.cells.get()), (1, 1));
     let task = executor.pop().unwrap();
-    drop(elsewhere(task.run()));
+    run_elsewhere(task);
     assert_eq!((executor.queued(), executor.futures.get()), (0, 0));
 }
 
 #[test]
 fn a_task_that_is_pending_is_adopted_by_the_list_it_ran_in() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     let gate = Gate::default();
     let (task, handle) = executor.task(gate.clone());
     assert!(matches!(task.run_in(&live), Outcome::Idle));
@@ -321,14 +319,15 @@ fn a_task_that_is_pending_is_adopted_by_the_list_it_ran_in() {
 #[test]
 fn a_join_is_woken_when_the_task_completes_elsewhere() {
     let executor = Executor::new();
-    let live = LiveList::new(OWNER);
+    let live = LiveList::new();
     let (task, mut handle) = executor.task(async { 7 });
     live.adopt(&task);
     let (wakes, waker) = Wakes::new();
     assert!(poll_with(&mut handle, &waker).is_pending());
-    let completed = elsewhere(task.run());
+    run_elsewhere(task);
     assert_eq!(wakes.get(), 1);
     assert_eq!(join(handle).unwrap(), 7);
-    live.retire(completed);
+    live.reclaim();
+    assert!(live.is_empty());
     executor.check();
 }
