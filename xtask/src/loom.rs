@@ -1,15 +1,19 @@
-//! `cargo xtask loom`: the models, and whether each suite has its canary.
+//! `cargo xtask loom`: the models, and whether the canaries of each suite show that
+//! they explore.
 
+mod canary;
 mod report;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::workspace::{self, Package};
+use canary::Verdicts;
 use report::{Output, Report, area};
 
 #[derive(clap::Args)]
@@ -80,20 +84,12 @@ fn suites_of(
     bound: Bound,
     report: &mut Report,
 ) -> Result<()> {
-    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-    flags.push_str(" --cfg raddle_loom");
     for package in packages {
-        for suite in suites(&root.join(&package.dir)) {
-            // One suite a process, so that the canary seen is this suite's.
-            let mut test = cargo(
-                root,
-                &["test", "-p", &package.name, "--release", "--test", &suite],
-            );
-            test.env("RUSTFLAGS", flags.trim_start());
-            test.env("CARGO_TARGET_DIR", target(root));
-            test.env_remove("LOOM_MAX_PREEMPTIONS")
-                .env_remove("RADDLE_LOOM_LONG")
-                .env_remove("RADDLE_LOOM_COMPLETE");
+        let dir = root.join(&package.dir);
+        for suite in suites(&dir) {
+            let source = fs::read_to_string(dir.join("tests").join(format!("{suite}.rs")))?;
+            // One suite a process, so that the canaries seen are this suite's.
+            let mut test = test_of(root, package, &suite);
             match bound {
                 Bound::Own => &mut test,
                 Bound::Long => test.env("RADDLE_LOOM_LONG", "1"),
@@ -105,20 +101,49 @@ fn suites_of(
             let name = format!("{} {suite}", package.name);
             let shown = line_of(&test);
             steps.step(&name, &shown, || {
+                let canaries = canary::of_suite(&source)?;
                 let mut output = Output::default();
-                let result = steps::filter(&mut test, |line| output.read(line));
+                let mut verdicts = Verdicts::default();
+                let result = steps::filter(&mut test, |line| {
+                    output.read(line);
+                    verdicts.read(line);
+                });
                 report.add(area(&package.name, &suite), &suite, &output);
                 result.inspect_err(|_| output.print_hidden())?;
-                ensure!(
-                    output.canary,
-                    "no canary: plant a race in a test with \"canary\" in its name and \
-                     #[should_panic]"
-                );
-                Ok(())
+                verdicts.check_models(&canaries)?;
+                single_executions(test_of(root, package, &suite)).check_single(&canaries)
             })?;
         }
     }
     Ok(())
+}
+
+/// The command that builds and runs one suite.
+fn test_of(root: &Path, package: &Package, suite: &str) -> Command {
+    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    flags.push_str(" --cfg raddle_loom");
+    let mut test = cargo(
+        root,
+        &["test", "-p", &package.name, "--release", "--test", suite],
+    );
+    test.env("RUSTFLAGS", flags.trim_start());
+    test.env("CARGO_TARGET_DIR", target(root));
+    test.env_remove("LOOM_MAX_PREEMPTIONS")
+        .env_remove("RADDLE_LOOM_LONG")
+        .env_remove("RADDLE_LOOM_COMPLETE")
+        .env_remove("RADDLE_LOOM_ONCE");
+    test
+}
+
+/// Runs the canaries of a suite with one execution for each model.
+fn single_executions(mut test: Command) -> Verdicts {
+    test.env("RADDLE_LOOM_ONCE", "1");
+    test.args(["--", "canary_", "--show-output", "--test-threads", "2"]);
+    test.stderr(Stdio::null());
+    let mut verdicts = Verdicts::default();
+    // It fails, since its canaries do not panic.
+    let _ = steps::filter(&mut test, |line| verdicts.read(line));
+    verdicts
 }
 
 /// The names of a package's model suites: its `tests/loom_*.rs`.

@@ -43,7 +43,8 @@ enum Command {
     Test,
     /// The loom models, of one crate or of all
     Loom(loom::Args),
-    /// Whether the models see each ordering, fence and check that is taken away
+    /// Whether the models see each ordering, fence and check that is taken away, and the tests
+    /// each change of the logic
     Mutate(mutate::Args),
     /// The benchmarks on Raddle and other runtimes: criterion, then side by side
     Bench(bench::Args),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::conformance;
 use crate::features;
 use crate::loom;
 use crate::steps::{self, Steps, cargo, line_of};
@@ -46,6 +47,9 @@ pub(crate) fn run() -> Result<()> {
                 with_features(steps, &root, package)?;
             }
         }
+        steps.step("conformance", "cargo xtask conformance --lazy", || {
+            conformance::run(&conformance::Args::short())
+        })?;
         loom::models(steps, &root, &packages, loom::Bound::Own)
     })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc as StdArc;
 use std::time::{Duration, Instant};
 
 use raddle_std::sync::{Arc, MutexGuard};
-use raddle_std::thread::Builder;
+use raddle_std::thread::{self, Builder};
 
 use crate::config::Config;
 use crate::error::Refused;
@@ -72,11 +72,12 @@ impl<J: Job> Pool<J> {
     /// mandatory are waited for, at most `wait` (`None`: as long as they take).
     /// A job has been started once a thread was started or woken for it.
     ///
-    /// Returns whether all threads have ended. One that has not goes on until
-    /// its job returns, and then ends by itself. May be called again, to wait
-    /// once more.
+    /// Returns whether all threads have ended, with the destructors of their
+    /// thread-locals; these are not waited for within `wait`, but as long as they
+    /// take. A thread that has not ended goes on until its job returns, and then
+    /// ends by itself. May be called again, to wait once more.
     ///
-    /// A thread of the pool that calls this waits for itself; give it a
+    /// A job that calls this waits for its own thread; give it a
     /// `wait`, or call it on another thread.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         let shared = &self.handle.shared;
@@ -99,10 +100,15 @@ impl<J: Job> Pool<J> {
         drop_each::<Queued<J>>(jobs);
 
         let (mut state, ended) = wait_for_threads(shared, wait);
-        let handles = std::mem::take(&mut state.handles);
-        drop(state);
         if ended {
-            for handle in handles.into_values() {
+            // Left there otherwise, for a call that waits once more.
+            let handles = std::mem::take(&mut state.handles);
+            drop(state);
+            // The calling thread may be one of them, past its last job: in the drop
+            // of a thread-local.
+            let own = thread::current_id();
+            let others = handles.into_values();
+            for handle in others.filter(|handle| handle.thread().id() != own) {
                 // A thread ends with a payload if its hook panicked, which
                 // the panic hook has reported.
                 drop_each([handle.join()]);
@@ -114,7 +120,14 @@ impl<J: Job> Pool<J> {
 
 impl<J: Job> Drop for Pool<J> {
     fn drop(&mut self) {
-        if !self.handle.shared.state.lock().is_shut_down() {
+        let mut state = self.handle.shared.state.lock();
+        if state.is_shut_down() {
+            // No call joins them any more.
+            let handles = std::mem::take(&mut state.handles);
+            drop(state);
+            drop(handles);
+        } else {
+            drop(state);
             self.shutdown(None);
         }
     }
@@ -274,10 +287,12 @@ fn wait_for_threads<J>(
             None => shared.gone.wait(state),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return (state, false);
+                let (state, timed_out) = shared.gone.wait_timeout(state, left);
+                if timed_out {
+                    let ended = state.alive == 0;
+                    return (state, ended);
                 }
-                shared.gone.wait_timeout(state, left).0
+                state
             }
         };
     }

@@ -3,13 +3,14 @@
 
 use raddle_blocking::{Config, Pool};
 use raddle_std::cell::UnsafeCell;
-use raddle_std::model::Model;
+use raddle_std::model::{Model, Race};
 use raddle_std::sync::{Arc, Condvar, Mutex};
 use raddle_std::thread;
 
 type Closure = Box<dyn FnOnce() + Send>;
 
-/// `None` waits for ever; `Some` ends at once, loom has no clock.
+/// A thread that does not `stay` leaves at any moment at which it has no job: loom has no
+/// clock.
 fn config(max_threads: usize, stay: bool) -> Config {
     Config {
         max_threads,
@@ -58,7 +59,8 @@ fn submit_against_going_idle() {
     });
 }
 
-/// A cap of one: the second job arrives while the thread is leaving.
+/// A cap of one: the second job arrives during the timed wait of the thread, at its
+/// end, or when the thread has left. Complete.
 #[test]
 fn submit_against_leaving() {
     Model::new().check(|| {
@@ -67,6 +69,24 @@ fn submit_against_leaving() {
         pool.handle().submit(job(&tally)).unwrap();
         pool.handle().submit(job(&tally)).unwrap();
         tally.wait_for(2);
+        assert!(pool.shutdown(None));
+        assert_eq!(pool.handle().threads(), 0);
+    });
+}
+
+/// A job arrives while two threads end their timed waits: one that leaves does not take
+/// with it the notification that the other waits for. Bounded at two preemptions.
+#[test]
+fn submit_against_two_threads_that_leave() {
+    Model::new().preemptions(2).check(|| {
+        let mut pool = Pool::<Closure>::new(config(2, false));
+        let tally = Arc::new(Tally::default());
+        for _ in 0..2 {
+            pool.handle().submit(job(&tally)).unwrap();
+        }
+        tally.wait_for(2);
+        pool.handle().submit(job(&tally)).unwrap();
+        tally.wait_for(3);
         assert!(pool.shutdown(None));
         assert_eq!(pool.handle().threads(), 0);
     });
@@ -219,8 +239,9 @@ fn leaving_against_shutdown() {
     });
 }
 
-/// A shutdown that gives up on a job and is asked again: the second wait ends
-/// with the job, and finds the thread to be joined. Complete.
+/// A shutdown whose time ends before the job, with it or after it, and which is asked
+/// again: the second wait ends with the job, and finds the thread to be joined.
+/// Complete.
 #[test]
 fn a_shutdown_that_gives_up_against_a_job() {
     Model::new().check(|| {
@@ -229,7 +250,7 @@ fn a_shutdown_that_gives_up_against_a_job() {
         let its = Arc::clone(&word);
         let job = Box::new(move || its.add());
         pool.handle().submit_mandatory(job).unwrap();
-        let ended = pool.shutdown(Some(std::time::Duration::ZERO));
+        let ended = pool.shutdown(Some(std::time::Duration::from_secs(1)));
         assert!(!ended || word.get() == 1);
         assert!(pool.shutdown(None));
         assert_eq!(word.get(), 1);
@@ -259,17 +280,18 @@ fn a_job_that_panics_against_the_next() {
     });
 }
 
-/// The planted race: a job and the submitter write one cell without a lock.
-/// If this model passes quietly, the shim is off.
+/// A job races with what its submitter does after the submission.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary() {
+fn canary_a_submitter_that_goes_on_unordered_is_caught() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
-        let cell = Arc::new(Plain::default());
-        let its = Arc::clone(&cell);
-        pool.handle().submit(Box::new(move || its.add())).unwrap();
-        cell.add();
+        let race = Race::new();
+        let its = race.clone();
+        pool.handle()
+            .submit(Box::new(move || its.second()))
+            .unwrap();
+        race.first();
         pool.shutdown(None);
     });
 }

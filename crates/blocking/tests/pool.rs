@@ -238,3 +238,66 @@ fn a_hook_that_panics_leaves_no_job_behind() {
 fn a_cap_of_zero_is_refused() {
     Pool::<Closure>::new(capped(0));
 }
+
+#[test]
+fn a_hook_that_calls_the_loop_again_gets_nothing() {
+    let returns = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&returns);
+    let mut pool = Pool::<Closure>::new(Config {
+        keep_alive: Some(Duration::from_millis(1)),
+        around_thread: Some(Arc::new(move |run| {
+            run();
+            run();
+            seen.fetch_add(1, SeqCst);
+        })),
+        ..capped(2)
+    });
+    let (sender, receiver) = channel();
+    for round in 1..=2 {
+        let sender = sender.clone();
+        pool.handle()
+            .submit(Box::new(move || sender.send(()).unwrap()))
+            .unwrap();
+        receiver.recv().unwrap();
+        eventually("the hook returns", || returns.load(SeqCst) == round);
+        eventually("the thread has left", || pool.handle().threads() == 0);
+        assert_eq!(pool.handle().idle_threads(), 0);
+    }
+    assert!(pool.shutdown(None));
+}
+
+#[test]
+fn the_defaults_are_those_that_are_documented() {
+    let config = Config::default();
+    assert_eq!(config.max_threads, 512);
+    assert_eq!(config.keep_alive, Some(Duration::from_secs(10)));
+    assert_eq!((config.thread_name)(), "raddle-blocking");
+    assert_eq!(config.stack_size, None);
+    assert!(config.around_thread.is_none());
+}
+
+#[test]
+fn a_pool_goes_on_after_a_hook_that_panicked() {
+    let calls = AtomicUsize::new(0);
+    let mut pool = Pool::<Closure>::new(Config {
+        around_thread: Some(Arc::new(move |run| {
+            assert!(calls.fetch_add(1, SeqCst) > 0, "expected by this test");
+            run();
+        })),
+        ..capped(1)
+    });
+    let (sender, receiver) = channel();
+    let lost = sender.clone();
+    pool.handle()
+        .submit(Box::new(move || lost.send(1).unwrap()))
+        .unwrap();
+    eventually("the thread is off the books", || {
+        pool.handle().threads() == 0
+    });
+    assert_eq!(pool.handle().idle_threads(), 0);
+    pool.handle()
+        .submit(Box::new(move || sender.send(2).unwrap()))
+        .unwrap();
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(2));
+    assert!(pool.shutdown(None));
+}

@@ -57,6 +57,77 @@ fn gives_up_on_a_job_that_does_not_end() {
     assert!(pool.shutdown(None), "asked again, it waits again");
 }
 
+/// The destructors of its thread-locals are the last that a thread does.
+#[test]
+fn asked_again_it_waits_for_the_destructors_of_its_threads() {
+    /// Takes its time, then counts.
+    struct Slow(Arc<AtomicUsize>);
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            thread::sleep(Duration::from_millis(50));
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    thread_local! {
+        static SLOW: std::cell::RefCell<Option<Slow>> = const { std::cell::RefCell::new(None) };
+    }
+
+    let destroyed = Arc::new(AtomicUsize::new(0));
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let (sender, begun) = channel();
+    let (end, ended) = channel::<()>();
+    let slow = Slow(Arc::clone(&destroyed));
+    pool.handle()
+        .submit(Box::new(move || {
+            SLOW.set(Some(slow));
+            sender.send(()).unwrap();
+            let _ = ended.recv();
+        }))
+        .unwrap();
+    begun.recv().unwrap();
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    drop(end);
+    assert!(pool.shutdown(None));
+    assert_eq!(destroyed.load(SeqCst), 1);
+    assert!(pool.shutdown(None), "there is nothing more to wait for");
+}
+
+/// A thread of the pool may be the one that asks again, when its job is done: it
+/// does not wait for itself.
+#[test]
+fn a_destructor_of_one_of_its_threads_may_ask_again() {
+    type Kept = Arc<std::sync::Mutex<Option<Pool<Closure>>>>;
+    /// Shuts the pool down, and says with which result.
+    struct ShutsDown(Kept, std::sync::mpsc::Sender<bool>);
+    impl Drop for ShutsDown {
+        fn drop(&mut self) {
+            let mut pool = self.0.lock().unwrap().take().unwrap();
+            self.1.send(pool.shutdown(None)).unwrap();
+        }
+    }
+    thread_local! {
+        static LAST: std::cell::RefCell<Option<ShutsDown>> = const { std::cell::RefCell::new(None) };
+    }
+
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let kept = Kept::default();
+    let ((sender, ended), (open, gate)) = (channel(), channel::<()>());
+    let (begun, has_begun) = channel();
+    let last = ShutsDown(Arc::clone(&kept), sender);
+    pool.handle()
+        .submit(Box::new(move || {
+            LAST.set(Some(last));
+            begun.send(()).unwrap();
+            let _ = gate.recv();
+        }))
+        .unwrap();
+    has_begun.recv().unwrap();
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    *kept.lock().unwrap() = Some(pool);
+    drop(open);
+    assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok(true));
+}
+
 #[test]
 fn queued_jobs_are_dropped_once_and_outside_the_lock() {
     /// What the queued jobs own: its drop takes the pool's lock, and panics.

@@ -59,6 +59,10 @@ impl<T> Injection<T> {
 
     /// Adds an item at the tail.
     ///
+    /// A push does not panic for the order of locks, in which the queue's has a
+    /// place: the item would be dropped by that. Call
+    /// [`check_lock_order`](Self::check_lock_order) afterwards.
+    ///
     /// # Errors
     ///
     /// The item, if the queue is closed.
@@ -74,7 +78,7 @@ impl<T> Injection<T> {
     /// The item, if the queue is closed; `pushed` is not called.
     #[inline]
     pub fn push_with(&self, item: T, pushed: impl FnOnce()) -> Result<(), T> {
-        let mut list = self.list.lock();
+        let mut list = self.list.lock_unordered();
         if list.closed {
             return Err(item);
         }
@@ -92,13 +96,24 @@ impl<T> Injection<T> {
     pub fn push_batch(&self, items: impl IntoIterator<Item = T>) -> Result<(), Batch<T>> {
         // Collected first: the iterator is not run under the lock.
         let items: Vec<T> = items.into_iter().collect();
-        let mut list = self.list.lock();
+        let mut list = self.list.lock_unordered();
         if list.closed {
             return Err(items.into_iter());
         }
         list.items.extend(items);
         self.publish(&list);
         Ok(())
+    }
+
+    /// Looks whether the calling thread may push, by the order of locks.
+    ///
+    /// # Panics
+    ///
+    /// If it may not, in a build with debug assertions.
+    #[inline]
+    #[track_caller]
+    pub fn check_lock_order(&self) {
+        self.list.check_order();
     }
 
     /// Takes the oldest item. Does not lock when the queue looks empty.

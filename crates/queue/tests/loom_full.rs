@@ -10,6 +10,7 @@ mod thieves;
 use arena::{Arena, Item};
 use raddle_queue::local;
 use raddle_std::model::{self, Model};
+use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
 use thieves::{NEAR_WRAP, NoOverflow, Sink, drain, steal_half, thief};
 
@@ -114,7 +115,7 @@ fn a_stealer_that_gives_up_leaves_no_mark() {
     });
 }
 
-/// The canary of this suite: what the thief might take is written too late.
+/// What a thief might take is written too late.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_an_item_written_after_a_full_queue_took_it_is_caught() {
@@ -124,14 +125,19 @@ fn canary_an_item_written_after_a_full_queue_took_it_is_caught() {
         owner.push(arena.item(0), &NoOverflow);
         let late = arena.unwritten(1);
         owner.push(arena.unwritten(1), &NoOverflow);
-        let thief = thief(&owner, 0);
-        owner.push(arena.item(2), &Sink::default());
-        let second = thread::spawn({
-            let stealer = owner.stealer();
-            move || steal_half(&stealer, 0)
+        // A thief that comes after the write is ordered by this.
+        let turn = Arc::new(Mutex::new(()));
+        let thief = thread::spawn({
+            let (stealer, turn) = (owner.stealer(), turn.clone());
+            move || {
+                drop(turn.lock());
+                steal_half(&stealer, 0);
+            }
         });
+        owner.push(arena.item(2), &Sink::default());
         late.write();
+        drop(turn.lock());
         thief.join().unwrap();
-        second.join().unwrap();
+        drain(&owner, None);
     });
 }

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use raddle_queue::{Owner, Pointer, Stealer, local};
 use raddle_std::cell::UnsafeCell;
 use raddle_std::model::{self, Model};
-use raddle_std::sync::Arc;
+use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
 
 /// The cells of some slots.
@@ -161,9 +161,16 @@ fn canary_a_slot_written_while_it_is_read_is_caught() {
         let slots = Slots::new();
         let (owner, stealer) = local::new::<Item, 2>();
         owner.try_push(slots.item(0)).unwrap();
-        let thief = thread::spawn(move || drop(steal_half(&stealer)));
+        // A thief that comes after the second push is ordered by this.
+        let turn = Arc::new(Mutex::new(()));
+        let theirs = turn.clone();
+        let thief = thread::spawn(move || {
+            drop(theirs.lock());
+            drop(steal_half(&stealer));
+        });
         // The item goes into slot 1, but says 0, which is stolen.
         owner.try_push(slots.item(0)).unwrap();
+        drop(turn.lock());
         thief.join().unwrap();
     });
 }

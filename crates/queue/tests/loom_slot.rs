@@ -6,7 +6,7 @@ mod arena;
 use arena::{Arena, Item};
 use raddle_queue::Slot;
 use raddle_std::model::{self, Model};
-use raddle_std::sync::Arc;
+use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread::{self, JoinHandle};
 
 fn taker(slot: &Arc<Slot<Item>>) -> JoinHandle<()> {
@@ -108,13 +108,17 @@ fn canary_two_threads_that_put_alone_are_caught() {
     model::check(|| {
         let arena = Arena::new(2);
         let slot = Arc::new(Slot::new());
+        // One that comes after the other is ordered by this.
+        let turn = Arc::new(Mutex::new(()));
         let other = {
-            let (slot, arena) = (slot.clone(), arena.clone());
+            let (slot, arena, turn) = (slot.clone(), arena.clone(), turn.clone());
             thread::spawn(move || {
+                drop(turn.lock());
                 put_alone(&slot, arena.item(0)).map(Item::take);
             })
         };
         put_alone(&slot, arena.item(1)).map(Item::take);
+        drop(turn.lock());
         other.join().unwrap();
         slot.take().map(Item::take);
         arena.check();

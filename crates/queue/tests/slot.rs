@@ -71,3 +71,19 @@ fn put_alone_against_takers() {
     assert!(seen.into_iter().eq(0..ITEMS));
     assert!(slot.is_empty());
 }
+
+#[test]
+fn a_slot_of_one_thread_holds_its_item_once() {
+    let slot = Slot::new();
+    // SAFETY: there is no other thread.
+    let put = |n| unsafe { slot.put_alone(Box::new(n)) };
+    // SAFETY: as above.
+    let take = || unsafe { slot.take_alone() };
+    assert_eq!(take(), None);
+    assert_eq!(put(1), None);
+    assert_eq!(put(2), Some(Box::new(1)));
+    assert_eq!(take(), Some(Box::new(2)));
+    assert!(slot.is_empty());
+    assert_eq!(take(), None);
+    assert_eq!(put(3), None);
+}

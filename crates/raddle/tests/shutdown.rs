@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::future::{pending, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -55,6 +55,42 @@ fn a_future_dropped_at_the_end_finds_its_runtime() {
         runtime.block_on(async { raddle::task::yield_now().await });
         drop(runtime);
         assert_eq!(found.load(SeqCst), 1);
+    });
+}
+
+/// The drop does not panic, whatever the wakers do that the driver wakes at the end.
+#[test]
+fn wakers_that_panic_do_not_make_the_drop_panic() {
+    struct Panics;
+    impl std::task::Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker's panic");
+        }
+    }
+    each_flavor(|runtime| {
+        let panics = Waker::from(Arc::new(Panics));
+        let mut cx = std::task::Context::from_waker(&panics);
+        let mut sleeps = Vec::new();
+        let mut accepts = Vec::new();
+        let entered = runtime.enter();
+        for _ in 0..3 {
+            let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+            let mut accept = Box::pin(async move { listener.accept().await });
+            assert!(accept.as_mut().poll(&mut cx).is_pending());
+            accepts.push(accept);
+            let mut wait = Box::pin(sleep(HOUR));
+            assert!(wait.as_mut().poll(&mut cx).is_pending());
+            sleeps.push(wait);
+        }
+        drop(entered);
+        drop(runtime);
+        let mut cx = std::task::Context::from_waker(Waker::noop());
+        for accept in &mut accepts {
+            let Poll::Ready(Err(error)) = accept.as_mut().poll(&mut cx) else {
+                panic!("the listener waits");
+            };
+            assert!(is_rt_shutdown_err(&error));
+        }
     });
 }
 

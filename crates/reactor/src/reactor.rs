@@ -5,11 +5,10 @@ use std::io;
 use std::time::Duration;
 
 use mio::Token;
-use raddle_std::sync::Arc;
 
 use crate::state::Collected;
 use crate::table::UNPARK;
-use crate::{Handle, IoState, Ready, WakerBatch};
+use crate::{Handle, Ready, WakerBatch};
 
 /// How many events one wait takes from the selector.
 const EVENTS: usize = 1024;
@@ -58,6 +57,8 @@ impl Reactor {
     /// [`Handle::unpark`] and on a signal. Events of registrations that are gone
     /// do not count.
     ///
+    /// A panic of a waker ends here, reported by the panic hook.
+    ///
     /// A turn that only looks makes no system call while nothing is registered.
     ///
     /// A forked child must not call it: it would take the parent's events.
@@ -76,12 +77,13 @@ impl Reactor {
     }
 
     /// Ends every wait on a registration with an error that says so, now and
-    /// in future, and refuses further registrations.
+    /// in future, and refuses further registrations. A panic of a waker ends
+    /// here.
     pub fn shutdown(&mut self) {
         self.batch.clear();
         self.cursor = 0;
         let states = self.handle.table().lock().shut_down();
-        ShutDownEach(states).run();
+        states.for_each(|state| state.shut_down());
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
@@ -120,30 +122,13 @@ impl Reactor {
                 }
             }
             drop(table);
-            wakers.wake_all();
+            // A waker's panic is no reason to leave other waiters behind.
+            wakers.wake_all_contained();
             if let Some((state, ready)) = unfinished {
                 state.wake(ready, &mut wakers);
             }
         }
         dispatched
-    }
-}
-
-/// Tells each registration of the shutdown, also if a waker of one panics: the
-/// table does not know the others any more.
-struct ShutDownEach<I: Iterator<Item = Arc<IoState>>>(I);
-
-impl<I: Iterator<Item = Arc<IoState>>> ShutDownEach<I> {
-    fn run(&mut self) {
-        for state in &mut self.0 {
-            state.shut_down();
-        }
-    }
-}
-
-impl<I: Iterator<Item = Arc<IoState>>> Drop for ShutDownEach<I> {
-    fn drop(&mut self) {
-        self.run();
     }
 }
 

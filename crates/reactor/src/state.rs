@@ -172,17 +172,18 @@ impl IoState {
     }
 
     /// Ends every present and future wait with an error. Call it without a
-    /// lock, for it wakes.
+    /// lock, for it wakes. A panic of a waker ends here.
     pub fn shut_down(&self) {
         self.readiness.transition_to_shutdown();
         self.wake(Ready::ALL, &mut WakerBatch::new());
     }
 
-    /// Wakes all who wait for any of `ready`, after what is in the batch.
+    /// Wakes all who wait for any of `ready`, after what is in the batch, also if
+    /// wakers panic.
     pub(crate) fn wake(&self, ready: Ready, batch: &mut WakerBatch) {
         loop {
             let collected = self.collect(ready, batch);
-            batch.wake_all();
+            batch.wake_all_contained();
             if collected == Collected::All {
                 break;
             }

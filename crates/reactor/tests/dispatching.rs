@@ -27,6 +27,45 @@ fn flags(registration: &Registration, interest: Interest) -> Ready {
     event.map_or(Ready::EMPTY, |event| event.ready())
 }
 
+/// Panics when it is woken.
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker's panic");
+    }
+}
+
+/// A batch of wakers is 32.
+#[test]
+fn a_waker_that_panics_in_a_full_batch_keeps_no_other_waiter_from_the_event() {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let (counter, waker) = Counter::new();
+    let panics = Waker::from(Arc::new(Panics));
+    let mut sources: Vec<_> = (0..2)
+        .map(|_| {
+            let (mut near, far) = UnixStream::pair().unwrap();
+            let registration = handle.register(&mut near, Interest::READABLE).unwrap();
+            (near, far, registration)
+        })
+        .collect();
+    for (_, far, _) in &mut sources {
+        far.write_all(b"x").unwrap();
+    }
+    let mut waits: Vec<_> = sources
+        .iter()
+        .flat_map(|(_, _, registration)| (0..100).map(move |_| registration))
+        .map(|registration| Box::pin(registration.ready(Interest::READABLE)))
+        .collect();
+    for (index, wait) in waits.iter_mut().enumerate() {
+        let waker = if index % 10 == 0 { &panics } else { &waker };
+        let mut cx = Context::from_waker(waker);
+        assert!(wait.as_mut().poll(&mut cx).is_pending());
+    }
+    turn_until(&mut reactor, || counter.woken() == 180);
+}
+
 #[test]
 fn a_thousand_events_in_turns_of_sixty_four() {
     let mut reactor = Reactor::new().unwrap();

@@ -19,13 +19,20 @@ pub trait Driver: Send {
     /// What ends a [`park`](Self::park) from another thread.
     fn unparker(&self) -> Arc<dyn Unpark>;
 
-    /// Called once, when every task has been dropped. Nothing is parked then,
-    /// nor will be.
+    /// Ends what waits for the driver. Called once, when every task has been
+    /// dropped but those in whose polls threads are that have
+    /// [left](crate::block_in_place) their workers: they may wait for the driver.
+    /// Nothing is parked then, nor will be.
+    ///
+    /// A panic is contained.
     fn shutdown(&mut self);
 }
 
 /// Ends a [`Driver::park`].
 pub trait Unpark: Send + Sync {
     /// Makes the present park return, or the next one if there is none.
+    ///
+    /// A panic is contained. The park must have been ended all the same: nothing
+    /// else ends it.
     fn unpark(&self);
 }

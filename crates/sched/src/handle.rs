@@ -253,7 +253,7 @@ where
             join
         }
         Some((join, Some(Rest::Cancel(shared, task)))) => {
-            let _ = shared.config.task_hooks.cancel(task.0);
+            shared.cancel(task);
             join
         }
         None => {

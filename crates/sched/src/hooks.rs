@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::sync::Arc;
 
 use raddle_task::{Id, Outcome, Runnable};
 
 use crate::context;
+use crate::panics;
 
 /// A function that is called at some point of each task's life.
 ///
@@ -103,12 +104,7 @@ fn call(hook: &Option<TaskHook>, task: &Option<TaskMeta<'_>>) {
         return;
     };
     let _pinned = context::pin_to_post();
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(task)))
-        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
-    {
-        // Its drop may panic again, and so for ever.
-        std::mem::forget(payload);
-    }
+    panics::contain(|| hook(task));
 }
 
 impl fmt::Debug for TaskHooks {

@@ -8,6 +8,7 @@ use raddle_std::sync::{Mutex, Rank};
 use raddle_std::thread::{self, Thread};
 
 use crate::driver::{Driver, Unpark};
+use crate::panics;
 
 /// Not blocked.
 const AWAKE: u32 = 0;
@@ -84,7 +85,12 @@ impl Parker {
                     .expect("a worker that parks has attached its thread")
                     .unpark();
             }
-            ON_DRIVER => driver.expect("a worker parked on the driver").unpark(),
+            ON_DRIVER => {
+                let driver = driver.expect("a worker parked on the driver");
+                // A user's code: who unparks may be about to unpark others, or to
+                // queue more tasks.
+                panics::contain(|| driver.unpark());
+            }
             _ => {}
         }
         place == ON_DRIVER

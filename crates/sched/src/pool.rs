@@ -13,6 +13,7 @@ use crate::id::Id;
 use crate::policy::Policy;
 use crate::shards::Shards;
 use crate::shared::Shared;
+use crate::shutdown;
 use crate::worker::Worker;
 
 /// A pool of worker threads.
@@ -20,7 +21,9 @@ use crate::worker::Worker;
 /// Dropping it shuts it down and waits: see [`shutdown`](Self::shutdown).
 pub struct Pool {
     handle: Handle,
+    /// Those that have not been joined.
     threads: Vec<JoinHandle<()>>,
+    is_shut_down: bool,
 }
 
 impl Pool {
@@ -59,6 +62,7 @@ impl Pool {
         let mut pool = Self {
             handle,
             threads: Vec::with_capacity(workers.len()),
+            is_shut_down: false,
         };
         for (number, worker) in workers.into_iter().enumerate() {
             let thread = pool.start_thread(number, worker)?;
@@ -161,13 +165,18 @@ impl Pool {
 
     /// Ends the pool: every task is dropped, on a worker, when its present
     /// poll returns. Waits for that, for at most `wait` if given; zero does not
-    /// wait. Whether the pool has ended.
+    /// wait. Whether the pool has ended, and its threads with the destructors of
+    /// their thread-locals, which are waited for as long as they take. May be
+    /// called again, to wait once more.
     ///
     /// One of the pool's own workers does not wait, since it would wait for
     /// itself.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
+        self.is_shut_down = true;
         for part in self.handle.parts() {
             part.close();
+            shutdown::hand_in_vacant(part);
+            shutdown::cancel_left_behind(part);
         }
         let wait = match self.handle.is_on_worker() {
             true => Some(Duration::ZERO),
@@ -177,8 +186,8 @@ impl Pool {
         let left = || wait.map(|wait| wait.saturating_sub(start.elapsed()));
         let mut parts = self.handle.parts().iter();
         if !parts.all(|part| part.wait_for_finish(left())) {
-            // The threads end by themselves when their polls do.
-            self.threads.clear();
+            // The threads end by themselves when their polls do, or are joined by a
+            // later call.
             return false;
         }
         // The calling thread may be one of them, past its worker: in the drop of
@@ -195,7 +204,7 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        if !self.threads.is_empty() {
+        if !self.is_shut_down {
             self.shutdown(None);
         }
     }

@@ -14,12 +14,12 @@ use crate::driver::{Driver, Unpark};
 use crate::id::Id;
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
-use crate::panics::Panics;
+use crate::panics::{self, Panics};
 use crate::parker::Parker;
 use crate::policy::Order;
-use crate::shutdown::Ended;
+use crate::shutdown::{self, Ended};
 use crate::task::Task;
-use crate::worker::seat::Seat;
+use crate::worker::seat::{Seat, Vacancy};
 use crate::worker::{Core, Worker};
 
 /// The state of a scheduler that every worker and handle reaches.
@@ -49,8 +49,16 @@ pub(crate) struct Shared {
     /// How many tasks have completed on displaced threads. Written under the
     /// lock of `ended`.
     pub(crate) completed_displaced: Count,
-    finished: Mutex<bool>,
+    finish: Mutex<Finish>,
     on_finish: Condvar,
+}
+
+/// What a thread that waits for the end of the scheduler is notified of.
+#[derive(Default)]
+struct Finish {
+    is_finished: bool,
+    /// Whether a thread has left its worker since the scheduler was closed.
+    has_vacancy: bool,
 }
 
 /// What the other workers need of one worker.
@@ -59,6 +67,9 @@ pub(crate) struct Remote {
     /// The task to run next. Put in by its worker alone.
     pub(crate) slot: Slot<Task>,
     pub(crate) parker: Parker,
+    /// Where its thread has left it last and asked for another, for the end of the
+    /// scheduler.
+    pub(crate) vacancy: Mutex<Option<Vacancy>>,
     pub(crate) counters: Arc<CachePadded<Counters>>,
 }
 
@@ -91,6 +102,7 @@ impl Shared {
                     stealer,
                     slot: Slot::new(),
                     parker: Parker::new(),
+                    vacancy: Mutex::ranked(Rank::leaf("last vacancy of a worker"), None),
                     counters: Arc::new(CachePadded::new(Counters::new(&config, epoch))),
                 };
                 (owner, remote)
@@ -116,7 +128,7 @@ impl Shared {
                 Ended::new(config.workers),
             ),
             completed_displaced: Count::default(),
-            finished: Mutex::ranked(Rank::leaf("end of a scheduler"), false),
+            finish: Mutex::ranked(Rank::leaf("end of a scheduler"), Finish::default()),
             on_finish: Condvar::new(),
             config,
         });
@@ -137,10 +149,16 @@ impl Shared {
             .push_with(task, || self.outside.schedules.add(1))
         {
             Ok(()) => self.notify(),
-            Err(task) => {
-                let _ = self.config.task_hooks.cancel(task.0);
-            }
+            Err(task) => self.cancel(task),
         }
+        // Not before the push: who wakes a task owns it, and a panic would drop it
+        // here, where its worker may not be.
+        self.injection.check_lock_order();
+    }
+
+    /// Cancels a task outside the workers.
+    pub(crate) fn cancel(&self, task: Task) {
+        let _ = self.config.task_hooks.cancel(task.0);
     }
 
     /// As [`inject`](Self::inject), for a new task, which a scheduler that is
@@ -148,14 +166,11 @@ impl Shared {
     pub(crate) fn inject_spawned(&self, task: Task) {
         if self.is_closed() {
             // A worker that does not know yet might run it.
-            let _ = self.config.task_hooks.cancel(task.0);
-            return;
+            return self.cancel(task);
         }
         match self.push_spawned(task) {
             Ok(()) => self.notify(),
-            Err(task) => {
-                let _ = self.config.task_hooks.cancel(task.0);
-            }
+            Err(task) => self.cancel(task),
         }
     }
 
@@ -172,7 +187,7 @@ impl Shared {
     /// Queues a task of a worker that keeps none to itself, and tells nobody.
     pub(crate) fn push_common(&self, task: Task) {
         if let Err(task) = self.injection.push(task) {
-            let _ = self.config.task_hooks.cancel(task.0);
+            self.cancel(task);
         }
     }
 
@@ -259,25 +274,53 @@ impl Shared {
         }
     }
 
+    /// Shuts the driver down, if that has not happened yet. No worker is in it.
+    pub(crate) fn shut_down_driver(&self) {
+        let driver = self.driver.lock().take();
+        if let Some(mut driver) = driver {
+            panics::contain(|| driver.shutdown());
+            panics::contain(|| drop(driver));
+        }
+    }
+
     /// Says that every task has been dropped.
     pub(crate) fn announce_finish(&self) {
-        *self.finished.lock() = true;
+        self.finish.lock().is_finished = true;
         self.on_finish.notify_all();
     }
 
-    /// Waits until every task has been dropped, at most for `timeout`. Whether
-    /// they have.
+    /// Says that a thread has left its worker. Once the scheduler is closed, a
+    /// thread that waits for the end has to look whether another has come.
+    pub(crate) fn announce_vacancy(&self) {
+        // CHECK: the end. `close` comes before the look at the vacancies, whose locks
+        // order it and the caller's entry there.
+        if self.is_closed() {
+            self.finish.lock().has_vacancy = true;
+            self.on_finish.notify_all();
+        }
+    }
+
+    /// Waits until every task has been dropped, at most for `timeout`, and hands
+    /// workers in meanwhile that wait for a thread. Whether all have been dropped.
     pub(crate) fn wait_for_finish(&self, timeout: Option<std::time::Duration>) -> bool {
-        let deadline = timeout.map(|timeout| (std::time::Instant::now(), timeout));
-        let mut finished = self.finished.lock();
-        while !*finished {
-            finished = match deadline {
-                None => self.on_finish.wait(finished),
-                Some((start, timeout)) => {
-                    let Some(left) = timeout.checked_sub(start.elapsed()) else {
-                        return false;
-                    };
-                    self.on_finish.wait_timeout(finished, left).0
+        let start = Instant::now();
+        let mut finish = self.finish.lock();
+        while !finish.is_finished {
+            if std::mem::take(&mut finish.has_vacancy) {
+                drop(finish);
+                shutdown::hand_in_vacant(self);
+                finish = self.finish.lock();
+                continue;
+            }
+            finish = match timeout {
+                None => self.on_finish.wait(finish),
+                Some(timeout) => {
+                    let left = timeout.saturating_sub(start.elapsed());
+                    let (finish, timed_out) = self.on_finish.wait_timeout(finish, left);
+                    if timed_out && !finish.has_vacancy {
+                        return finish.is_finished;
+                    }
+                    finish
                 }
             };
         }

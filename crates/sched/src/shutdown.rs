@@ -10,6 +10,7 @@ use raddle_std::thread;
 use crate::context;
 use crate::shared::Shared;
 use crate::task::Task;
+use crate::worker::Worker;
 use crate::worker::seat::Seat;
 
 /// Who has seen the end of a scheduler, and who has yet to.
@@ -17,6 +18,20 @@ pub(crate) struct Ended {
     workers: Vec<Seat>,
     /// How many threads are in polls that their workers have left.
     pub(crate) displaced: usize,
+    /// Whether [`release_displaced`] was called.
+    has_released: bool,
+}
+
+/// What a thread has to do that has handed a worker in, or ended the poll of a
+/// displaced thread.
+#[must_use]
+enum Duty {
+    Nothing,
+    /// All workers are handed in, and displaced threads are in polls yet: to
+    /// [release](release_displaced) them, then to hand the workers in again.
+    ReleaseDisplaced(Vec<Seat>),
+    /// Nothing runs any more.
+    Finish(Vec<Seat>),
 }
 
 impl Ended {
@@ -24,31 +39,65 @@ impl Ended {
         Self {
             workers: Vec::with_capacity(workers),
             displaced: 0,
+            has_released: false,
         }
     }
 
-    /// Whether one more worker of so many is all there is to wait for.
-    fn lacks_one(&self, workers: usize) -> bool {
-        self.workers.len() + 1 == workers && self.displaced == 0
-    }
-
-    /// All the workers, once all have been handed in and nobody is in a poll.
-    fn take(&mut self, workers: usize) -> Option<Vec<Seat>> {
-        (self.workers.len() == workers && self.displaced == 0)
-            .then(|| std::mem::take(&mut self.workers))
+    /// What is to be done now. While the workers are with a thread that releases,
+    /// no other finds them all handed in. Once they are, the number of displaced
+    /// threads only falls.
+    fn take_duty(&mut self, workers: usize) -> Duty {
+        if self.workers.len() < workers {
+            Duty::Nothing
+        } else if self.displaced == 0 {
+            Duty::Finish(std::mem::take(&mut self.workers))
+        } else if !std::mem::replace(&mut self.has_released, true) {
+            Duty::ReleaseDisplaced(std::mem::take(&mut self.workers))
+        } else {
+            Duty::Nothing
+        }
     }
 }
 
-/// Takes a worker out of service. The last to go ends the scheduler.
+/// Takes a worker out of service. The last to go ends the scheduler, or has the
+/// displaced threads do so.
 pub(crate) fn hand_in(seat: Seat) {
     let shared = seat.shared_arc().clone();
-    let mut seats = vec![seat];
     if !shared.is_closed() {
-        seats[0].abandon();
-    } else if shared.take_earlier(&mut seats) {
+        seat.abandon();
+        finish_after(&shared, |ended| ended.workers.push(seat));
+        // CHECK: the end, since the first look. The workers that have ended by it did
+        // not find this one among those that went before.
+        if shared.is_closed() {
+            cancel_left_behind(&shared);
+        }
+        return;
+    }
+    let mut seats = vec![seat];
+    if shared.take_earlier(&mut seats) {
         cancel_waiting(&seats);
     }
     finish_after(&shared, |ended| ended.workers.append(&mut seats));
+}
+
+/// Drops the waiting tasks of the workers that were handed in before the
+/// scheduler was closed: the workers that are left may all be in polls.
+pub(crate) fn cancel_left_behind(shared: &Arc<Shared>) {
+    let mut seats = Vec::new();
+    if shared.take_earlier(&mut seats) {
+        cancel_waiting(&seats);
+        finish_after(shared, |ended| ended.workers.append(&mut seats));
+    }
+}
+
+/// Hands in the workers that wait, in vacancies, for threads to drive them, which
+/// may not come: there may be none, and who waits for the driver there waits for
+/// the end of the scheduler.
+pub(crate) fn hand_in_vacant(shared: &Shared) {
+    for remote in &shared.remotes {
+        let vacancy = remote.vacancy.lock().take();
+        drop(vacancy.and_then(|vacancy| vacancy.take()).map(Worker::new));
+    }
 }
 
 /// Says that a displaced thread is out of its poll. The last to go ends the
@@ -64,36 +113,55 @@ pub(crate) fn stand_down(seat: Seat) {
 /// that another is in may wait for just that, for a sender that one of these
 /// tasks has.
 fn cancel_waiting(cores: &[Seat]) {
-    let handle = cores[0].handle();
+    let Some(first) = cores.first() else { return };
+    let handle = first.handle();
     let _current = handle.enter();
-    let _worker = context::enter_worker(&cores[0]);
+    let _worker = context::enter_worker(first);
     abort_all(cores);
     cancel_queued(cores);
 }
 
 impl Shared {
     /// Adds the workers that were handed in before, whose tasks may have
-    /// nobody else to drop them. False, and nothing has changed, if there is
-    /// only one worker left to wait for, the caller's.
+    /// nobody else to drop them. False, and nothing has changed, if there is no
+    /// worker left to wait for but those of the caller.
     fn take_earlier(&self, seats: &mut Vec<Seat>) -> bool {
         let mut ended = self.ended.lock();
-        let others_run = !ended.lacks_one(self.remotes.len());
+        let others_run = ended.workers.len() + seats.len() < self.remotes.len();
         if others_run {
             seats.append(&mut ended.workers);
         }
         others_run
     }
+
+    fn change_ended(&self, change: impl FnOnce(&mut Ended)) -> Duty {
+        let mut ended = self.ended.lock();
+        change(&mut ended);
+        ended.take_duty(self.remotes.len())
+    }
 }
 
 fn finish_after(shared: &Arc<Shared>, change: impl FnOnce(&mut Ended)) {
-    let all = {
-        let mut ended = shared.ended.lock();
-        change(&mut ended);
-        ended.take(shared.remotes.len())
-    };
-    if let Some(seats) = all {
+    let mut duty = shared.change_ended(change);
+    if let Duty::ReleaseDisplaced(mut seats) = duty {
+        release_displaced(shared, &seats);
+        duty = shared.change_ended(|ended| ended.workers.append(&mut seats));
+    }
+    if let Duty::Finish(seats) = duty {
         finish(shared, seats);
     }
+}
+
+/// Ends what displaced threads may wait for: all tasks but theirs, and the
+/// driver, in which no worker waits any more.
+fn release_displaced(shared: &Arc<Shared>, cores: &[Seat]) {
+    shared.close();
+    cancel_waiting(cores);
+    // No worker looks into the queue from here on: who wakes a task that was not
+    // found there cancels it.
+    shared.injection.close();
+    cancel_waiting(cores);
+    shared.shut_down_driver();
 }
 
 fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
@@ -125,10 +193,7 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     drop(worker);
     drop(current);
     drop(cores);
-    let driver = shared.driver.lock().take();
-    if let Some(mut driver) = driver {
-        driver.shutdown();
-    }
+    shared.shut_down_driver();
     drop(announce);
 }
 

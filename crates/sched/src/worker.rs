@@ -297,7 +297,7 @@ impl Core {
     #[inline]
     pub(crate) fn start(&self, task: Runnable) {
         if self.shared.is_closed() {
-            let _ = self.shared.config.task_hooks.cancel(task);
+            self.shared.cancel(Task(task));
         } else {
             self.schedule_new(Task(task));
         }

@@ -6,8 +6,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use raddle_sched::{Config, CurrentThread, Pool};
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::Model;
+use raddle_std::model::{Model, Race};
 use raddle_std::sync::Arc;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::thread;
@@ -144,27 +143,32 @@ fn two_threads_wait_for_tasks() {
     });
 }
 
-/// The model is on: a thread that changes something and does not say so is
-/// caught.
+/// What a thread does after its wake is not seen by the future that it has woken.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_a_race_beside_the_scheduler_is_caught() {
-    struct Shared(UnsafeCell<u32>);
-    // SAFETY: shared on purpose; the model finds the race.
-    unsafe impl Sync for Shared {}
-    // SAFETY: as above.
-    unsafe impl Send for Shared {}
+fn canary_what_follows_a_wake_is_not_seen_by_the_woken() {
     check(|| {
-        let shared = Arc::new(Shared(UnsafeCell::new(0)));
-        let theirs = shared.clone();
-        // SAFETY: none; this is the race.
-        let writer = thread::spawn(move || theirs.0.with_mut(|value| unsafe { *value = 1 }));
+        let race = Race::new();
         // On a thread of its own: the variables of one that has parked cannot
         // be dropped by a model that fails.
-        let driving = thread::spawn(|| scheduler().block_on(async {}));
+        let driving = thread::spawn(move || {
+            let mut foreign = None;
+            scheduler().block_on(poll_fn(|cx| match foreign.take() {
+                None => {
+                    let (waker, theirs) = (cx.waker().clone(), race.clone());
+                    foreign = Some(thread::spawn(move || {
+                        waker.wake();
+                        theirs.first();
+                    }));
+                    Poll::Pending
+                }
+                Some(thread) => {
+                    race.second();
+                    thread.join().unwrap();
+                    Poll::Ready(())
+                }
+            }));
+        });
         driving.join().unwrap();
-        // SAFETY: none; this is the race.
-        shared.0.with(|value| unsafe { *value });
-        writer.join().unwrap();
     });
 }

@@ -339,15 +339,41 @@ fn a_watcher_is_woken_against_its_duty() {
     });
 }
 
+/// As `a_push_is_seen_by_who_parks_or_wakes_it`, by a pusher that notifies before it
+/// pushes.
+#[test]
+#[should_panic(expected = "the task waits for ever")]
+fn canary_a_push_after_its_notification_is_lost() {
+    Model::new().check(|| {
+        let idle = Arc::new(Idle::new(2, false));
+        let queued = Arc::new(AtomicBool::new(false));
+        let (its, theirs) = (idle.clone(), queued.clone());
+        let pusher = thread::spawn(move || {
+            let wakes = its.worker_to_wake(|_| false).is_some();
+            theirs.store(true, Ordering::Relaxed);
+            wakes
+        });
+        let looks = idle.park(0, false) == Parking::LookAgain;
+        let sees = looks && queued.load(Ordering::Relaxed);
+        let wakes = pusher.join().unwrap();
+        assert!(sees || wakes, "the task waits for ever");
+    });
+}
+
 /// One worker that says it sleeps and then looks, one producer that pushes and
-/// then looks: the heart of the protocol.
+/// then looks: the heart of the protocol. Without fences, each may miss the other, unless
+/// the worker is done before the producer begins.
 fn sleep_against_push(fenced: bool) {
     Model::new().check(move || {
         let queued = Arc::new(AtomicBool::new(false));
         let parked = Arc::new(AtomicBool::new(false));
+        let turn = Arc::new(AtomicUsize::new(0));
         let producer = {
-            let (queued, parked) = (queued.clone(), parked.clone());
+            let (queued, parked, turn) = (queued.clone(), parked.clone(), turn.clone());
             thread::spawn(move || {
+                if !fenced {
+                    turn.fetch_add(1, Ordering::Acquire);
+                }
                 queued.store(true, Ordering::Release);
                 if fenced {
                     fence(Ordering::SeqCst);
@@ -360,6 +386,9 @@ fn sleep_against_push(fenced: bool) {
             fence(Ordering::SeqCst);
         }
         let sees_work = queued.load(Ordering::Acquire);
+        if !fenced {
+            turn.fetch_add(1, Ordering::Release);
+        }
         let wakes = producer.join().unwrap();
         assert!(sees_work || wakes, "the wake-up is lost");
     });

@@ -6,9 +6,11 @@
 mod relief;
 
 use std::future::pending;
+use std::task::{Poll, Waker};
+use std::time::Duration;
 
-use raddle_sched::{Config, block_in_place, spawn, yield_now};
-use raddle_std::model::Model;
+use raddle_sched::{Config, Driver, Pool, Relief, Unpark, block_in_place, spawn, yield_now};
+use raddle_std::model::{self, Model, Race};
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
 use relief::Reliefs;
@@ -171,26 +173,175 @@ fn the_end_against_a_displaced_thread() {
     });
 }
 
-/// The models are on: a race between what follows a function and the spawner of
-/// its task is caught.
+/// A driver whose end opens a gate.
+struct GateDriver {
+    unparked: Arc<Token>,
+    ends: Gate,
+}
+
+/// What the driver waits for.
+#[derive(Default)]
+struct Token(Mutex<bool>, Condvar);
+
+impl Unpark for Token {
+    fn unpark(&self) {
+        *self.0.lock() = true;
+        self.1.notify_all();
+    }
+}
+
+/// An `Arc` of the model is not one of std's, which the driver has to give.
+struct Unparker(Arc<Token>);
+
+impl Unpark for Unparker {
+    fn unpark(&self) {
+        self.0.unpark();
+    }
+}
+
+impl Driver for GateDriver {
+    fn park(&mut self, timeout: Option<Duration>, _: usize) {
+        let Token(unparked, changed) = &*self.unparked;
+        let mut unparked = unparked.lock();
+        while !*unparked && timeout.is_none() {
+            unparked = changed.wait(unparked);
+        }
+        *unparked = false;
+    }
+
+    fn unparker(&self) -> std::sync::Arc<dyn Unpark> {
+        std::sync::Arc::new(Unparker(self.unparked.clone()))
+    }
+
+    fn shutdown(&mut self) {
+        self.ends.open();
+    }
+}
+
+/// A pool of one worker with a driver, and the gate that the driver's end opens.
+fn pool_with_driver(reliefs: &Reliefs) -> (Pool, Gate) {
+    let ends = Gate::default();
+    let driver = GateDriver {
+        unparked: Arc::default(),
+        ends: ends.clone(),
+    };
+    let config = reliefs.config(Config::default());
+    let pool = Pool::start(config, Some(Box::new(driver))).unwrap();
+    (pool, ends)
+}
+
+/// The function waits for the driver's end. The end of the pool comes at any time:
+/// before the function begins, while no thread drives the worker, or later. The
+/// pool has ended when the task is dropped.
+#[test]
+fn the_end_against_a_function_that_waits_for_the_driver() {
+    check(|reliefs| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(count.clone());
+        let (pool, ends) = pool_with_driver(reliefs);
+        drop(pool.handle().spawn(async move {
+            let _counted = counted;
+            block_in_place(|| ends.wait());
+        }));
+        drop(pool);
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The same without a thread for the worker, which the system refuses, or which
+/// does not come before the end: it is handed in by the thread that ends the pool,
+/// or by the one that the task is on, whenever the function begins.
+fn the_end_without_another_thread(is_refused: bool) {
+    Model::new().preemptions(3).branches(20_000).check(move || {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(count.clone());
+        let ends = Gate::default();
+        let driver = GateDriver {
+            unparked: Arc::default(),
+            ends: ends.clone(),
+        };
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let keeps = kept.clone();
+        let config = Config {
+            relief: Some(std::sync::Arc::new(move |relief| match is_refused {
+                true => drop(relief),
+                false => keeps.lock().push(relief),
+            })),
+            ..Config::default()
+        };
+        let pool = Pool::start(config, Some(Box::new(driver))).unwrap();
+        drop(pool.handle().spawn(async move {
+            let _counted = counted;
+            block_in_place(|| ends.wait());
+        }));
+        drop(pool);
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+        let late = std::mem::take(&mut *kept.lock());
+        late.into_iter().for_each(Relief::run);
+    });
+}
+
+#[test]
+fn the_end_against_a_function_that_waits_for_the_driver_when_threads_are_refused() {
+    the_end_without_another_thread(true);
+}
+
+#[test]
+fn the_end_against_a_function_that_waits_for_the_driver_when_no_thread_comes() {
+    the_end_without_another_thread(false);
+}
+
+/// The function waits for the drop of a task that another thread wakes while the
+/// pool ends: the task may come to the queue when no worker looks there any more.
+#[test]
+fn a_foreign_wake_against_the_release_of_a_displaced_thread() {
+    /// Opens a gate when it is dropped.
+    struct OpensGate(Gate);
+    impl Drop for OpensGate {
+        fn drop(&mut self) {
+            self.0.open();
+        }
+    }
+    check_bounded(1, |reliefs| {
+        model::stop_exploring();
+        let pool = reliefs.pool(Config::default());
+        let (dropped, begun) = (Gate::default(), Gate::default());
+        let (opens, inside) = (OpensGate(dropped.clone()), begun.clone());
+        let waker = Arc::new(Mutex::new(None::<Waker>));
+        let theirs = waker.clone();
+        drop(pool.handle().spawn(async move {
+            drop(spawn(async move {
+                let _opens = opens;
+                std::future::poll_fn(|cx| {
+                    *theirs.lock() = Some(cx.waker().clone());
+                    inside.open();
+                    Poll::<()>::Pending
+                })
+                .await;
+            }));
+            block_in_place(|| dropped.wait());
+        }));
+        begun.wait();
+        let waker = waker.lock().take().unwrap();
+        model::explore();
+        let waking = raddle_std::thread::spawn(move || waker.wake());
+        drop(pool);
+        waking.join().unwrap();
+    });
+}
+
+/// What a spawner does after its spawn is not seen by what follows a function.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_a_race_beside_the_function_is_caught() {
-    struct Shared(raddle_std::cell::UnsafeCell<u32>);
-    // SAFETY: shared on purpose; the model finds the race.
-    unsafe impl Sync for Shared {}
-    // SAFETY: as above.
-    unsafe impl Send for Shared {}
+fn canary_what_follows_a_spawn_is_not_seen_after_a_function() {
     check(|reliefs| {
         let pool = reliefs.pool(Config::default());
-        let shared = Arc::new(Shared(raddle_std::cell::UnsafeCell::new(0)));
-        let theirs = shared.clone();
+        let race = Race::new();
+        let theirs = race.clone();
         drop(pool.handle().spawn(async move {
             block_in_place(|| ());
-            // SAFETY: none; this is the race.
-            theirs.0.with_mut(|value| unsafe { *value = 1 });
+            theirs.second();
         }));
-        // SAFETY: none; this is the race.
-        shared.0.with(|value| unsafe { *value });
+        race.first();
     });
 }

@@ -8,7 +8,7 @@ use std::sync::Once;
 
 use raddle_sched::{Config, CurrentThread, Pool, Step, UnhandledPanic};
 use raddle_std::cell::UnsafeCell;
-use raddle_std::model::Model;
+use raddle_std::model::{Model, Race};
 use raddle_std::sync::Arc;
 use raddle_std::thread;
 
@@ -152,26 +152,24 @@ fn a_refused_spawn_sees_what_the_task_did_that_panicked() {
     });
 }
 
-/// The model is on: a thread that changes something and does not say so is
-/// caught.
+/// What a worker does after the step in which a task panicked is not seen by a thread
+/// whose `block_on` is ended by that.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_a_race_beside_a_panic_is_caught() {
+fn canary_what_follows_the_panic_is_not_seen_by_who_blocks() {
     check(2, || {
-        let shared = Arc::new(Shared(UnsafeCell::new(0)));
-        let theirs = shared.clone();
-        // SAFETY: none; this is the race.
-        let writer = thread::spawn(move || theirs.0.with_mut(|value| unsafe { *value = 1 }));
-        // On a thread of its own: the variables of one that has parked cannot
-        // be dropped by a model that fails.
-        let driving = thread::spawn(|| {
-            let scheduler = CurrentThread::new(config(), None);
-            drop(scheduler.handle().spawn(panics()));
-            ends(|| scheduler.block_on(pending()));
+        let (handle, mut workers) = Pool::stepped(config(), None);
+        drop(handle.spawn(panics()));
+        let race = Race::new();
+        let theirs = race.clone();
+        let told = thread::spawn(move || {
+            ends(|| handle.block_on(pending()));
+            theirs.second();
         });
-        driving.join().unwrap();
-        // SAFETY: none; this is the race.
-        shared.0.with(|value| unsafe { *value });
-        writer.join().unwrap();
+        let mut worker = workers.pop().unwrap();
+        assert_eq!(worker.step(), Step::Ran);
+        race.first();
+        told.join().unwrap();
+        drop(worker);
     });
 }

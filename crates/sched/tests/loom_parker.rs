@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use condvar_driver::Events;
 use parker::Parker;
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::Model;
+use raddle_std::model::{Model, Race};
 use raddle_std::sync::Arc;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::thread;
@@ -170,35 +169,23 @@ fn an_unpark_that_finds_a_mark_publishes_too() {
     });
 }
 
-/// A parker whose unpark does not release.
+/// What a thread does after it has unparked another is not seen by that.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_an_unpark_that_does_not_release_is_caught() {
-    struct Relaxed {
-        notified: AtomicBool,
-        reason: UnsafeCell<u32>,
-    }
-    // SAFETY: shared on purpose; the model finds the race.
-    unsafe impl Sync for Relaxed {}
-    // SAFETY: as above.
-    unsafe impl Send for Relaxed {}
+fn canary_what_follows_an_unpark_is_not_seen_by_the_unparked() {
     Model::new().check(|| {
-        let parker = Arc::new(Relaxed {
-            notified: AtomicBool::new(false),
-            reason: UnsafeCell::new(0),
+        let parker = Arc::new(Parker::new());
+        let race = Race::new();
+        let (theirs, its) = (race.clone(), parker.clone());
+        // The variables of a thread that has parked cannot be dropped by a model
+        // that fails.
+        let parking = thread::spawn(move || {
+            its.attach();
+            its.park_on_thread(None);
+            theirs.second();
         });
-        let unparker = {
-            let parker = parker.clone();
-            thread::spawn(move || {
-                // SAFETY: none; this is the race.
-                parker.reason.with_mut(|reason| unsafe { *reason = 1 });
-                parker.notified.store(true, Ordering::Relaxed);
-            })
-        };
-        if parker.notified.load(Ordering::Acquire) {
-            // SAFETY: none; this is the race.
-            parker.reason.with(|reason| unsafe { *reason });
-        }
-        unparker.join().unwrap();
+        parker.unpark(None);
+        race.first();
+        parking.join().unwrap();
     });
 }

@@ -17,7 +17,7 @@ use std::task::{Poll, Waker};
 
 use condvar_driver::Events;
 use raddle_sched::{Config, Handle, Pool, Step, Worker};
-use raddle_std::model::Model;
+use raddle_std::model::{Model, Race};
 use raddle_std::sync::{Arc, Mutex};
 use raddle_std::thread;
 
@@ -160,30 +160,28 @@ fn an_event_against_a_worker_that_parks_in_the_driver() {
     });
 }
 
-/// The models see what two threads do without synchronising. The worker has not
-/// parked, for a model that has failed must not find a parker of its own among
-/// what is left of the thread.
+/// What follows the end of a worker is not seen by the one that it wakes in its place.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_a_race_beside_a_worker_is_caught() {
-    struct Racy(raddle_std::cell::UnsafeCell<u32>);
-    // SAFETY: shared on purpose; the model finds the race.
-    unsafe impl Sync for Racy {}
-    // SAFETY: as above.
-    unsafe impl Send for Racy {}
-    Model::new().preemptions(1).branches(20_000).check(|| {
-        let (handle, mut workers) = Pool::stepped(Config::default(), None);
-        drop(handle.spawn(async {}));
-        assert_eq!(workers[0].step(), Step::Ran);
-        drop((handle, workers));
-        let racy = std::sync::Arc::new(Racy(raddle_std::cell::UnsafeCell::new(0)));
-        let theirs = racy.clone();
-        let writer = thread::spawn(move || {
-            // SAFETY: none; this is the race.
-            theirs.0.with_mut(|value| unsafe { *value = 1 });
+fn canary_what_follows_the_end_of_a_worker_is_not_seen_by_its_successor() {
+    Model::new().branches(20_000).check(|| {
+        // On a thread of its own: the variables of one that has parked cannot
+        // be dropped by a model that fails.
+        let leaver = thread::spawn(|| {
+            let trio = Trio::new();
+            let race = Race::new();
+            let theirs = race.clone();
+            let (asleep, in_driver) = (trio.asleep, trio.in_driver);
+            let successor = thread::spawn(move || {
+                if asleep.is_unparked() || in_driver.is_unparked() {
+                    theirs.second();
+                }
+                (asleep, in_driver)
+            });
+            drop(trio.running);
+            race.first();
+            drop(successor.join().unwrap());
         });
-        // SAFETY: none; this is the race.
-        racy.0.with(|value| unsafe { *value });
-        writer.join().unwrap();
+        leaver.join().unwrap();
     });
 }

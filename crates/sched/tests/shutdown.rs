@@ -351,10 +351,45 @@ thread_local! {
     static DOOMED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The same with a task whose worker has gone already, by a hook that panicked.
+/// The destructors of its thread-locals are the last that a worker's thread does.
+#[test]
+fn asked_again_it_waits_for_the_destructors_of_its_threads() {
+    /// Takes its time, then counts.
+    struct Slow(Arc<AtomicUsize>);
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            std::thread::sleep(Duration::from_millis(50));
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    thread_local! {
+        static SLOW: std::cell::RefCell<Option<Slow>> = const { std::cell::RefCell::new(None) };
+    }
+    for policy in POLICIES {
+        let destroyed = Arc::new(AtomicUsize::new(0));
+        let mut pool = pool_of(policy, 1);
+        let (entered, gate) = (Gate::default(), Gate::default());
+        let (inside, waits, slow) = (entered.clone(), gate.clone(), Slow(destroyed.clone()));
+        drop(pool.handle().spawn(async move {
+            SLOW.set(Some(slow));
+            inside.open();
+            waits.wait();
+        }));
+        entered.wait();
+        assert!(!pool.shutdown(Some(Duration::ZERO)));
+        gate.open();
+        assert!(pool.shutdown(None));
+        assert_eq!(destroyed.load(Ordering::SeqCst), 1, "{policy:?}");
+    }
+}
+
+/// The same with a task whose worker has gone already, by a hook that panicked:
+/// that worker drops it, another, or, if there is none, the thread that shuts down.
 #[test]
 fn what_a_worker_has_left_behind_is_dropped_before_the_last_poll_returns() {
-    for policy in SHARING {
+    // The end comes at any time while the worker goes.
+    for round in 0..20 {
+        let (policy, workers) = (SHARING[round % 2], 2 + round / 2 % 2);
         let left = Gate::default();
         let leaves = left.clone();
         let config = Config {
@@ -364,7 +399,7 @@ fn what_a_worker_has_left_behind_is_dropped_before_the_last_poll_returns() {
                     panic!("a hook panics on purpose");
                 }
             })),
-            ..config_of(policy, 3)
+            ..config_of(policy, workers)
         };
         let mut pool = Pool::start(config, None).unwrap();
         let (sender, receiver) = mpsc::channel::<()>();

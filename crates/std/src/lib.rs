@@ -12,9 +12,13 @@
 //!
 //! # Where the two builds differ
 //!
-//! - [`thread::park_timeout`] and [`sync::Condvar::wait_timeout`] never wait
-//!   in a model: they give up the processor and return, as if the time had
-//!   passed. Code under them must bear that anyway.
+//! - loom has no clock. The time of [`thread::park_timeout`] and
+//!   [`sync::Condvar::wait_timeout`] is over at any moment in a model, once
+//!   another thread has gone one step further: the wait releases the lock, and ends by a
+//!   notification or by its time, whichever comes first.
+//! - [`sync::Condvar::notify_one`] of a model wakes the thread that has waited
+//!   longest; std's may wake any. No wait of a model ends spuriously, but for that of
+//!   a notification that another thread has used up.
 //! - A model has at most four threads beside its own.
 #![cfg_attr(not(raddle_loom), doc = "\n# Example\n")]
 #![cfg_attr(not(raddle_loom), doc = include_str!("../README.md"))]

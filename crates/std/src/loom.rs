@@ -1,9 +1,13 @@
 //! The model build: loom's primitives in the shape of [`crate::std`]'s.
 
-pub(crate) mod sync {
-    use std::time::Duration;
+mod condvar;
 
-    pub use loom::sync::{Arc, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+pub(crate) mod sync {
+    use std::fmt;
+    use std::ops::{Deref, DerefMut};
+
+    pub use super::condvar::Condvar;
+    pub use loom::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
     pub(crate) mod atomic {
         pub use loom::sync::atomic::{
@@ -14,6 +18,12 @@ pub(crate) mod sync {
     /// loom's mutex.
     #[derive(Debug, Default)]
     pub struct Mutex<T: ?Sized>(loom::sync::Mutex<T>);
+
+    /// What is locked, until it is dropped.
+    pub struct MutexGuard<'a, T: ?Sized> {
+        mutex: &'a Mutex<T>,
+        inner: loom::sync::MutexGuard<'a, T>,
+    }
 
     impl<T> Mutex<T> {
         /// Makes an unlocked mutex.
@@ -37,8 +47,20 @@ pub(crate) mod sync {
         /// Blocks until the lock is held.
         #[track_caller]
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap()
+            MutexGuard {
+                mutex: self,
+                inner: self.0.lock().unwrap(),
+            }
         }
+
+        /// As [`lock`](Self::lock): ranks are not checked.
+        #[track_caller]
+        pub fn lock_unordered(&self) -> MutexGuard<'_, T> {
+            self.lock()
+        }
+
+        /// Nothing: ranks are not checked.
+        pub fn check_order(&self) {}
 
         /// Takes the lock if nobody holds it.
         ///
@@ -47,12 +69,40 @@ pub(crate) mod sync {
         /// the switch to that one is offered earlier.
         #[track_caller]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            crate::model::unbroken(|| self.0.try_lock().ok())
+            let inner = crate::model::unbroken(|| self.0.try_lock().ok())?;
+            Some(MutexGuard { mutex: self, inner })
         }
 
         /// The value, without locking.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().unwrap()
+        }
+    }
+
+    impl<'a, T: ?Sized> MutexGuard<'a, T> {
+        /// Releases the lock, for a thread that takes it again.
+        pub(super) fn release(self) -> &'a Mutex<T> {
+            self.mutex
+        }
+    }
+
+    impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            &self.inner
+        }
+    }
+
+    impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+        fn deref_mut(&mut self) -> &mut T {
+            &mut self.inner
+        }
+    }
+
+    impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            (**self).fmt(f)
         }
     }
 
@@ -76,46 +126,6 @@ pub(crate) mod sync {
         #[track_caller]
         pub fn write(&self) -> RwLockWriteGuard<'_, T> {
             self.0.write().unwrap()
-        }
-    }
-
-    /// loom's condition variable.
-    #[derive(Debug, Default)]
-    pub struct Condvar(loom::sync::Condvar);
-
-    impl Condvar {
-        /// Makes a condition variable that nobody waits on.
-        pub fn new() -> Self {
-            Self(loom::sync::Condvar::new())
-        }
-
-        /// Releases the lock, waits for a notification and takes the lock
-        /// again.
-        #[track_caller]
-        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0.wait(guard).unwrap()
-        }
-
-        /// Returns at once, the lock still held, and reports that the time ran
-        /// out: loom has no clock.
-        pub fn wait_timeout<'a, T>(
-            &self,
-            guard: MutexGuard<'a, T>,
-            _timeout: Duration,
-        ) -> (MutexGuard<'a, T>, bool) {
-            (guard, true)
-        }
-
-        /// Wakes one waiting thread.
-        #[track_caller]
-        pub fn notify_one(&self) {
-            self.0.notify_one();
-        }
-
-        /// Wakes every waiting thread.
-        #[track_caller]
-        pub fn notify_all(&self) {
-            self.0.notify_all();
         }
     }
 }
@@ -208,10 +218,19 @@ pub(crate) mod thread {
         *set = false;
     }
 
-    /// Clears the token and returns, as if the time had passed.
+    /// Blocks until the token is set or the time is over, and clears the token.
+    ///
+    /// loom has no clock: the time is over at any moment after another thread has gone
+    /// one step further.
     pub fn park_timeout(_timeout: Duration) {
-        *current().0.set.lock() = false;
-        yield_now();
+        let thread = current();
+        let mut set = thread.0.set.lock();
+        if !*set {
+            drop(set);
+            yield_now();
+            set = thread.0.set.lock();
+        }
+        *set = false;
     }
 }
 

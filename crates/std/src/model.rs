@@ -1,7 +1,7 @@
 //! Running a model: every interleaving of a closure, within its bounds.
 
 use std::cell::Cell;
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 use std::time::Instant;
@@ -44,7 +44,6 @@ impl Model {
 
     /// How many switches are explored, as the environment wishes.
     fn bound(self) -> Option<usize> {
-        let wished = |name| std::env::var_os(name).is_some();
         let bound = self
             .preemptions
             .filter(|_| !wished("RADDLE_LOOM_COMPLETE"))?;
@@ -52,7 +51,8 @@ impl Model {
     }
 
     /// Runs `body` in every execution within the bounds, and prints how many
-    /// those were.
+    /// those were. Under `RADDLE_LOOM_ONCE` that is the first, in which a thread runs
+    /// until it blocks: a canary must fail in another.
     ///
     /// # Panics
     ///
@@ -66,6 +66,11 @@ impl Model {
         }
         if let Some(branches) = self.branches {
             builder.max_branches = branches;
+        }
+        if wished("RADDLE_LOOM_ONCE") {
+            // Looked at before each execution, of which the first has the number 1.
+            builder.checkpoint_interval = 1;
+            builder.max_permutations = Some(2);
         }
         let bound = builder.preemption_bound;
         let executions = Arc::new(AtomicU64::new(0));
@@ -94,10 +99,65 @@ impl Model {
     }
 }
 
+/// Whether a variable is set in the environment.
+fn wished(name: &str) -> bool {
+    std::env::var_os(name).is_some()
+}
+
 /// Runs `body` as a [`Model`] without bounds of its own.
 #[track_caller]
 pub fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().check(body);
+}
+
+/// A race to be planted in a canary: two accesses that are ordered only if
+/// [`first`](Self::first) comes first.
+///
+/// It does in the first execution, in which a thread runs until it blocks, if the
+/// canary has them in this order there. Then only a model that explores finds the
+/// race. It fails when the body has returned, so that nothing is dropped by a panic.
+#[derive(Debug)]
+pub struct Race {
+    cell: loom::cell::UnsafeCell<()>,
+    turn: loom::sync::atomic::AtomicUsize,
+}
+
+// SAFETY: the cell has no content; the model checks its accesses.
+unsafe impl Sync for Race {}
+// SAFETY: as above.
+unsafe impl Send for Race {}
+
+impl Race {
+    /// Makes one for two threads.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            cell: loom::cell::UnsafeCell::new(()),
+            turn: loom::sync::atomic::AtomicUsize::new(0),
+        })
+    }
+
+    /// Accesses the cell and gives the turn to the other.
+    pub fn first(&self) {
+        // ORDERING: none. loom's clock of the thread goes on only with an
+        // atomic operation: without, the access would belong to the one before.
+        self.turn.load(Ordering::Relaxed);
+        self.access();
+        // ORDERING: Release pairs with `second`.
+        self.turn.fetch_add(1, Ordering::Release);
+    }
+
+    /// Takes the turn, whether it has been given or not, and accesses the cell.
+    pub fn second(&self) {
+        // ORDERING: Acquire pairs with `first`, if that came before.
+        self.turn.fetch_add(1, Ordering::Acquire);
+        self.access();
+    }
+
+    fn access(&self) {
+        // The race is remembered, and refused when the body has returned.
+        let access = AssertUnwindSafe(|| self.cell.with_mut(|_| ()));
+        drop(panic::catch_unwind(access));
+    }
 }
 
 /// Takes the rest of the execution in one order, until [`explore`]: for what

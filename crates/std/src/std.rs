@@ -69,6 +69,30 @@ pub(crate) mod sync {
             }
         }
 
+        /// As [`lock`](Self::lock), without a look at the order of ranks, so
+        /// that it does not panic: for who owns something at the time that a panic
+        /// would drop in the wrong place, and [checks](Self::check_order)
+        /// afterwards.
+        #[inline]
+        pub fn lock_unordered(&self) -> MutexGuard<'_, T> {
+            MutexGuard {
+                inner: self.inner.lock().unwrap_or_else(PoisonError::into_inner),
+                held: self.place.enter_anyhow(),
+            }
+        }
+
+        /// Looks whether the thread may take the lock now, by the order of
+        /// ranks.
+        ///
+        /// # Panics
+        ///
+        /// If it may not, in a build with debug assertions.
+        #[inline]
+        #[track_caller]
+        pub fn check_order(&self) {
+            drop(self.place.enter());
+        }
+
         /// Takes the lock if nobody holds it.
         #[inline]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {

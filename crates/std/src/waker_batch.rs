@@ -1,5 +1,6 @@
 //! Wakers on their way from under a lock to their wake.
 
+use ::std::any::Any;
 use ::std::fmt;
 use ::std::panic::{AssertUnwindSafe, catch_unwind};
 use ::std::task::Waker;
@@ -69,10 +70,14 @@ impl WakerBatch {
         self.wakers.clear();
     }
 
-    /// Goes on where a waker panicked, or where nobody began.
-    #[cold]
-    fn wake_rest(&mut self) {
-        while catch_unwind(AssertUnwindSafe(|| self.wake_all())).is_err() {}
+    /// As [`wake_all`](Self::wake_all), for a caller that has more to do than a
+    /// panic of a waker may keep it from: it ends here, reported by the panic
+    /// hook.
+    #[inline]
+    pub fn wake_all_contained(&mut self) {
+        while let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.wake_all())) {
+            drop_payload(payload);
+        }
     }
 }
 
@@ -87,8 +92,17 @@ impl Drop for WakerBatch {
     #[inline]
     fn drop(&mut self) {
         if !self.is_empty() {
-            self.wake_rest();
+            self.wake_all_contained();
         }
+    }
+}
+
+/// Drops what a waker panicked with; forgets it if its drop panics in turn.
+#[cold]
+fn drop_payload(payload: Box<dyn Any + Send>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        // Its drop may panic again, and so for ever.
+        ::std::mem::forget(payload);
     }
 }
 

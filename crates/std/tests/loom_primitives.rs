@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;
+use std::time::Duration;
 
 use raddle_std::cell::UnsafeCell;
 use raddle_std::model;
@@ -57,6 +58,75 @@ fn to_try_a_lock_does_not_wait_for_a_sleeper() {
         state.2.notify_all();
         sleeper.join().unwrap();
     });
+}
+
+/// Both ends of a timed wait against a change that is made under the lock and
+/// notified after it: the wait sees the change or not, in time or late.
+#[test]
+fn a_timed_wait_ends_either_way() {
+    let outcomes = outcomes(|| {
+        let state = Arc::new((Mutex::new(false), Condvar::new()));
+        let theirs = state.clone();
+        let other = thread::spawn(move || {
+            *theirs.0.lock() = true;
+            theirs.1.notify_one();
+        });
+        let (changed, timed_out) = state.1.wait_timeout(state.0.lock(), Duration::from_secs(1));
+        let outcome = (*changed, timed_out);
+        drop(changed);
+        other.join().unwrap();
+        outcome
+    });
+    assert_eq!(
+        outcomes,
+        BTreeSet::from([(false, true), (true, false), (true, true)])
+    );
+}
+
+/// One notification ends the wait of one thread, timed or not.
+#[test]
+fn a_notification_ends_one_wait() {
+    model::check(|| {
+        let state = Arc::new((Mutex::new(0), Condvar::new()));
+        let theirs = state.clone();
+        let other = thread::spawn(move || {
+            let mut waiting = theirs.0.lock();
+            *waiting += 1;
+            drop(theirs.1.wait(waiting));
+        });
+        let mut waiting = state.0.lock();
+        let mut late = true;
+        while *waiting == 0 && late {
+            (waiting, late) = state.1.wait_timeout(waiting, Duration::from_secs(1));
+        }
+        drop(waiting);
+        state.1.notify_one();
+        other.join().unwrap();
+    });
+}
+
+/// A timed park takes the token of an unpark that comes in time, and leaves it to the
+/// next park if the unpark comes late.
+#[test]
+fn a_timed_park_ends_either_way() {
+    let outcomes = outcomes(|| {
+        let main = thread::current();
+        let unparked = Arc::new(AtomicUsize::new(0));
+        let theirs = unparked.clone();
+        let other = thread::spawn(move || {
+            // ORDERING: read as a hint, and after the join.
+            theirs.store(1, Ordering::Relaxed);
+            main.unpark();
+        });
+        thread::park_timeout(Duration::from_secs(1));
+        let seen = unparked.load(Ordering::Relaxed);
+        thread::park_timeout(Duration::from_secs(1));
+        let then = unparked.load(Ordering::Relaxed);
+        other.join().unwrap();
+        (seen, then)
+    });
+    assert!(outcomes.contains(&(0, 1)), "{outcomes:?}");
+    assert!(outcomes.contains(&(1, 1)), "{outcomes:?}");
 }
 
 /// Both orders of what comes before are explored, and one of what comes after.

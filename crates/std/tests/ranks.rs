@@ -53,6 +53,23 @@ fn nothing_is_taken_under_a_leaf() {
 }
 
 #[test]
+fn an_unordered_lock_is_checked_afterwards() {
+    let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
+    let other = Mutex::ranked(Rank::leaf("other"), ());
+    let held = leaf.lock();
+    let unordered = other.lock_unordered();
+    drop(unordered);
+    assert!(message(|| other.check_order()).contains("\"other\""));
+    drop(held);
+    other.check_order();
+    // It counts as held meanwhile.
+    let unordered = other.lock_unordered();
+    assert!(message(|| drop(leaf.lock())).contains("\"leaf\""));
+    drop(unordered);
+    drop(leaf.lock());
+}
+
+#[test]
 fn who_does_not_wait_may_try() {
     let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
     let other = Mutex::ranked(Rank::leaf("other"), ());

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod arrivals;
 mod cell;
 mod current;
 mod error;
@@ -12,6 +13,7 @@ mod memory;
 #[cfg(any(raddle_loom, raddle_sanitize))]
 #[path = "memory_plain.rs"]
 mod memory;
+mod ready_list;
 mod run;
 mod runnable;
 mod state;
@@ -20,12 +22,14 @@ mod waker;
 use std::future::Future;
 use std::panic::Location;
 
+pub use arrivals::Arrivals;
 pub use current::{id, try_id};
 pub use error::JoinError;
 pub use id::{Id, take_id, upcoming_id};
 pub use join::{AbortHandle, JoinHandle};
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};
+pub use ready_list::ReadyList;
 pub use runnable::{Outcome, Runnable};
 
 /// Where a task goes when it is woken.

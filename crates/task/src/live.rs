@@ -38,7 +38,7 @@ impl ListId {
 ///
 /// Taking a task in and out are plain stores. A task that completes on another
 /// thread leaves the list by itself, and its memory is free at once, whatever the
-/// list's thread does; its slot, of ten bytes, is [taken back](Self::reclaim) later.
+/// list's thread does; its slot, of eleven bytes, is [taken back](Self::reclaim) later.
 pub struct LiveList {
     id: ListId,
     pages: Pages,

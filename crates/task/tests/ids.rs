@@ -5,6 +5,7 @@ mod common;
 
 use std::collections::HashSet;
 use std::future::pending;
+use std::num::NonZeroU64;
 use std::panic::Location;
 use std::thread;
 
@@ -139,4 +140,19 @@ fn a_task_tells_where_it_was_spawned_if_its_scheduler_knows() {
 #[should_panic(expected = "no task runs on this thread; call try_id where that may be")]
 fn an_id_outside_a_task_panics() {
     raddle_task::id();
+}
+
+#[test]
+fn a_thread_takes_ids_in_blocks() {
+    let ids: Vec<u64> = (0..1_000)
+        .map(|_| NonZeroU64::from(raddle_task::take_id()).get())
+        .collect();
+    let jumps = ids.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+    assert!(jumps <= 1, "{jumps} blocks for {} ids", ids.len());
+}
+
+#[test]
+fn an_id_is_shown_as_its_number() {
+    let id = raddle_task::take_id();
+    assert_eq!(id.to_string(), NonZeroU64::from(id).to_string());
 }

@@ -137,6 +137,69 @@ fn a_task_woken_while_it_runs_is_handed_back() {
     executor.check();
 }
 
+/// The wake of the first poll of a task that then runs what `nested` runs in
+/// the same poll.
+fn is_run_again_after(nested: impl FnOnce(&Executor) + Send + 'static) {
+    let executor = Executor::new();
+    let inner = executor.clone();
+    let mut nested = Some(nested);
+    let (task, handle) = executor.task(poll_fn(move |cx| match nested.take() {
+        Some(nested) => {
+            cx.waker().wake_by_ref();
+            nested(&inner);
+            Poll::Pending
+        }
+        None => Poll::Ready(()),
+    }));
+    let Outcome::Again(task) = task.run() else {
+        panic!("the wake was lost");
+    };
+    assert!(matches!(task.run(), Outcome::Complete));
+    join(handle).unwrap();
+    executor.check();
+}
+
+#[test]
+fn a_task_that_wakes_itself_and_runs_another_is_run_again() {
+    is_run_again_after(|executor| {
+        let (nested, handle) = executor.task(async {});
+        assert!(matches!(nested.run(), Outcome::Complete));
+        join(handle).unwrap();
+    });
+}
+
+#[test]
+fn a_task_that_wakes_itself_and_drops_a_finished_handle_is_run_again() {
+    is_run_again_after(|executor| {
+        let (nested, handle) = executor.task(async {});
+        // On a thread that does not run the outer task.
+        let finished = std::thread::spawn(move || drop(nested.run()));
+        finished.join().unwrap();
+        assert!(handle.is_finished());
+        drop(handle);
+    });
+}
+
+/// The other way round: the wake of the nested task is not that of the outer one.
+#[test]
+fn a_task_that_runs_one_that_wakes_itself_is_not_run_again() {
+    let executor = Executor::new();
+    let inner = executor.clone();
+    let (task, handle) = executor.task(poll_fn(move |_| {
+        let (nested, _) = inner.task(poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            Poll::<()>::Pending
+        }));
+        assert!(matches!(nested.run(), Outcome::Again(_)));
+        Poll::<()>::Pending
+    }));
+    assert!(matches!(task.run(), Outcome::Idle));
+    handle.abort();
+    executor.run();
+    drop(handle);
+    executor.check();
+}
+
 #[test]
 fn wakes_coalesce() {
     let executor = Executor::new();

@@ -6,7 +6,7 @@ mod common;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{Executor, Gate, join};
+use common::{Executor, Gate, Wakes, join, poll_with};
 use raddle_task::{LiveList, Outcome, Runnable};
 
 fn run_elsewhere(task: Runnable) {
@@ -264,5 +264,70 @@ fn a_cancelled_runnable_leaves_the_list() {
     assert!(matches!(task.cancel(Some(&live)), Outcome::Complete));
     assert!(live.is_empty());
     assert!(join(handle).unwrap_err().is_cancelled());
+    executor.check();
+}
+
+#[test]
+fn a_list_is_empty_without_a_task() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    assert!(live.is_empty());
+    let (task, handle) = executor.task(async {});
+    live.adopt(&task);
+    assert!(!live.is_empty());
+    drop((task, handle));
+    drop(live);
+}
+
+#[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
+fn a_task_outlives_its_list_until_it_completes() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    let gate = Gate::default();
+    let (task, handle) = executor.task(gate.clone());
+    live.adopt(&task);
+    assert!(matches!(task.run_in(&live), Outcome::Idle));
+    drop((handle, live));
+    assert_eq!(executor.cells.get(), 1);
+    gate.open();
+    gate.waker().wake();
+    assert_eq!((executor.queued(), executor.cells.get()), (1, 1));
+    let task = executor.pop().unwrap();
+    run_elsewhere(task);
+    assert_eq!((executor.queued(), executor.futures.get()), (0, 0));
+}
+
+#[test]
+fn a_task_that_is_pending_is_adopted_by_the_list_it_ran_in() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    let gate = Gate::default();
+    let (task, handle) = executor.task(gate.clone());
+    assert!(matches!(task.run_in(&live), Outcome::Idle));
+    assert_eq!(live.len(), 1);
+    gate.open();
+    gate.waker().wake();
+    let task = executor.pop().unwrap();
+    assert!(matches!(task.run_in(&live), Outcome::Complete));
+    assert!(live.is_empty());
+    join(handle).unwrap();
+    drop(gate);
+    executor.check();
+}
+
+#[test]
+fn a_join_is_woken_when_the_task_completes_elsewhere() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    let (task, mut handle) = executor.task(async { 7 });
+    live.adopt(&task);
+    let (wakes, waker) = Wakes::new();
+    assert!(poll_with(&mut handle, &waker).is_pending());
+    run_elsewhere(task);
+    assert_eq!(wakes.get(), 1);
+    assert_eq!(join(handle).unwrap(), 7);
+    live.reclaim();
+    assert!(live.is_empty());
     executor.check();
 }

@@ -198,3 +198,43 @@ fn what_is_dropped_unfinished_is_leaked() {
     assert_eq!(dropped.get(), None);
     assert!(!handle.is_finished());
 }
+
+/// Counts the panics that a scheduler hears of.
+#[derive(Default)]
+struct Panics(Mutex<usize>);
+
+impl ScheduleLocal for Panics {
+    fn schedule(&self, task: LocalRunnable) {
+        drop(task);
+    }
+
+    fn panicked(&self) {
+        *self.0.lock() += 1;
+    }
+}
+
+#[test]
+fn a_scheduler_of_local_tasks_hears_of_a_panic() {
+    let (list, panics) = (LocalList::new(), Arc::new(Panics::default()));
+    let (task, handle) = list.spawn(
+        async { std::panic::resume_unwind(Box::new(())) },
+        panics.clone(),
+    );
+    assert!(list.run(task).is_none());
+    assert!(join::<()>(handle).unwrap_err().is_panic());
+    assert_eq!(*panics.0.lock(), 1);
+}
+
+#[test]
+fn a_list_knows_how_many_tasks_it_has() {
+    let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
+    assert!(list.is_empty());
+    for count in 1..=3 {
+        let (task, _handle) = list.spawn(pending::<()>(), queue.clone());
+        assert!(list.run(task).is_none());
+        assert_eq!((list.len(), list.is_empty()), (count, false));
+    }
+    list.abort_all(|task| queue.schedule(task));
+    queue.run(&list);
+    assert_eq!((list.len(), list.is_empty()), (0, true));
+}

@@ -235,3 +235,36 @@ fn an_error_says_what_the_panic_said() {
         "task was cancelled"
     );
 }
+
+#[test]
+fn an_io_error_tells_a_panic_from_a_cancellation() {
+    let executor = Executor::new();
+    let cancelled = executor.spawn(std::future::pending::<()>());
+    cancelled.abort();
+    let panicked = executor.spawn(async { std::panic::resume_unwind(Box::new(())) });
+    executor.run();
+    let message = |error: raddle_task::JoinError| std::io::Error::from(error).to_string();
+    assert_eq!(message(join(cancelled).unwrap_err()), "task was cancelled");
+    assert_eq!(message(join::<()>(panicked).unwrap_err()), "task panicked");
+}
+
+/// A payload whose own drop panics, and an output whose drop panics with it.
+struct Twice(bool);
+
+impl Drop for Twice {
+    fn drop(&mut self) {
+        if self.0 {
+            panic_any(Twice(false));
+        }
+        panic!("the drop of a payload (expected by this test)");
+    }
+}
+
+#[test]
+fn a_payload_whose_drop_panics_ends_with_its_task() {
+    let executor = Executor::new();
+    drop(executor.spawn(async { Twice(true) }));
+    let ran = catch_unwind(std::panic::AssertUnwindSafe(|| executor.run()));
+    assert!(ran.is_ok());
+    executor.check();
+}

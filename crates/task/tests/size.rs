@@ -62,7 +62,7 @@ fn a_task_is_one_small_allocation() {
     let [layout] = layouts[..] else {
         panic!("a task allocates {layouts:?}");
     };
-    assert!(layout.size() <= 104, "{layout:?}");
+    assert!(layout.size() <= 88, "{layout:?}");
     assert!(layout.align() <= 16, "{layout:?}");
 }
 

@@ -213,10 +213,6 @@ impl Handle {
 
     /// Fires what is due in the handle's shard, as
     /// [`Timers::fire_due`](crate::Timers::fire_due) does in all, for who has moved the clock and does not want to wait for the owner.
-    ///
-    /// # Panics
-    ///
-    /// As [`Timers::fire_due`](crate::Timers::fire_due).
     pub fn fire_due(&self) -> usize {
         self.0.fire(self.0.shared.present_tick())
     }

@@ -44,7 +44,8 @@ impl Shard {
         self.core.lock()
     }
 
-    /// Fires what is due at `now`, and says how many timers that were.
+    /// Fires what is due at `now`, and says how many timers that were. A panic of a
+    /// waker ends here, lest other timers be late.
     pub(crate) fn fire(&self, now: u64) -> usize {
         if self.earliest.load() > now {
             return 0;
@@ -61,14 +62,15 @@ impl Shard {
                 progress
             };
             fired += batch.len();
-            batch.wake_all();
+            batch.wake_all_contained();
             if progress == Progress::Done {
                 return fired;
             }
         }
     }
 
-    /// Ends every timer that has not fired, and wakes who waits for it.
+    /// Ends every timer that has not fired, and wakes who waits for it, also if
+    /// wakers panic.
     pub(crate) fn shut_down(&self) {
         loop {
             let mut batch = WakerBatch::new();
@@ -79,7 +81,7 @@ impl Shard {
                 self.note_removal(&core);
                 progress
             };
-            batch.wake_all();
+            batch.wake_all_contained();
             if progress == Progress::Done {
                 return;
             }

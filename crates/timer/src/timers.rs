@@ -84,12 +84,8 @@ impl Timers {
     /// the deadlines, and says how many those were.
     ///
     /// Wakers run on the calling thread without a lock held, so they may set,
-    /// reset and drop timers.
-    ///
-    /// # Panics
-    ///
-    /// If a waker panics, after those that fired along with it were woken. What
-    /// else is due is left for the next call.
+    /// reset and drop timers. A panic of a waker ends here, reported by the panic
+    /// hook.
     pub fn fire_due(&mut self) -> usize {
         self.shared.driver.parked_until.transition_to_awake();
         let now = self.shared.present_tick();
@@ -107,10 +103,6 @@ impl Timers {
     ///
     /// It is what makes time pass for who waits on a stopped clock: to be called
     /// in place of parking, when there is nothing else to do.
-    ///
-    /// # Panics
-    ///
-    /// As [`fire_due`](Self::fire_due).
     pub fn auto_advance(&mut self) -> usize {
         while self.may_auto_advance()
             && let Some(deadline) = self.next_deadline()
@@ -126,7 +118,8 @@ impl Timers {
     }
 
     /// Ends every timer that has not fired and wakes who waits for it. To poll
-    /// such a timer, or a new one, panics from then on; to drop it is as before.
+    /// such a timer, or a new one, panics from then on; to drop it is as before. A
+    /// panic of a waker ends here.
     pub fn shutdown(&mut self) {
         for shard in &self.shards {
             shard.shut_down();

@@ -29,6 +29,32 @@ fn pending_sleeps_are_woken_once() {
     drop(sleeps);
 }
 
+/// Panics when it is woken.
+struct Panics;
+
+impl std::task::Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker's panic");
+    }
+}
+
+/// A batch of wakers is 32.
+#[test]
+fn wakers_that_panic_keep_no_other_sleep_from_learning_of_the_shutdown() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let (count, waker) = Count::new();
+    let panics = Waker::from(Arc::new(Panics));
+    let mut sleeps: Vec<_> = (1..=100).map(|i| Box::pin(sleep(ms(i * i)))).collect();
+    for (index, sleep) in sleeps.iter_mut().enumerate() {
+        let waker = if index % 10 == 0 { &panics } else { &waker };
+        assert!(poll(sleep.as_mut(), waker).is_pending());
+    }
+    driver.timers.shutdown();
+    assert_eq!(count.get(), 90);
+}
+
 #[test]
 #[should_panic(expected = "the timers have shut down")]
 fn polling_a_sleep_that_was_pending_panics() {

@@ -1,4 +1,4 @@
-//! What is taken away from a source file, one thing at a time.
+//! One change of a source file, and those that weaken what orders its threads:
 //!
 //! - An ordering becomes the next weaker: `AcqRel` becomes `Acquire` and, as
 //!   another mutant, `Release`; these become `Relaxed`.
@@ -7,6 +7,7 @@
 //!   stands above it, and says what would be missed: above the `if` whose
 //!   condition it is, or above the one operand of a condition.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -42,6 +43,16 @@ impl Mutant {
         format!("{before}{}{after}", self.replacement)
     }
 
+    /// The cells of a table that name it: file, function and change.
+    pub(crate) fn row(&self) -> String {
+        let change = self.change.replace('|', "\\|");
+        let function = match self.function.as_str() {
+            "" => "constant".to_owned(),
+            name => format!("`{name}`"),
+        };
+        format!("| `{}` | {function} | {change} |", self.path.display())
+    }
+
     /// What tells it from all others, also when lines were added above it.
     pub(crate) fn key(&self) -> String {
         let path = self.path.display();
@@ -70,12 +81,18 @@ pub(crate) fn is_mutable(text: &str) -> bool {
     text.lines().any(|line| marked(line.trim_start()))
 }
 
-/// Every mutant of a file, in the order of its lines.
+/// Every ordering, fence and check of a file, taken away one at a time.
 pub(crate) fn of(file: &File, text: &str) -> Vec<Mutant> {
-    let mut mutants: Vec<Mutant> = Vec::new();
     let mut changes = orderings(file);
     changes.extend(fences(file));
     changes.extend(checks(file, text));
+    in_order(file, changes)
+}
+
+/// The mutants that make these changes, in the order of their lines.
+pub(super) fn in_order(file: &File, mut changes: Vec<Change>) -> Vec<Mutant> {
+    let mut mutants: Vec<Mutant> = Vec::new();
+    let mut like = BTreeMap::new();
     changes.sort_by_key(|change| change.range.start);
     for change in changes {
         let source = file.lines[change.line].trim().to_owned();
@@ -90,28 +107,21 @@ pub(crate) fn of(file: &File, text: &str) -> Vec<Mutant> {
             range: change.range,
             replacement: change.replacement,
         };
-        let key = mutant.key();
-        mutant.place = mutants
-            .iter()
-            .filter(|other| {
-                Mutant {
-                    place: 0,
-                    ..(*other).clone()
-                }
-                .key()
-                    == key
-            })
-            .count();
+        let before = like.entry(mutant.key()).or_insert(0);
+        mutant.place = *before;
+        *before += 1;
         mutants.push(mutant);
     }
     mutants
 }
 
-struct Change {
-    words: String,
-    line: usize,
-    range: Range<usize>,
-    replacement: String,
+/// One change before it has a name.
+pub(super) struct Change {
+    pub(super) words: String,
+    /// The first line is 0.
+    pub(super) line: usize,
+    pub(super) range: Range<usize>,
+    pub(super) replacement: String,
 }
 
 /// Each ordering stronger than `Relaxed`, weakened.
@@ -227,12 +237,12 @@ fn check(file: &File, first: usize) -> Range<usize> {
     file.tokens[first].bytes.start..file.tokens[last].bytes.end
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The name of the function around a place of the text.
-fn function(file: &File, at: usize) -> String {
+pub(super) fn function(file: &File, at: usize) -> String {
     let names = file.find(&["fn"]).map(|index| &file.tokens[index + 1]);
     names
         .take_while(|name| name.bytes.start < at)

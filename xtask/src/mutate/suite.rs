@@ -1,5 +1,6 @@
-//! Building and running one suite of models of the copy.
+//! Building and running one suite of tests or models of the copy.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,27 +11,92 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
+use crate::loom;
 use crate::steps::cargo;
+use crate::tidy::text;
+use crate::workspace::Package;
+
+/// The address space that a suite may have, in KiB: a mutant may allocate
+/// without end.
+const ADDRESS_SPACE: u64 = 16 << 20;
+
+/// The name of the suite of a crate's unit tests.
+const UNIT_TESTS: &str = "unit tests";
 
 /// A suite, and how long it takes when nothing is changed.
 #[derive(Clone, Debug)]
 pub(crate) struct Suite {
     pub(crate) package: String,
+    /// The directory of the package.
+    pub(crate) dir: PathBuf,
     pub(crate) name: String,
-    /// With one switch, once it is known.
+    pub(crate) kind: Kind,
+    /// Of models with one switch, once it is known.
     pub(crate) time: Option<Duration>,
 }
 
-/// How far the models are explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Tests,
+    Models,
+}
+
+/// One round of suites, and how far models are explored in it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Depth {
-    /// With one involuntary switch.
+pub(crate) enum Stage {
+    Tests,
+    /// Models with one involuntary switch.
     Shallow,
-    /// As each model bounds itself.
+    /// Models as each bounds itself.
     Full,
 }
 
-/// How the models of a suite took a mutant.
+impl Stage {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Tests => Kind::Tests,
+            Self::Shallow | Self::Full => Kind::Models,
+        }
+    }
+}
+
+/// The suites of one kind that a package has.
+pub(crate) fn of(root: &Path, package: &Package, kind: Kind) -> Vec<Suite> {
+    let names = match kind {
+        Kind::Models => loom::suites(&root.join(&package.dir)).into_iter().collect(),
+        Kind::Tests => tests(root, package),
+    };
+    let suite = |name| Suite {
+        package: package.name.clone(),
+        dir: root.join(&package.dir),
+        name,
+        kind,
+        time: None,
+    };
+    names.into_iter().map(suite).collect()
+}
+
+/// The names of a package's suites of tests.
+fn tests(root: &Path, package: &Package) -> Vec<String> {
+    let mut names = Vec::new();
+    let sources = text::sources(root, package).unwrap_or_default();
+    let has_tests = |text: &str| text.contains("#[cfg(test)]") || text.contains("#[cfg(all(test,");
+    if sources.iter().any(|(_, text)| has_tests(text)) {
+        names.push(UNIT_TESTS.to_owned());
+    }
+    let entries = fs::read_dir(root.join(&package.dir).join("tests"));
+    for entry in entries.into_iter().flatten().flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        if let Some(name) = file.strip_suffix(".rs")
+            && !name.starts_with("loom_")
+        {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// How a suite took a mutant.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     AllPassed,
@@ -41,32 +107,41 @@ pub(crate) enum Outcome {
     DoesNotCompile,
 }
 
-/// Builds a suite and runs its models, one after the other until one fails;
-/// without the canaries, which fail of their own.
+/// Builds a suite and runs it until a test or model fails; models one after the
+/// other, and without the canaries, which fail of their own.
 pub(crate) fn run(
     root: &Path,
     target: &Path,
     suite: &Suite,
-    depth: Depth,
+    stage: Stage,
     limit: Duration,
 ) -> Result<Outcome> {
     let Some(program) = build(root, target, suite)? else {
         return Ok(Outcome::DoesNotCompile);
     };
-    let mut models = Command::new(program);
-    match depth {
-        Depth::Shallow => models.env("LOOM_MAX_PREEMPTIONS", "1"),
-        Depth::Full => models.env_remove("LOOM_MAX_PREEMPTIONS"),
+    let mut tests = Command::new("sh");
+    tests.args([
+        "-c",
+        &format!("ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\""),
+    ]);
+    tests.arg(program);
+    if suite.kind == Kind::Models {
+        tests.args(["--skip", "canary", "--test-threads", "1"]);
+    }
+    match stage {
+        Stage::Shallow => tests.env("LOOM_MAX_PREEMPTIONS", "1"),
+        Stage::Tests | Stage::Full => tests.env_remove("LOOM_MAX_PREEMPTIONS"),
     };
-    let mut child = models
-        .args(["--skip", "canary", "--test-threads", "1"])
-        .current_dir(root)
+    let mut child = tests
+        // As under cargo.
+        .current_dir(&suite.dir)
         .env_remove("RADDLE_LOOM_LONG")
         .env_remove("RADDLE_LOOM_COMPLETE")
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .context("cannot start the models")?;
+        .context("cannot start the tests")?;
     let stdout = child.stdout.take().context("a child without output")?;
     let words = words_of(stdout);
     let verdict = follow(&words, Instant::now() + limit);
@@ -75,15 +150,25 @@ pub(crate) fn run(
 }
 
 /// The program of a suite; None if it does not compile.
-fn build(root: &Path, target: &Path, suite: &Suite) -> Result<Option<PathBuf>> {
-    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-    flags.push_str(" --cfg raddle_loom");
-    let args = ["test", "--no-run", "--release", "--message-format", "json"];
-    let output = cargo(root, &args)
-        .args(["-p", &suite.package, "--test", &suite.name])
-        .env("RUSTFLAGS", flags.trim_start())
+pub(crate) fn build(root: &Path, target: &Path, suite: &Suite) -> Result<Option<PathBuf>> {
+    let args = ["test", "--no-run", "--message-format", "json"];
+    let mut command = cargo(root, &args);
+    command.args(["-p", &suite.package]);
+    match suite.name.as_str() {
+        UNIT_TESTS => command.arg("--lib"),
+        name => command.args(["--test", name]),
+    };
+    if suite.kind == Kind::Models {
+        let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+        flags.push_str(" --cfg raddle_loom");
+        command
+            .arg("--release")
+            .env("RUSTFLAGS", flags.trim_start());
+    }
+    let output = command
         .env("CARGO_TARGET_DIR", target)
         // Nobody reads a backtrace of it, and it is built again and again.
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
         .env("CARGO_INCREMENTAL", "1")
         .stderr(Stdio::null())
@@ -96,7 +181,7 @@ fn build(root: &Path, target: &Path, suite: &Suite) -> Result<Option<PathBuf>> {
     let program = messages.lines().rev().find_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         let program = message["executable"].as_str()?;
-        (message["target"]["name"] == *suite.name).then(|| program.into())
+        (message["profile"]["test"] == true).then(|| program.into())
     });
     program.context("cargo names no program").map(Some)
 }

@@ -1,3 +1,6 @@
+use std::path::PathBuf;
+
+use super::judge::judges;
 use super::*;
 use crate::workspace::Dependency;
 
@@ -18,9 +21,18 @@ fn package(name: &str, uses: &[(&str, bool)]) -> Package {
     }
 }
 
-fn planted(text: &str) -> Mutant {
-    let file = text::File::new("a", "crates/a/src/word.rs".into(), text).unwrap();
-    mutants::of(&file, text).remove(0)
+fn args(only: &str) -> Args {
+    Args {
+        only: vec![only.to_owned()],
+        logic: false,
+        list: false,
+        own: false,
+        shallow: false,
+        no_models: false,
+        resume: false,
+        argued: false,
+        known: false,
+    }
 }
 
 #[test]
@@ -34,32 +46,12 @@ fn a_mutant_is_shown_to_its_crate_first_and_then_to_those_above() {
 }
 
 #[test]
-fn a_survivor_is_argued_by_a_row_that_names_it() {
-    let mutant = planted("fn set() { word.store(1, Ordering::Release) }");
-    let page = "| `crates/a/src/word.rs` | `set` | Release to Relaxed | nobody looks |";
-    assert!(is_argued(page, &mutant));
-    assert!(!is_argued("set: Release to Relaxed", &mutant));
-    assert!(!is_argued(&page.replace("`set`", "`get`"), &mutant));
-}
-
-#[test]
-fn what_was_caught_is_known_to_a_run_that_resumes() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("caught");
-    let mutant = planted("fn set() { word.store(1, Ordering::Release) }");
-    let mut book = Book::open(path.clone(), false).unwrap();
-    book.note(&mutant, "loom_word::a_word").unwrap();
-    let resumed = Book::open(path.clone(), true).unwrap();
-    assert_eq!(resumed.caught[&mutant.key()], "loom_word::a_word");
-    assert!(Book::open(path, false).unwrap().caught.is_empty());
-}
-
-#[test]
 fn the_files_of_this_workspace_have_mutants() {
     let root = workspace::root();
     let packages = workspace::packages(&root).unwrap();
-    let mutants = find(&root, &packages, &["crates/sched/src/idle.rs".to_owned()]).unwrap();
+    let (files, mutants) = find(&root, &packages, &args("crates/sched/src/idle.rs")).unwrap();
+    assert_eq!(files.len(), 1);
     let removed = |mutant: &&Mutant| mutant.change == "fence removed";
     assert_eq!(mutants.iter().filter(removed).count(), 3);
-    assert!(find(&root, &packages, &["no-such-crate".to_owned()]).is_err());
+    assert!(find(&root, &packages, &args("no-such-crate")).is_err());
 }

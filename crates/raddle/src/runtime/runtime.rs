@@ -166,16 +166,19 @@ impl Parts {
         // A time too long for the clock is for ever.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        match &mut self.scheduler {
-            Scheduler::CurrentThread(scheduler) => {
-                // The futures are dropped here, and find what their polls found.
-                let _layers = Layers::enter(handle);
-                scheduler.shutdown();
+        {
+            // Futures that are dropped here find what their polls found: all of a
+            // current-thread runtime, and those of a worker that has no thread.
+            let _layers = Layers::enter(handle);
+            match &mut self.scheduler {
+                Scheduler::CurrentThread(scheduler) => scheduler.shutdown(),
+                Scheduler::MultiThread { pool, .. } => {
+                    pool.shutdown(wait);
+                }
             }
-            Scheduler::MultiThread { pool, reliefs } => {
-                pool.shutdown(wait);
-                reliefs.shutdown(left());
-            }
+        }
+        if let Scheduler::MultiThread { reliefs, .. } = &mut self.scheduler {
+            reliefs.shutdown(left());
         }
         self.blocking.shutdown(left());
     }

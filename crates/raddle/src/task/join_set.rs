@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use raddle_task::ReadyList;
 use slab::Slab;
 
 use crate::runtime::Handle;
-use crate::task::ready_list::ReadyList;
 use crate::task::{AbortHandle, Id, JoinError, JoinHandle, LocalSet};
 
 /// How many members a poll looks at in vain before it lets others run.

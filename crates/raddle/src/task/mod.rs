@@ -11,7 +11,6 @@
 mod in_place;
 mod join_set;
 mod local_set;
-mod ready_list;
 mod task_local;
 
 use std::future::Future;

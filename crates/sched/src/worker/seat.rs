@@ -61,6 +61,31 @@ struct Place {
     is_advertised: bool,
 }
 
+impl Vacancy {
+    /// Takes what is in the vacancy for another thread than that which left it.
+    pub(crate) fn take(&self) -> Option<Seat> {
+        self.0.lock().take()
+    }
+}
+
+impl Place {
+    fn take(&mut self) -> Option<Seat> {
+        let seat = self.seat.take()?;
+        // Counted before the thread that is displaced can know that it is.
+        seat.shared.ended.lock().displaced += 1;
+        Some(seat)
+    }
+
+    fn take_if_closed(&mut self) -> Option<Seat> {
+        let seat = self.seat.as_ref()?;
+        // CHECK: the end, which looks for the worker later than this otherwise.
+        if !seat.shared.is_closed() {
+            return None;
+        }
+        self.take()
+    }
+}
+
 impl Worker {
     /// Whether the worker's state is `core`.
     pub(crate) fn is_of(&self, core: *const Core) -> bool {
@@ -116,7 +141,12 @@ impl Vacated<'_> {
             }
             place.is_advertised = true;
         }
-        if let Some(relief) = &self.0.core().shared.config.relief {
+        let core = self.0.core();
+        // No thread may be had, and the end of the scheduler looks for the worker.
+        let former = core.remote().vacancy.lock().replace(vacancy.clone());
+        drop(former);
+        core.shared.announce_vacancy();
+        if let Some(relief) = &core.shared.config.relief {
             relief(Relief {
                 vacancy: Some(vacancy.clone()),
             });
@@ -137,7 +167,8 @@ impl Vacated<'_> {
 /// meantime, no second one is made.
 ///
 /// Dropped, it leaves the worker where it is: its tasks wait until the function
-/// that blocks returns, or are stolen.
+/// that blocks returns, or are stolen. If the scheduler is shutting down, so does the
+/// worker, on the thread that drops it.
 #[must_use = "dropping it leaves the tasks of the worker waiting; call run on some thread"]
 pub struct Relief {
     /// There until it has been looked into.
@@ -164,17 +195,19 @@ impl Relief {
         let vacancy = self.vacancy.take()?;
         let mut place = vacancy.0.lock();
         place.is_advertised = false;
-        let seat = place.seat.take()?;
-        // Counted before the thread that is displaced can know that it is.
-        seat.shared.ended.lock().displaced += 1;
-        Some(seat)
+        place.take()
     }
 }
 
 impl Drop for Relief {
     fn drop(&mut self) {
         if let Some(vacancy) = self.vacancy.take() {
-            vacancy.0.lock().is_advertised = false;
+            let seat = {
+                let mut place = vacancy.0.lock();
+                place.is_advertised = false;
+                place.take_if_closed()
+            };
+            drop(seat.map(Worker::new));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A page of a live list, and a task's slot in it.
 
+use std::alloc::{self, Layout};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -11,6 +12,9 @@ use crate::cell::Header;
 
 /// The alignment of pages: the bits of an address below it are free for a [`Slot`].
 const ALIGN: usize = 64;
+/// The alignment of their memory, which is malloc's own: it takes ten times as long to give
+/// memory of another.
+const MEMORY_ALIGN: usize = 16;
 /// In a slot's address: which of the page's.
 const INDEX: usize = 31;
 /// In a slot's address: set once the list went to another thread during a poll of the task; never
@@ -18,7 +22,7 @@ const INDEX: usize = 31;
 const PARTED: usize = INDEX + 1;
 
 /// Room for a few tasks. It is the list's, and without a list that of the tasks that are left.
-#[repr(C, align(64))]
+#[repr(C)]
 pub(crate) struct Page {
     list: ListId,
     pub(super) word: Word,
@@ -29,14 +33,34 @@ pub(crate) struct Page {
     /// The slots that have a task, also one that has left on another thread.
     pub(super) occupied: Cell<usize>,
     tasks: [Cell<NonNull<Header>>; SLOTS as usize],
+    /// Where the memory begins in which the page is.
+    start: NonNull<u8>,
     /// Read by all accesses of other threads, and written when the page is freed, so that a model
     /// sees their order.
     memory: UnsafeCell<()>,
 }
 
 impl Page {
+    /// Room for a page wherever in it the first aligned address is.
+    const MEMORY: Layout = {
+        let size = size_of::<Self>() + ALIGN - MEMORY_ALIGN;
+        match Layout::from_size_align(size, MEMORY_ALIGN) {
+            Ok(layout) => layout,
+            Err(_) => panic!("a page is small"),
+        }
+    };
+
     pub(super) fn allocate(list: ListId) -> NonNull<Self> {
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc::alloc(Self::MEMORY) };
+        let Some(start) = NonNull::new(start) else {
+            alloc::handle_alloc_error(Self::MEMORY)
+        };
+        let skipped = start.addr().get().wrapping_neg() % ALIGN;
+        // SAFETY: the memory is larger than a page by the most that is skipped.
+        let place = unsafe { start.byte_add(skipped) }.cast();
         let page = Self {
+            start,
             list,
             word: Word::new(),
             previous: Cell::new(None),
@@ -45,15 +69,21 @@ impl Page {
             tasks: [const { Cell::new(NonNull::dangling()) }; SLOTS as usize],
             memory: UnsafeCell::new(()),
         };
-        NonNull::from(Box::leak(Box::new(page)))
+        // SAFETY: the memory is new, and the place in it is aligned.
+        unsafe { place.write(page) };
+        place
     }
 
     /// # Safety
     ///
     /// The page comes from [`allocate`](Self::allocate), and nobody uses it any more.
     pub(super) unsafe fn free(page: NonNull<Self>) {
-        // SAFETY: the caller says so.
-        drop(unsafe { Box::from_raw(page.as_ptr()) });
+        // SAFETY: the page is the caller's.
+        let start = unsafe { page.as_ref() }.start;
+        // SAFETY: as above.
+        unsafe { page.drop_in_place() };
+        // SAFETY: `allocate` got it so, and the page in it is gone.
+        unsafe { alloc::dealloc(start.as_ptr(), Self::MEMORY) };
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -169,6 +199,9 @@ impl Slot {
 }
 
 const _: () = assert!(
-    align_of::<Page>() == ALIGN && SLOTS as usize <= INDEX && PARTED + INDEX < ALIGN,
+    align_of::<Page>() <= ALIGN
+        && size_of::<Page>() > PARTED + INDEX
+        && SLOTS as usize <= INDEX
+        && PARTED + INDEX < ALIGN,
     "a slot's index and mark are below the alignment of pages"
 );

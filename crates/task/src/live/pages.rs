@@ -9,7 +9,7 @@ use super::word::ALL;
 use crate::cell::Header;
 
 /// How many pages in a row are looked at in vain for tasks that have left on other threads.
-const VAIN_LOOKS: usize = 4;
+const VAIN_LOOKS: usize = 2;
 
 /// Pages with free slots, and pages without.
 ///

@@ -1,16 +1,20 @@
 //! A task for the models of this crate: it knows what is alive of it.
 #![allow(dead_code, reason = "each suite uses a part of it")]
 
+mod woken;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc as Untracked;
 use std::sync::atomic::AtomicUsize as Count;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 use raddle_std::cell::UnsafeCell;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Arc, Mutex};
 use raddle_task::{JoinError, JoinHandle, Outcome, Runnable, Schedule};
+
+pub(crate) use woken::Woken;
 
 /// Counts what is alive. The counters are std's, so that they order nothing.
 #[derive(Clone, Default)]
@@ -280,26 +284,5 @@ pub(crate) fn join(mut handle: JoinHandle<Value>) -> Result<u32, JoinError> {
     match poll(&mut handle, Waker::noop()) {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("the task is not complete: a wake was lost"),
-    }
-}
-
-/// A join waker that says whether it was woken.
-#[derive(Default)]
-pub(crate) struct Woken(std::sync::atomic::AtomicBool);
-
-impl Woken {
-    pub(crate) fn new() -> (Untracked<Self>, Waker) {
-        let woken = Untracked::new(Self::default());
-        (woken.clone(), Waker::from(woken))
-    }
-
-    pub(crate) fn get(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-impl Wake for Woken {
-    fn wake(self: Untracked<Self>) {
-        self.0.store(true, Ordering::SeqCst);
     }
 }

@@ -1,14 +1,29 @@
 //! Which members of a set to look at: the keys whose wakers were woken.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
 use raddle_std::sync::{Mutex, Rank};
 
-/// Keys in the order of their wakes. A key may be listed more than once, or
-/// be that of a member which is gone: to look at it then does no harm.
-pub(crate) struct ReadyList {
+/// Keys of the members of a set in the order of their wakes. A key may be listed more
+/// than once, or be that of a member which is gone: to look at it then does no
+/// harm.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::task::{Context, Waker};
+/// use raddle_task::ReadyList;
+///
+/// let list = Arc::new(ReadyList::default());
+/// let waker = list.waker(7);
+/// let cx = Context::from_waker(Waker::noop());
+/// assert_eq!(list.pop_or_wait(&cx), None);
+/// waker.wake();
+/// assert_eq!(list.pop_or_wait(&cx), Some(7));
+/// ```
+pub struct ReadyList {
     state: Mutex<State>,
 }
 
@@ -33,26 +48,39 @@ struct Member {
     list: Arc<ReadyList>,
 }
 
+impl fmt::Debug for ReadyList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadyList")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
 impl ReadyList {
     /// A waker that lists `key`.
-    pub(crate) fn waker(self: &Arc<Self>, key: usize) -> Waker {
+    pub fn waker(self: &Arc<Self>, key: usize) -> Waker {
         let list = Arc::clone(self);
         Waker::from(Arc::new(Member { key, list }))
     }
 
     /// How many keys are listed.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.state.lock().keys.len()
     }
 
+    /// Whether no key is listed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Takes the first key out.
-    pub(crate) fn pop(&self) -> Option<usize> {
+    pub fn pop(&self) -> Option<usize> {
         self.state.lock().keys.pop_front()
     }
 
     /// Takes the first key out; without one, sees to it that the next wakes
     /// `cx`.
-    pub(crate) fn pop_or_wait(&self, cx: &Context<'_>) -> Option<usize> {
+    pub fn pop_or_wait(&self, cx: &Context<'_>) -> Option<usize> {
         {
             let mut state = self.state.lock();
             if let Some(key) = state.keys.pop_front() {
@@ -74,12 +102,12 @@ impl ReadyList {
     }
 
     /// Forgets all keys.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.state.lock().keys.clear();
     }
 
     /// Lists `key` and wakes who waits for it.
-    pub(crate) fn push(&self, key: usize) {
+    pub fn push(&self, key: usize) {
         let mut state = self.state.lock();
         state.keys.push_back(key);
         let waiter = state.waiter.take();

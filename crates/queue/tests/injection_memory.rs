@@ -1,0 +1,115 @@
+//! The injection queue: which memory it keeps, and what runs under its lock.
+#![cfg(not(raddle_loom))]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use raddle_queue::{Injection, local};
+
+thread_local! {
+    /// The bytes that this thread holds: allocated and not freed.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    /// How many times this thread has allocated, or moved an allocation.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count(bytes: isize, allocations: usize) {
+    HELD.set(HELD.get() + bytes);
+    ALLOCATIONS.set(ALLOCATIONS.get() + allocations);
+}
+
+struct Counting;
+
+// SAFETY: the system's allocator does all that is asked of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize, 1);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize), 0);
+        // SAFETY: as above.
+        unsafe { System.dealloc(memory, layout) };
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as isize - layout.size() as isize, 1);
+        // SAFETY: as above.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Twice what an empty queue keeps room for.
+const BURST: u64 = 1 << 15;
+
+#[test]
+fn the_memory_of_a_burst_is_returned_when_the_queue_is_empty() {
+    let before = HELD.get();
+    let queue = Injection::new();
+    for item in 0..BURST {
+        queue.push(item).unwrap();
+    }
+    assert!(HELD.get() - before >= 1 << 18);
+    while queue.pop().is_some() {}
+    assert!(HELD.get() - before <= 1 << 17);
+}
+
+#[test]
+fn a_small_queue_keeps_its_memory_when_it_is_empty() {
+    let queue = Injection::new();
+    queue.push_batch(0..100).unwrap();
+    assert_eq!(queue.pop_batch(100).count(), 100);
+    let before = ALLOCATIONS.get();
+    for item in 0..100 {
+        queue.push(item).unwrap();
+    }
+    assert_eq!(ALLOCATIONS.get(), before);
+}
+
+#[test]
+fn taking_items_moves_no_memory_before_the_last() {
+    let queue = Injection::new();
+    queue.push_batch(0..BURST).unwrap();
+    let before = ALLOCATIONS.get();
+    for _ in 0..BURST - 1 {
+        queue.pop().unwrap();
+    }
+    assert_eq!(ALLOCATIONS.get(), before);
+}
+
+#[test]
+fn an_accepted_push_is_counted_under_the_lock() {
+    let queue = Injection::new();
+    let pushed = Cell::new(0);
+    queue
+        .push_with(1, || {
+            pushed.set(pushed.get() + 1);
+            // Takes nothing, and so takes no lock either.
+            assert_eq!(queue.pop_batch(0).count(), 0);
+        })
+        .unwrap();
+    assert_eq!((pushed.get(), queue.len()), (1, 1));
+    queue.close();
+    assert_eq!(queue.push_with(2, || pushed.set(9)), Err(2));
+    assert_eq!(pushed.get(), 1);
+}
+
+#[test]
+fn what_goes_to_a_local_queue_is_no_longer_counted() {
+    let mut items = [0_u32; 6];
+    let queue = Injection::new();
+    queue
+        .push_batch(items.iter_mut().map(NonNull::from))
+        .unwrap();
+    let (owner, _) = local::new::<_, 4>();
+    assert_eq!(queue.pop_into(3, &owner).unwrap().moved, 2);
+    assert_eq!((queue.len(), owner.len()), (3, 2));
+    assert_eq!(queue.pop_into(9, &owner).unwrap().moved, 2);
+    assert_eq!((queue.len(), owner.len()), (0, 4));
+}

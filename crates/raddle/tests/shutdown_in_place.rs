@@ -1,0 +1,359 @@
+//! Shutdown while threads block on futures that wait for a timer or a socket:
+//! the driver shuts down, which ends their waits.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+mod common;
+
+use std::future::{Future, pending};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use common::{Live, current_thread, each_flavor, eventually, multi_thread, with_policy};
+use raddle::net::{TcpListener, UdpSocket};
+use raddle::runtime::{Builder, Handle, Policy, Runtime};
+use raddle::task::{JoinHandle, block_in_place};
+use raddle::time::sleep;
+
+const HOUR: Duration = Duration::from_secs(3600);
+/// Longer than anything here takes on a slow machine.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What a thread waits for, which never comes.
+#[derive(Clone, Copy, Debug)]
+enum Waits {
+    Sleep,
+    Accept,
+    Receive,
+}
+
+impl Waits {
+    const ALL: [Self; 3] = [Self::Sleep, Self::Accept, Self::Receive];
+
+    /// Waits, and says so in the poll that is the first to be pending.
+    async fn wait(self, begun: Sender<()>) -> io::Result<()> {
+        match self {
+            Self::Sleep => after(begun, sleep(HOUR)).await,
+            Self::Accept => {
+                let listener = TcpListener::bind("127.0.0.1:0").await?;
+                after(begun, listener.accept()).await?;
+            }
+            Self::Receive => {
+                let socket = UdpSocket::bind("127.0.0.1:0").await?;
+                after(begun, socket.recv(&mut [0])).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is how the wait ends at a shutdown: a sleep panics, a socket
+    /// returns an error.
+    fn has_ended(self, result: &thread::Result<io::Result<()>>) -> bool {
+        match (self, result) {
+            (Self::Sleep, Err(payload)) => payload
+                .downcast_ref::<&str>()
+                .is_some_and(|message| message.contains("the timers have shut down")),
+            (Self::Accept | Self::Receive, Ok(Err(error))) => {
+                raddle::runtime::is_rt_shutdown_err(error)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Polls `future` once, then says that the wait has begun.
+async fn after<F: Future>(begun: Sender<()>, future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    let mut begun = Some(begun);
+    std::future::poll_fn(move |cx| {
+        let polled = future.as_mut().poll(cx);
+        if let Some(begun) = begun.take() {
+            begun.send(()).unwrap();
+        }
+        polled
+    })
+    .await
+}
+
+/// Runs `test` on a thread of its own, which must end.
+fn ends<R: Send + 'static>(what: &str, test: impl FnOnce() -> R + Send + 'static) -> R {
+    let (sender, receiver) = channel();
+    let thread = thread::spawn(move || sender.send(test()));
+    match receiver.recv_timeout(LIMIT) {
+        Ok(result) => {
+            thread.join().unwrap().unwrap();
+            result
+        }
+        Err(error) => panic!("{what}: {error}"),
+    }
+}
+
+/// The runtimes whose workers go to other threads.
+fn builders() -> impl Iterator<Item = Builder> {
+    [Policy::WorkStealing, Policy::Shared]
+        .into_iter()
+        .flat_map(|policy| {
+            [1, 2, 4].map(|workers| {
+                let mut builder = with_policy(policy);
+                builder.worker_threads(workers);
+                builder
+            })
+        })
+}
+
+type Ending = thread::Result<io::Result<()>>;
+
+/// A task that waits in `block_in_place`, and how its wait ends.
+fn spawn_waiting(
+    runtime: &Runtime,
+    waits: Waits,
+    live: Live,
+) -> (JoinHandle<()>, std::sync::mpsc::Receiver<Ending>) {
+    let ((begun, has_begun), (ended, ending)) = (channel(), channel());
+    let task = runtime.spawn(async move {
+        let _live = live;
+        let result = block_in_place(|| {
+            let wait = || Handle::current().block_on(waits.wait(begun));
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(wait))
+        });
+        ended.send(result).unwrap();
+        pending::<()>().await;
+    });
+    has_begun.recv().unwrap();
+    (task, ending)
+}
+
+#[test]
+fn drop_ends_a_wait_in_place() {
+    for mut builder in builders() {
+        for waits in Waits::ALL {
+            let runtime = builder.build().unwrap();
+            let count = Arc::new(AtomicUsize::new(0));
+            let (_task, ending) = spawn_waiting(&runtime, waits, Live::new(&count));
+            ends("the drop", move || drop(runtime));
+            assert!(waits.has_ended(&ending.recv().unwrap()), "{waits:?}");
+            assert_eq!(count.load(SeqCst), 0);
+        }
+    }
+}
+
+thread_local! {
+    /// Dropped when the thread ends.
+    static AT_END: std::cell::RefCell<Option<Live>> = const { std::cell::RefCell::new(None) };
+}
+
+/// The task and its thread are freed, although nobody waits for that.
+#[test]
+fn shutdown_without_a_wait_frees_task_and_thread() {
+    for mut builder in builders() {
+        for waits in Waits::ALL {
+            for wait in [None, Some(Duration::ZERO), Some(Duration::from_millis(1))] {
+                let runtime = builder.build().unwrap();
+                let tasks = Arc::new(AtomicUsize::new(0));
+                let threads = Arc::new(AtomicUsize::new(0));
+                let at_end = Live::new(&threads);
+                let live = Live::new(&tasks);
+                let ((begun, has_begun), (ended, ending)) = (channel(), channel());
+                runtime.spawn(async move {
+                    let _live = live;
+                    AT_END.set(Some(at_end));
+                    block_in_place(|| {
+                        let wait = || Handle::current().block_on(waits.wait(begun));
+                        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(wait));
+                        ended.send(result).unwrap();
+                    });
+                });
+                has_begun.recv().unwrap();
+                match wait {
+                    None => runtime.shutdown_background(),
+                    Some(wait) => runtime.shutdown_timeout(wait),
+                }
+                let result = ending.recv_timeout(LIMIT).expect("the wait goes on");
+                assert!(waits.has_ended(&result), "{waits:?}");
+                eventually("the task is freed", || tasks.load(SeqCst) == 0);
+                eventually("the thread is freed", || threads.load(SeqCst) == 0);
+            }
+        }
+    }
+}
+
+/// Every worker's thread waits, and so do those that took the workers over.
+#[test]
+fn drop_ends_the_waits_of_many_tasks() {
+    for mut builder in builders() {
+        let runtime = builder.build().unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        let endings: Vec<_> = Waits::ALL
+            .into_iter()
+            .cycle()
+            .take(12)
+            .map(|waits| (waits, spawn_waiting(&runtime, waits, Live::new(&count))))
+            .collect();
+        ends("the drop", move || drop(runtime));
+        for (waits, (_task, ending)) in endings {
+            assert!(waits.has_ended(&ending.recv().unwrap()), "{waits:?}");
+        }
+        assert_eq!(count.load(SeqCst), 0);
+    }
+}
+
+/// The threads that take workers over are used up, so that a worker stays with
+/// the thread that waits.
+#[test]
+fn drop_ends_a_wait_in_place_without_another_thread() {
+    for waits in Waits::ALL {
+        let mut builder = multi_thread();
+        builder.worker_threads(1).max_blocking_threads(1);
+        let runtime = builder.build().unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        // One more than there are threads: the worker's own, and two others.
+        let endings: Vec<_> = (0..3)
+            .map(|_| spawn_waiting(&runtime, waits, Live::new(&count)))
+            .collect();
+        ends("the drop", move || drop(runtime));
+        for (_task, ending) in endings {
+            assert!(waits.has_ended(&ending.recv().unwrap()), "{waits:?}");
+        }
+        assert_eq!(count.load(SeqCst), 0);
+    }
+}
+
+/// As above, where nobody waits for the end.
+#[test]
+fn shutdown_without_a_wait_frees_tasks_without_another_thread() {
+    let mut builder = multi_thread();
+    builder.worker_threads(1).max_blocking_threads(1);
+    let runtime = builder.build().unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let endings: Vec<_> = (0..3)
+        .map(|_| spawn_waiting(&runtime, Waits::Accept, Live::new(&count)))
+        .collect();
+    runtime.shutdown_background();
+    for (_task, ending) in endings {
+        let result = ending.recv_timeout(LIMIT).expect("the wait goes on");
+        assert!(Waits::Accept.has_ended(&result));
+    }
+    eventually("the tasks are freed", || count.load(SeqCst) == 0);
+}
+
+/// The same where the last of the tasks blocks after the runtime was closed, with
+/// or without a thread that waits for the end.
+#[test]
+fn shutdown_ends_a_wait_in_place_that_begins_later_without_another_thread() {
+    for waits_for_end in [true, false] {
+        let mut builder = multi_thread();
+        builder.worker_threads(1).max_blocking_threads(1);
+        let runtime = builder.build().unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        let _earlier: Vec<_> = (0..2)
+            .map(|_| spawn_waiting(&runtime, Waits::Accept, Live::new(&count)))
+            .collect();
+        let live = Live::new(&count);
+        let ((begun, has_begun), (open, gate)) = (channel(), channel::<()>());
+        runtime.spawn(async move {
+            let _live = live;
+            begun.send(()).unwrap();
+            let _ = gate.recv();
+            block_in_place(|| {
+                let wait = || Handle::current().block_on(sleep(HOUR));
+                let _ = std::panic::catch_unwind(wait);
+            });
+        });
+        has_begun.recv().unwrap();
+        let handle = runtime.handle().clone();
+        let ending = thread::spawn(move || match waits_for_end {
+            true => drop(runtime),
+            false => runtime.shutdown_background(),
+        });
+        // A task is cancelled on the spot once the runtime is closed.
+        eventually("closed", || handle.spawn(pending::<()>()).is_finished());
+        match waits_for_end {
+            true => thread::sleep(Duration::from_millis(10)),
+            false => eventually("returned", || ending.is_finished()),
+        }
+        drop(open);
+        ends("the end", move || ending.join().unwrap());
+        eventually("the tasks are freed", || count.load(SeqCst) == 0);
+    }
+}
+
+/// The end comes while threads are on their way to workers, and before the waits
+/// have begun.
+#[test]
+fn shutdown_races_with_waits_that_begin() {
+    for round in 0..60 {
+        let mut builder = multi_thread();
+        let runtime = builder.worker_threads(1 + round % 2).build().unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        for _ in 0..3 {
+            let live = Live::new(&count);
+            runtime.spawn(async move {
+                let _live = live;
+                block_in_place(|| {
+                    let wait = || Handle::current().block_on(sleep(HOUR));
+                    let _ = std::panic::catch_unwind(wait);
+                });
+            });
+        }
+        for _ in 0..round {
+            thread::yield_now();
+        }
+        match round % 3 {
+            0 => runtime.shutdown_background(),
+            _ => ends("the drop", move || drop(runtime)),
+        }
+        eventually("the tasks are freed", || count.load(SeqCst) == 0);
+    }
+}
+
+/// A thread outside the runtime, and one for blocking work.
+#[test]
+fn drop_ends_a_wait_on_a_foreign_thread() {
+    for waits in Waits::ALL {
+        each_flavor(move |runtime| {
+            let handle = runtime.handle().clone();
+            let (begun, has_begun) = channel();
+            let blocking_begun = begun.clone();
+            let (ended, ending) = channel();
+            let blocking_ended = ended.clone();
+            let wait = move |handle: Handle, begun, ended: Sender<Ending>| {
+                let wait = || handle.block_on(waits.wait(begun));
+                let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(wait));
+                ended.send(result).unwrap();
+            };
+            runtime.spawn_blocking(move || {
+                wait(Handle::current(), blocking_begun, blocking_ended);
+            });
+            let foreign = thread::spawn(move || wait(handle, begun, ended));
+            // A current-thread runtime drives nothing now: both wait all the same.
+            has_begun.recv().unwrap();
+            has_begun.recv().unwrap();
+            ends("the drop", move || drop(runtime));
+            for _ in 0..2 {
+                let result = ending.recv_timeout(LIMIT).expect("the wait goes on");
+                assert!(waits.has_ended(&result), "{waits:?}");
+            }
+            foreign.join().unwrap();
+        });
+    }
+}
+
+/// The one that drives a current-thread runtime is elsewhere.
+#[test]
+fn shutdown_of_a_current_thread_runtime_ends_a_foreign_wait() {
+    for waits in Waits::ALL {
+        let runtime = current_thread().build().unwrap();
+        let handle = runtime.handle().clone();
+        let (begun, has_begun) = channel();
+        let foreign = thread::spawn(move || handle.block_on(waits.wait(begun)));
+        has_begun.recv().unwrap();
+        runtime.block_on(async { raddle::task::yield_now().await });
+        runtime.shutdown_background();
+        let result = ends("the thread", move || foreign.join());
+        assert!(waits.has_ended(&result), "{waits:?}");
+    }
+}

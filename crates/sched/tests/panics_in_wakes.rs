@@ -1,0 +1,173 @@
+//! What panics while it wakes a task, between the moment at which the wake owns
+//! the task and that at which a queue does, or right after it.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use common::{Census, POLICIES, Signal, config_of, message_of, pool_of, wait_until};
+use raddle_sched::{Driver, Handle, Policy, Pool, Unpark};
+use raddle_std::sync::{Condvar, Mutex, Rank};
+
+/// Runs `test` on a thread of its own, which must end.
+fn ends(test: impl FnOnce() + Send + 'static) {
+    let (sender, receiver) = channel();
+    let thread = thread::spawn(move || {
+        test();
+        sender.send(()).unwrap();
+    });
+    let ended = receiver.recv_timeout(Duration::from_secs(30));
+    assert_eq!(ended, Ok(()), "it hangs, or panicked");
+    thread.join().unwrap();
+}
+
+/// Spawns a task that waits for `signal`, on worker 0 if workers keep theirs.
+fn spawn_waiting(handle: &Handle, policy: Policy, signal: &Signal, census: &Census) {
+    let (waits, citizen) = (signal.clone(), census.citizen());
+    match policy {
+        Policy::Sharded => drop(handle.spawn_on(0, move || async move {
+            let not_send = std::rc::Rc::new(citizen);
+            waits.await;
+            drop(not_send);
+        })),
+        _ => drop(handle.spawn(async move {
+            let _citizen = citizen;
+            waits.await;
+        })),
+    }
+    wait_until(|| signal.polls() == 1);
+}
+
+/// A waker is woken under a lock under which no other may be taken. Debug
+/// assertions say so, and neither is the task dropped by that, on the wrong thread,
+/// nor does the pool wait for it for ever.
+#[test]
+fn a_wake_under_a_leaf_panics_and_leaves_the_task_to_its_worker() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    for policy in POLICIES {
+        let (census, signal) = (Census::default(), Signal::default());
+        let pool = pool_of(policy, 2);
+        spawn_waiting(pool.handle(), policy, &signal, &census);
+        let lock = Mutex::ranked(Rank::leaf("a lock of the test"), ());
+        let waker = signal.waker().unwrap();
+        let held = lock.lock();
+        let message = message_of(|| waker.wake());
+        assert!(message.contains("is taken under the lock \"a lock of the test\""));
+        drop(held);
+        ends(move || drop(pool));
+        assert_eq!((census.alive(), census.dropped()), (0, 1), "{policy:?}");
+        assert_ne!(
+            census.drop_threads(),
+            [thread::current().id()],
+            "{policy:?}"
+        );
+    }
+}
+
+/// The same inside a task of a worker, whose queue overflows into the injection
+/// queue.
+#[test]
+fn wakes_under_a_leaf_on_a_worker_lose_no_task() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    const TASKS: usize = 1_000;
+    for policy in POLICIES {
+        let census = Census::default();
+        let pool = pool_of(policy, 1);
+        let signals: Vec<_> = (0..TASKS).map(|_| Signal::default()).collect();
+        for signal in &signals {
+            spawn_waiting(pool.handle(), policy, signal, &census);
+        }
+        let wakers: Vec<_> = signals
+            .iter()
+            .map(|signal| signal.waker().unwrap())
+            .collect();
+        let waking = pool.handle().spawn(async move {
+            let lock = Mutex::ranked(Rank::leaf("a lock of the test"), ());
+            let _held = lock.lock();
+            for waker in wakers {
+                let wake = std::panic::AssertUnwindSafe(|| waker.wake());
+                let _ = std::panic::catch_unwind(wake);
+            }
+        });
+        pool.handle().block_on(waking).unwrap();
+        ends(move || drop(pool));
+        assert_eq!((census.alive(), census.dropped()), (0, TASKS), "{policy:?}");
+        assert!(!census.drop_threads().contains(&thread::current().id()));
+    }
+}
+
+/// A driver that can be unparked, whose unparker panics all the same.
+#[derive(Clone, Default)]
+struct PanickingUnpark(Arc<UnparkState>);
+
+#[derive(Default)]
+struct UnparkState {
+    panics: AtomicBool,
+    unparks: AtomicUsize,
+    unparked: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Driver for PanickingUnpark {
+    fn park(&mut self, timeout: Option<Duration>, _: usize) {
+        let mut unparked = self.0.unparked.lock();
+        while !*unparked && timeout.is_none() {
+            unparked = self.0.changed.wait(unparked);
+        }
+        *unparked = false;
+    }
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::new(self.clone())
+    }
+
+    fn shutdown(&mut self) {}
+}
+
+impl Unpark for PanickingUnpark {
+    fn unpark(&self) {
+        *self.0.unparked.lock() = true;
+        self.0.changed.notify_all();
+        self.0.unparks.fetch_add(1, SeqCst);
+        if self.0.panics.load(SeqCst) {
+            std::panic::resume_unwind(Box::new("planted"));
+        }
+    }
+}
+
+#[test]
+fn an_unparker_that_panics_loses_no_task_and_no_wake() {
+    for policy in POLICIES {
+        let (census, driver) = (Census::default(), PanickingUnpark::default());
+        let workers = match policy {
+            // Each has a driver of its own.
+            Policy::Sharded => 1,
+            _ => 2,
+        };
+        let config = config_of(policy, workers);
+        let pool = Pool::start(config, Some(Box::new(driver.clone()))).unwrap();
+        let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
+        for signal in &signals {
+            spawn_waiting(pool.handle(), policy, signal, &census);
+        }
+        driver.0.panics.store(true, SeqCst);
+        for (index, signal) in signals[..5].iter().enumerate() {
+            signal.set();
+            wait_until(|| census.dropped() == index + 1);
+        }
+        // The end wakes the workers, and aborts the other tasks.
+        ends(move || drop(pool));
+        assert_eq!((census.alive(), census.dropped()), (0, 10), "{policy:?}");
+        assert!(driver.0.unparks.load(SeqCst) > 0);
+        assert!(!census.drop_threads().contains(&thread::current().id()));
+    }
+}

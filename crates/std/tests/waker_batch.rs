@@ -1,0 +1,76 @@
+//! Batches of wakers, some of which panic.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Wake, Waker};
+
+use raddle_std::WakerBatch;
+
+/// Counts its wakes, and panics each time with what it is told to.
+struct Counted {
+    woken: AtomicUsize,
+    panics: bool,
+}
+
+/// A payload whose drop panics.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("a payload's drop (expected by this test)");
+    }
+}
+
+impl Wake for Counted {
+    fn wake(self: Arc<Self>) {
+        self.woken.fetch_add(1, SeqCst);
+        if self.panics {
+            resume_unwind(Box::new(Bomb));
+        }
+    }
+}
+
+/// A batch in which every third waker panics, and its two kinds.
+fn batch() -> (WakerBatch, [Arc<Counted>; 2]) {
+    let counted = [false, true].map(|panics| {
+        Arc::new(Counted {
+            woken: AtomicUsize::new(0),
+            panics,
+        })
+    });
+    let mut batch = WakerBatch::new();
+    while !batch.is_full() {
+        let kind = usize::from(batch.len().is_multiple_of(3));
+        batch.push(Waker::from(Arc::clone(&counted[kind])));
+    }
+    (batch, counted)
+}
+
+fn woken(counted: &[Arc<Counted>; 2]) -> [usize; 2] {
+    counted.each_ref().map(|kind| kind.woken.load(SeqCst))
+}
+
+#[test]
+fn contained_panics_keep_no_waker_from_its_wake() {
+    let (mut batch, counted) = batch();
+    batch.wake_all_contained();
+    assert_eq!(woken(&counted), [21, 11]);
+    assert!(batch.is_empty());
+    // It may be filled again.
+    batch.push(Waker::noop().clone());
+    batch.wake_all_contained();
+}
+
+#[test]
+fn the_first_panic_goes_on_and_the_drop_wakes_the_rest() {
+    let (mut batch, counted) = batch();
+    let panic = catch_unwind(AssertUnwindSafe(|| batch.wake_all())).unwrap_err();
+    assert!(panic.is::<Bomb>());
+    std::mem::forget(panic);
+    assert_eq!(woken(&counted), [0, 1]);
+    drop(batch);
+    assert_eq!(woken(&counted), [21, 11]);
+}

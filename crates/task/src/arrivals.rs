@@ -1,0 +1,173 @@
+//! The tasks of a local list that other threads have woken.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::task::Waker;
+
+use raddle_std::sync::{Condvar, Mutex, Rank};
+use slab::Slab;
+
+use crate::LocalRunnable;
+
+/// The queue of a [`LocalList`](crate::LocalList)'s thread that any thread pushes
+/// to, and the drivers to be woken then: those that poll the list's tasks.
+///
+/// A driver registers its waker first and takes the tasks then. A push adds the
+/// task first and takes the wakers then. So a task is taken, or a waker is woken.
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use std::sync::Arc;
+/// use std::task::Waker;
+/// use raddle_task::{Arrivals, LocalList, LocalRunnable, ScheduleLocal};
+///
+/// #[derive(Default)]
+/// struct Shared(Arrivals);
+///
+/// impl ScheduleLocal for Shared {
+///     fn schedule(&self, task: LocalRunnable) {
+///         self.0.push(task);
+///     }
+/// }
+///
+/// let (list, shared) = (LocalList::new(), Arc::new(Shared::default()));
+/// let (task, handle) = list.spawn(async {}, shared.clone());
+/// let driver = shared.0.join();
+/// shared.0.push(task);
+/// shared.0.register(driver, Waker::noop());
+/// let mut due = VecDeque::new();
+/// shared.0.take(&mut due);
+/// for task in due {
+///     list.run(task);
+/// }
+/// assert!(handle.is_finished());
+/// shared.0.leave(driver);
+/// ```
+pub struct Arrivals {
+    state: Mutex<State>,
+    /// A task has arrived for the thread that waits in `wait`.
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    arrived: VecDeque<LocalRunnable>,
+    /// The drivers, each at its place: the waker of one that waits.
+    drivers: Slab<Option<Waker>>,
+    /// Set while a thread is in `wait`.
+    waiting: bool,
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self {
+            state: Mutex::ranked(Rank::leaf("arrivals of local tasks"), State::default()),
+            arrived: Condvar::new(),
+        }
+    }
+}
+
+impl Arrivals {
+    /// Adds a driver, and returns its place.
+    pub fn join(&self) -> usize {
+        self.state.lock().drivers.insert(None)
+    }
+
+    /// Removes the driver at `place`. One that leaves tasks behind
+    /// [calls](Self::call) the others.
+    ///
+    /// # Panics
+    ///
+    /// If no driver has this place.
+    pub fn leave(&self, place: usize) {
+        // The lock is gone when the waker is dropped: that is the user's code.
+        let waker = self.state.lock().drivers.remove(place);
+        drop(waker);
+    }
+
+    /// Has the next push or [`call`](Self::call) wake this driver, once.
+    ///
+    /// # Panics
+    ///
+    /// If no driver has this place.
+    pub fn register(&self, place: usize, waker: &Waker) {
+        let registered = self.state.lock().drivers[place]
+            .as_ref()
+            .is_some_and(|former| former.will_wake(waker));
+        if registered {
+            return;
+        }
+        // Cloned and dropped without the lock.
+        let waker = waker.clone();
+        let former = self.state.lock().drivers[place].replace(waker);
+        drop(former);
+    }
+
+    /// Wakes every driver that has registered its waker.
+    pub fn call(&self) {
+        while let Some(waker) = self.waiting_driver() {
+            waker.wake();
+        }
+    }
+
+    fn waiting_driver(&self) -> Option<Waker> {
+        self.state.lock().waiting_driver()
+    }
+
+    /// Adds a task that is due, and wakes the drivers.
+    pub fn push(&self, task: LocalRunnable) {
+        // A panic would leak the task, for which the end of the set waits; so the order
+        // of locks is checked after the push.
+        let mut state = self.state.lock_unordered();
+        state.arrived.push_back(task);
+        if state.waiting {
+            self.arrived.notify_one();
+        }
+        let waker = state.waiting_driver();
+        drop(state);
+        self.state.check_order();
+        if let Some(waker) = waker {
+            waker.wake();
+            self.call();
+        }
+    }
+
+    /// Whether a task has arrived.
+    pub fn has_arrived(&self) -> bool {
+        !self.state.lock().arrived.is_empty()
+    }
+
+    /// Puts the tasks that have arrived behind those in `due`.
+    pub fn take(&self, due: &mut VecDeque<LocalRunnable>) {
+        due.append(&mut self.state.lock().arrived);
+    }
+
+    /// Blocks the thread of the list until a task has arrived.
+    pub fn wait(&self) {
+        let mut state = self.state.lock();
+        state.waiting = true;
+        while state.arrived.is_empty() {
+            state = self.arrived.wait(state);
+        }
+        state.waiting = false;
+    }
+}
+
+impl State {
+    fn waiting_driver(&mut self) -> Option<Waker> {
+        self.drivers.iter_mut().find_map(|(_, waker)| waker.take())
+    }
+}
+
+impl fmt::Debug for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state.lock();
+        f.debug_struct("Arrivals")
+            .field("arrived", &state.arrived.len())
+            .field("drivers", &state.drivers.len())
+            .finish()
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

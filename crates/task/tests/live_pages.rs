@@ -1,0 +1,126 @@
+//! The pages of a live list are freed, wherever their tasks complete.
+#![cfg(not(raddle_loom))]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::Executor;
+use raddle_task::{LiveList, Outcome, Runnable};
+
+/// Bytes that are allocated now.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: it is the system's allocator; the count allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.fetch_add(layout.size(), Ordering::SeqCst);
+        // SAFETY: the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::SeqCst);
+        // SAFETY: the caller's; `alloc` is the system's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Tasks of ten pages.
+const TASKS: usize = 310;
+/// Ten pages that are not freed in each of as many rounds are 200 KB.
+const ROUNDS: usize = 50;
+/// What may differ between two rounds: a page, and what the test itself holds.
+const SLACK: usize = 2048;
+
+fn adopted(executor: &Executor, live: &LiveList) -> Vec<Runnable> {
+    let task = |_| {
+        let (task, handle) = executor.task(async {});
+        live.adopt(&task);
+        drop(handle);
+        task
+    };
+    (0..TASKS).map(task).collect()
+}
+
+/// Runs `round` often, and checks that it leaves nothing behind. The first runs
+/// fill the lists of free cells.
+fn leaves_nothing(mut round: impl FnMut()) {
+    round();
+    round();
+    let before = HELD.load(Ordering::SeqCst);
+    (0..ROUNDS).for_each(|_| round());
+    let grown = HELD.load(Ordering::SeqCst).saturating_sub(before);
+    assert!(grown < SLACK, "{grown} bytes more are held");
+}
+
+/// One test, for the count is of the whole process.
+#[test]
+fn pages_are_freed() {
+    a_list_that_grows_reuses_slots_that_were_left_elsewhere();
+    a_reclaimed_list_frees_pages_that_were_left_elsewhere();
+    tasks_that_complete_on_the_list_s_thread_free_their_pages();
+    the_last_task_to_leave_frees_the_page_of_a_dropped_list();
+    a_dropped_list_frees_its_empty_pages();
+}
+
+fn a_list_that_grows_reuses_slots_that_were_left_elsewhere() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    leaves_nothing(|| {
+        for task in adopted(&executor, &live) {
+            assert!(matches!(task.run(), Outcome::CompleteElsewhere));
+        }
+    });
+}
+
+fn a_reclaimed_list_frees_pages_that_were_left_elsewhere() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    let before = HELD.load(Ordering::SeqCst);
+    for task in adopted(&executor, &live) {
+        assert!(matches!(task.run(), Outcome::CompleteElsewhere));
+    }
+    // Each call looks at a few pages.
+    (0..TASKS).for_each(|_| live.reclaim());
+    let grown = HELD.load(Ordering::SeqCst).saturating_sub(before);
+    assert!(grown < SLACK, "{grown} bytes more are held");
+}
+
+fn tasks_that_complete_on_the_list_s_thread_free_their_pages() {
+    let executor = Executor::new();
+    let live = LiveList::new();
+    leaves_nothing(|| {
+        for task in adopted(&executor, &live) {
+            assert!(matches!(task.run_in(&live), Outcome::Complete));
+        }
+    });
+}
+
+fn the_last_task_to_leave_frees_the_page_of_a_dropped_list() {
+    let executor = Executor::new();
+    leaves_nothing(|| {
+        let live = LiveList::new();
+        let tasks = adopted(&executor, &live);
+        drop(live);
+        for task in tasks {
+            assert!(matches!(task.run(), Outcome::CompleteElsewhere));
+        }
+    });
+}
+
+fn a_dropped_list_frees_its_empty_pages() {
+    let executor = Executor::new();
+    leaves_nothing(|| {
+        let live = LiveList::new();
+        for task in adopted(&executor, &live) {
+            assert!(matches!(task.run_in(&live), Outcome::Complete));
+        }
+    });
+}

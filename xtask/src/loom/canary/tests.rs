@@ -1,0 +1,84 @@
+use super::*;
+
+fn canaries(body: &str) -> Result<Vec<Canary>, String> {
+    of_suite(body).map_err(|error| error.to_string())
+}
+
+fn verdicts(lines: &[&str]) -> Verdicts {
+    let mut verdicts = Verdicts::default();
+    for line in lines {
+        verdicts.read(line);
+    }
+    verdicts
+}
+
+const LOST: &str = "
+/// A push that is lost.
+#[test]
+#[should_panic(expected = \"was lost\")]
+fn canary_a_push_is_lost() {
+}
+";
+
+const RACY: &str = "
+#[test]
+#[should_panic(expected = \"Causality violation\")]
+fn canary_a_late_write() {
+";
+
+#[test]
+fn a_canary_names_its_message() {
+    let found = canaries(LOST).unwrap();
+    assert_eq!(found[0].name, "canary_a_push_is_lost");
+    assert_eq!(found[0].message, "was lost");
+    for attribute in ["#[should_panic]", "#[should_panic(expected = \"\")]", ""] {
+        let body = LOST.replace("#[should_panic(expected = \"was lost\")]", attribute);
+        let error = canaries(&body).unwrap_err();
+        assert!(error.contains("accepts any panic"), "{error}");
+    }
+}
+
+#[test]
+fn a_suite_has_a_canary_that_says_what_it_plants() {
+    let error = canaries("fn a_push_is_popped() {").unwrap_err();
+    assert!(error.contains("no canary"), "{error}");
+    let error = canaries(&LOST.replace("canary_a_push_is_lost", "canary")).unwrap_err();
+    assert!(error.contains("does not say"), "{error}");
+}
+
+#[test]
+fn the_models_must_catch_each_canary() {
+    let found = canaries(LOST).unwrap();
+    let caught = verdicts(&["test canary_a_push_is_lost - should panic ... ok"]);
+    caught.check_models(&found).unwrap();
+    verdicts(&[]).check_models(&found).unwrap_err();
+    let missed = verdicts(&["test canary_a_push_is_lost - should panic ... FAILED"]);
+    missed.check_models(&found).unwrap_err();
+}
+
+#[test]
+fn one_execution_must_not_catch_a_canary() {
+    let found = canaries(LOST).unwrap();
+    let passed = verdicts(&[
+        "test canary_a_push_is_lost - should panic ... FAILED",
+        "---- canary_a_push_is_lost stdout ----",
+        "note: test did not panic as expected at tests/loom_word.rs:12:4",
+    ]);
+    passed.check_single(&found).unwrap();
+    let caught = verdicts(&["test canary_a_push_is_lost - should panic ... ok"]);
+    caught.check_single(&found).unwrap_err();
+    let otherwise = verdicts(&[
+        "test canary_a_push_is_lost - should panic ... FAILED",
+        "---- canary_a_push_is_lost stdout ----",
+        "note: panic did not contain expected string",
+    ]);
+    otherwise.check_single(&found).unwrap_err();
+    verdicts(&[]).check_single(&found).unwrap_err();
+}
+
+#[test]
+fn one_execution_may_see_a_data_race() {
+    let found = canaries(RACY).unwrap();
+    let caught = verdicts(&["test canary_a_late_write - should panic ... ok"]);
+    caught.check_single(&found).unwrap();
+}
