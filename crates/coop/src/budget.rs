@@ -67,12 +67,22 @@ impl Drop for Restore {
 /// resource returns `Pending` without having changed anything.
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    match try_proceed() {
+        Some(unit) => Poll::Ready(unit),
+        None => yield_to_others(cx),
+    }
+}
+
+/// As [`poll_proceed`], for a resource that wakes the task by itself if nothing
+/// is left: `None`, and no waker has been woken.
+#[inline]
+pub fn try_proceed() -> Option<RestoreOnPending> {
     REMAINING.with(|cell| match cell.get() {
-        UNLIMITED => Poll::Ready(RestoreOnPending::new(false)),
-        0 => yield_to_others(cx),
+        UNLIMITED => Some(RestoreOnPending::new(false)),
+        0 => None,
         remaining => {
             cell.set(remaining - 1);
-            Poll::Ready(RestoreOnPending::new(true))
+            Some(RestoreOnPending::new(true))
         }
     })
 }
