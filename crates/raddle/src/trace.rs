@@ -65,7 +65,10 @@ pub(crate) fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
 
 /// Gives blocking work that is about to become a task its span.
 #[track_caller]
-pub(crate) fn blocking<F>(task: BlockingTask<F>) -> Instrumented<BlockingTask<F>> {
+pub(crate) fn blocking<F>(
+    function: &'static str,
+    task: BlockingTask<F>,
+) -> Instrumented<BlockingTask<F>> {
     let location = Location::caller();
     let name = take_name();
     let span = named(|id| {
@@ -75,7 +78,7 @@ pub(crate) fn blocking<F>(task: BlockingTask<F>) -> Instrumented<BlockingTask<F>
             kind = %"blocking",
             task.name = name.as_deref(),
             task.id = id,
-            "fn" = %std::any::type_name::<F>(),
+            "fn" = %function,
             size.bytes = size_of::<F>(),
             loc.file = location.file(),
             loc.line = location.line(),

@@ -22,6 +22,6 @@ pub(crate) fn task<F: Future>(_: Kind, future: F) -> F {
 
 /// The task as it is.
 #[inline(always)]
-pub(crate) fn blocking<T: Future>(task: T) -> T {
+pub(crate) fn blocking<T: Future>(_: &'static str, task: T) -> T {
     task
 }

@@ -2,6 +2,7 @@
 //! poll, and whose runnable is the blocking pool's job. And workers whose
 //! threads block, as jobs of a pool of their own.
 
+use std::any::type_name;
 use std::cell::Cell;
 use std::future::Future;
 use std::io;
@@ -86,7 +87,8 @@ where
         // the program.
         Err(refused) => panic::resume_unwind(Box::new(refused.to_string())),
     };
-    let (handle, refused) = submit(work, hold, |job| pool.submit(job));
+    let function = type_name::<F>();
+    let (handle, refused) = submit(function, work, hold, |job| pool.submit(job));
     if let Some(refused) = refused
         && refused.is_no_thread()
     {
@@ -111,7 +113,7 @@ where
     F: FnOnce(io::Result<()>) -> R + Send + 'static,
     R: Send + 'static,
 {
-    let (mut handle, refused) = submit(work, hold, |job| match mandatory {
+    let (mut handle, refused) = submit(type_name::<F>(), work, hold, |job| match mandatory {
         true => pool.submit_mandatory(job),
         false => pool.submit(job),
     });
@@ -138,9 +140,11 @@ fn run_refused(refused: Refused<BlockingJob>) {
     refused.into_job().run();
 }
 
-/// The task's handle, and the task itself if the pool does not take it.
+/// The task's handle, and the task itself if the pool does not take it. `function` is the type of
+/// what the user gave, for the span.
 #[track_caller]
 fn submit<F, R>(
+    function: &'static str,
     work: F,
     hold: Option<ClockHold>,
     submit: impl FnOnce(BlockingJob) -> Result<(), Refused<BlockingJob>>,
@@ -151,7 +155,7 @@ where
 {
     // The task is due from the start until it completes, so that no wake, nor
     // an abort, ever has to schedule it.
-    let task = trace::blocking(BlockingTask(Some(work)));
+    let task = trace::blocking(function, BlockingTask(Some(work)));
     let (task, handle) = raddle_task::spawn(task, drop::<Runnable>);
     let refused = submit(BlockingJob { task, _hold: hold }).err();
     (handle, refused)
