@@ -33,6 +33,12 @@ pub fn random_below(count: usize) -> usize {
     })
 }
 
+/// Sets the state of this thread's random numbers, and returns the former.
+#[cfg(feature = "rt")]
+pub(crate) fn replace_random(state: u32) -> u32 {
+    RANDOM.try_with(|cell| cell.replace(state)).unwrap_or(0)
+}
+
 /// The branch that a number is of which has gone round.
 #[inline]
 pub fn wrap(number: usize, count: usize) -> usize {

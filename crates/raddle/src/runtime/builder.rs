@@ -7,6 +7,7 @@ mod observe;
 mod panics;
 mod policy;
 mod pools;
+mod random;
 mod time;
 
 use std::fmt;
@@ -17,8 +18,9 @@ use std::time::Duration;
 use crate::runtime::context::{Inside, Layers};
 use crate::runtime::driver::{self, Driver};
 use crate::runtime::handle::Inner;
+use crate::runtime::random::Random;
 use crate::runtime::runtime::Scheduler;
-use crate::runtime::{Handle, Policy, Runtime, RuntimeFlavor, UnhandledPanic};
+use crate::runtime::{Handle, Policy, RngSeed, Runtime, RuntimeFlavor, UnhandledPanic};
 
 /// The variables that say how many workers a runtime has by default. The first
 /// that is set counts.
@@ -62,6 +64,7 @@ pub struct Builder {
     poll_time_histogram: bool,
     unhandled_panic: UnhandledPanic,
     start_paused: bool,
+    rng_seed: Option<RngSeed>,
 }
 
 impl Builder {
@@ -101,6 +104,7 @@ impl Builder {
             poll_time_histogram: false,
             unhandled_panic: UnhandledPanic::Ignore,
             start_paused: false,
+            rng_seed: None,
         }
     }
 
@@ -288,6 +292,7 @@ impl Builder {
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
                 name: self.name.clone(),
+                random: self.rng_seed.clone().map(Random::new),
                 #[cfg(unix)]
                 #[cfg(all(feature = "signal", unix))]
                 signals: Default::default(),
@@ -333,6 +338,8 @@ impl Builder {
                 let scheduler = &handle.inner.scheduler;
                 scheduler.get_or_init(raddle_sched::Handle::current);
                 let _layers = Layers::enter_worker(handle, worker);
+                let random = handle.inner.random.as_ref();
+                let _random = random.map(|random| random.enter_worker(worker));
                 run();
             })),
             on_thread_park: self.on_thread_park.clone(),

@@ -12,6 +12,7 @@ use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::driver::DriverHandles;
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
+use crate::runtime::random::Random;
 use crate::task::JoinHandle;
 use crate::trace::{self, Kind};
 
@@ -35,6 +36,7 @@ pub(crate) struct Inner {
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) name: Option<String>,
+    pub(crate) random: Option<Random>,
     #[cfg(unix)]
     #[cfg(all(feature = "signal", unix))]
     pub(crate) signals: crate::signal::delivery::ReceiverSlot,
@@ -188,6 +190,7 @@ impl Handle {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _inside = Inside::enter();
         let _guard = self.enter();
+        let _random = self.inner.random.as_ref().map(Random::enter_call);
         self.scheduler()
             .block_on(trace::task(Kind::BlockOn, future))
     }

@@ -41,6 +41,7 @@ mod error;
 mod handle;
 mod local_runtime;
 mod metrics;
+mod random;
 #[cfg(feature = "mio")]
 use raddle_reactor as reactor;
 #[cfg(not(feature = "mio"))]
@@ -60,5 +61,6 @@ pub use self::error::{TryCurrentError, is_rt_shutdown_err};
 pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::local_runtime::{LocalOptions, LocalRuntime};
 pub use self::metrics::RuntimeMetrics;
+pub use self::random::RngSeed;
 pub use self::runtime::Runtime;
 pub use raddle_sched::{Id, Policy, TaskMeta, UnhandledPanic};

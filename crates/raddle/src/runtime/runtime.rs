@@ -11,6 +11,7 @@ use raddle_std::thread;
 
 use crate::runtime::blocking::{BlockingJob, ReliefJob};
 use crate::runtime::context::{self, EnterGuard, Inside, Layers};
+use crate::runtime::random::Random;
 use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
 use crate::trace::{self, Kind};
@@ -113,6 +114,8 @@ impl Runtime {
             Scheduler::CurrentThread(scheduler) => {
                 let _inside = Inside::enter();
                 let _guard = self.enter();
+                let random = self.handle.inner.random.as_ref();
+                let _random = random.map(Random::enter_call);
                 scheduler.block_on(trace::task(Kind::BlockOn, future))
             }
         }
