@@ -70,6 +70,7 @@ impl<J: Job> Pool<J> {
     /// started are dropped on this thread unless they are
     /// [mandatory](Handle::submit_mandatory), and jobs that run or are
     /// mandatory are waited for, at most `wait` (`None`: as long as they take).
+    /// A job has been started once a thread was started or woken for it.
     ///
     /// Returns whether all threads have ended, with the destructors of their
     /// thread-locals; these are not waited for within `wait`, but as long as they
@@ -82,11 +83,17 @@ impl<J: Job> Pool<J> {
         let shared = &self.handle.shared;
         let mut state = shared.state.lock();
         let recipe = state.recipe.take();
-        // The threads look at the queue once more before they leave.
-        let (mandatory, jobs) = std::mem::take(&mut state.queue)
+        // The threads look at the queue once more before they leave. Each of those
+        // that are free was started or woken for one of the first jobs in it.
+        let mut on_the_way = state.free;
+        let (kept, jobs) = std::mem::take(&mut state.queue)
             .into_iter()
-            .partition(|queued| queued.mandatory);
-        state.queue = mandatory;
+            .partition(|queued| {
+                let is_started = on_the_way > 0;
+                on_the_way = on_the_way.saturating_sub(1);
+                is_started || queued.mandatory
+            });
+        state.queue = kept;
         drop(state);
         shared.work.notify_all();
         drop_each(recipe);

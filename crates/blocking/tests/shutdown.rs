@@ -316,3 +316,42 @@ fn a_mandatory_job_is_run_by_the_shutdown() {
     assert!(pool.shutdown(None));
     assert_eq!(done.load(SeqCst), 3, "the mandatory ones, and no other");
 }
+
+#[test]
+fn a_job_for_which_a_thread_was_started_runs_in_spite_of_the_shutdown() {
+    for _ in 0..50 {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let mut pool = Pool::<Closure>::new(capped(4));
+        for _ in 0..3 {
+            let ran = Arc::clone(&ran);
+            pool.handle()
+                .submit(Box::new(move || {
+                    ran.fetch_add(1, SeqCst);
+                }))
+                .unwrap();
+        }
+        assert!(pool.shutdown(None));
+        assert_eq!(ran.load(SeqCst), 3);
+    }
+}
+
+#[test]
+fn a_job_for_which_an_idle_thread_was_woken_runs_in_spite_of_the_shutdown() {
+    for _ in 0..50 {
+        let mut pool = Pool::<Closure>::new(capped(1));
+        let (sender, ran) = channel();
+        let first = sender.clone();
+        pool.handle()
+            .submit(Box::new(move || first.send(1).unwrap()))
+            .unwrap();
+        assert_eq!(ran.recv(), Ok(1));
+        while pool.handle().idle_threads() == 0 {
+            thread::yield_now();
+        }
+        pool.handle()
+            .submit(Box::new(move || sender.send(2).unwrap()))
+            .unwrap();
+        assert!(pool.shutdown(None));
+        assert_eq!(ran.recv(), Ok(2));
+    }
+}

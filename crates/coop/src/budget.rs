@@ -1,7 +1,10 @@
 //! The budget itself: a byte for each thread.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::task::{Context, Poll};
+
+use raddle_std::NotSend;
 
 /// Units that a fresh budget holds.
 ///
@@ -64,12 +67,22 @@ impl Drop for Restore {
 /// resource returns `Pending` without having changed anything.
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    match try_proceed() {
+        Some(unit) => Poll::Ready(unit),
+        None => yield_to_others(cx),
+    }
+}
+
+/// As [`poll_proceed`], for a resource that wakes the task by itself if nothing
+/// is left: `None`, and no waker has been woken.
+#[inline]
+pub fn try_proceed() -> Option<RestoreOnPending> {
     REMAINING.with(|cell| match cell.get() {
-        UNLIMITED => Poll::Ready(RestoreOnPending(Cell::new(false))),
-        0 => yield_to_others(cx),
+        UNLIMITED => Some(RestoreOnPending::new(false)),
+        0 => None,
         remaining => {
             cell.set(remaining - 1);
-            Poll::Ready(RestoreOnPending(Cell::new(true)))
+            Some(RestoreOnPending::new(true))
         }
     })
 }
@@ -101,17 +114,23 @@ pub fn is_limited() -> bool {
 
 /// One unit of the budget, given back on drop unless progress was made.
 ///
-/// Comes from [`poll_proceed`]. Belongs to the poll that took it: one that is
-/// kept beyond that poll gives its unit to whatever budget is in force then,
+/// Comes from [`poll_proceed`]. Belongs to the poll that took it, and stays on
+/// its thread: one that is kept beyond that poll gives its unit to whatever budget is in force then,
 /// which never grows beyond 128 by it.
 #[derive(Debug)]
 #[must_use = "dropping it at once gives the unit back, as if nothing had been done"]
 pub struct RestoreOnPending(
     /// Whether drop has a unit to give back.
     Cell<bool>,
+    NotSend,
 );
 
 impl RestoreOnPending {
+    #[inline]
+    fn new(spent: bool) -> Self {
+        Self(Cell::new(spent), PhantomData)
+    }
+
     /// Says that the operation completed, so that its unit stays spent.
     #[inline]
     pub fn made_progress(&self) {

@@ -7,7 +7,8 @@ mod cooperative;
 mod unconstrained;
 
 pub use budget::{
-    RestoreOnPending, budget, has_budget_remaining, is_limited, poll_proceed, unlimited,
+    RestoreOnPending, budget, has_budget_remaining, is_limited, poll_proceed, try_proceed,
+    unlimited,
 };
 pub use consume::consume_budget;
 pub use cooperative::{Coop, cooperative};

@@ -27,9 +27,9 @@ assert_not_impl_any!(Unconstrained<Sent>: Sync, RefUnwindSafe);
 assert_not_impl_any!(Unconstrained<Bound>: Send, Sync);
 assert_not_impl_any!(Unconstrained<PhantomPinned>: Unpin);
 
-// A future that holds one may be sent; the unit is given back once.
-assert_impl_all!(RestoreOnPending: Send, Unpin, UnwindSafe);
-assert_not_impl_any!(RestoreOnPending: Sync, Clone);
+// It belongs to a poll, which stays on its thread; the unit is given back once.
+assert_impl_all!(RestoreOnPending: Unpin, UnwindSafe);
+assert_not_impl_any!(RestoreOnPending: Send, Sync, Clone);
 
 /// The assertions above are made by the compiler.
 #[test]

@@ -109,7 +109,7 @@ fn a_dropped_flush_is_gone_on_with() {
     let script = Script::new().accept(2).write_pending();
     let mut writer = BufWriter::with_capacity(8, script);
     block_on(writer.write_all(b"abcd")).unwrap();
-    assert!(poll_once(&mut writer.flush()).is_pending());
+    assert!(poll_once(writer.flush()).is_pending());
     assert_eq!(writer.buffer(), b"cd");
     block_on(writer.write_all(b"ef")).unwrap();
     block_on(writer.flush()).unwrap();

@@ -44,7 +44,7 @@ fn copy_flushes_at_the_end() {
 fn copy_flushes_before_it_waits_for_more() {
     let mut reader = Script::new().give("request").read_pending().read_pending();
     let mut writer = Script::new();
-    assert!(poll_once(&mut pin!(copy(&mut reader, &mut writer))).is_pending());
+    assert!(poll_once(pin!(copy(&mut reader, &mut writer))).is_pending());
     assert_eq!(
         (writer.written.as_slice(), writer.flushes),
         (&b"request"[..], 1)
@@ -137,13 +137,13 @@ fn copy_buf_moves_everything_and_flushes() {
 fn a_dropped_copy_buf_loses_nothing() {
     let mut reader = BufReader::new(Script::new().give("abcd").read_pending().give("ef"));
     let mut writer = Script::new().accept(1).write_pending();
-    assert!(poll_once(&mut pin!(copy_buf(&mut reader, &mut writer))).is_pending());
+    assert!(poll_once(pin!(copy_buf(&mut reader, &mut writer))).is_pending());
     assert_eq!(
         (writer.written.as_slice(), reader.buffer()),
         (&b"a"[..], &b"bcd"[..])
     );
     // What was written is flushed before it waits for more.
-    assert!(poll_once(&mut pin!(copy_buf(&mut reader, &mut writer))).is_pending());
+    assert!(poll_once(pin!(copy_buf(&mut reader, &mut writer))).is_pending());
     assert_eq!(
         (writer.written.as_slice(), writer.flushes),
         (&b"abcd"[..], 1)

@@ -151,9 +151,9 @@ fn drop_wakes_who_waits() {
 fn dropped_operations_move_nothing() {
     let (mut a, mut b) = duplex(2);
     let mut buf = [0; 4];
-    assert!(poll_once(&mut b.read(&mut buf)).is_pending());
+    assert!(poll_once(b.read(&mut buf)).is_pending());
     block_on(a.write_all(b"ab")).unwrap();
-    assert!(poll_once(&mut a.write(b"lost")).is_pending());
+    assert!(poll_once(a.write(b"lost")).is_pending());
     drop(a);
     let mut all = Vec::new();
     block_on(b.read_to_end(&mut all)).unwrap();

@@ -46,7 +46,7 @@ fn read_until_loses_nothing() {
             .give("e;"),
     );
     let mut buf = Vec::new();
-    assert!(poll_once(&mut reader.read_until(b';', &mut buf)).is_pending());
+    assert!(poll_once(reader.read_until(b';', &mut buf)).is_pending());
     assert_eq!(buf, b"ab");
     let error = block_on(reader.read_until(b';', &mut buf)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
@@ -122,7 +122,7 @@ fn a_dropped_next_line_loses_nothing() {
         .read_error(ErrorKind::ConnectionReset)
         .give("\ntwo\n");
     let mut lines = buffered(script).lines();
-    assert!(poll_once(&mut pin!(lines.next_line())).is_pending());
+    assert!(poll_once(pin!(lines.next_line())).is_pending());
     let error = block_on(lines.next_line()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     assert_eq!(block_on(lines.next_line()).unwrap().unwrap(), "one");
@@ -150,7 +150,7 @@ fn fill_buf_gives_the_same_until_it_is_consumed() {
         .give("abcdef")
         .read_error(ErrorKind::ConnectionReset);
     let mut reader = buffered(script);
-    assert!(poll_once(&mut reader.fill_buf()).is_pending());
+    assert!(poll_once(reader.fill_buf()).is_pending());
     block_on(async {
         assert_eq!(reader.fill_buf().await.unwrap(), b"abcd");
         reader.consume(1);

@@ -38,7 +38,7 @@ fn read_gives_what_there_is() {
 fn a_dropped_read_loses_nothing() {
     let mut stream = Script::new().read_pending().give("abc");
     let mut buf = [0; 8];
-    assert!(poll_once(&mut stream.read(&mut buf)).is_pending());
+    assert!(poll_once(stream.read(&mut buf)).is_pending());
     assert_eq!(block_on(stream.read(&mut buf)).unwrap(), 3);
     assert_eq!(&buf[..3], b"abc");
 }
@@ -50,7 +50,7 @@ fn read_buf_appends_and_advances() {
     buf.put_slice(b">");
     block_on(async {
         assert_eq!(stream.read_buf(&mut buf).await.unwrap(), 3);
-        assert!(poll_once(&mut stream.read_buf(&mut buf)).is_pending());
+        assert!(poll_once(stream.read_buf(&mut buf)).is_pending());
         assert_eq!(&buf[..], b">abc");
         assert_eq!(stream.read_buf(&mut buf).await.unwrap(), 3);
         assert_eq!(stream.read_buf(&mut buf).await.unwrap(), 0);
@@ -145,7 +145,7 @@ fn read_to_end_keeps_what_it_read() {
         .read_error(ErrorKind::ConnectionReset)
         .give("ghi");
     let mut buf = Vec::new();
-    assert!(poll_once(&mut stream.read_to_end(&mut buf)).is_pending());
+    assert!(poll_once(stream.read_to_end(&mut buf)).is_pending());
     assert_eq!(buf, b"abc");
     let error = block_on(stream.read_to_end(&mut buf)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);

@@ -120,7 +120,7 @@ fn each_way_to_say_where() {
 #[test]
 fn a_seek_waits_for_one_that_was_dropped() {
     let mut file = Slow::new(b"0123456789");
-    assert!(poll_once(&mut file.seek(SeekFrom::Start(7))).is_pending());
+    assert!(poll_once(file.seek(SeekFrom::Start(7))).is_pending());
     assert_eq!(block_on(file.seek(SeekFrom::Current(1))).unwrap(), 8);
     assert_eq!(file.seeks, 2);
 }
@@ -183,7 +183,7 @@ fn a_buffered_reader_survives_a_seek_that_fails_or_is_dropped() {
     assert_eq!(reader.buffer(), b"123", "it is where it was");
     assert_eq!(block_on(text(&mut reader, 1)), "1");
 
-    assert!(poll_once(&mut reader.seek(SeekFrom::Start(8))).is_pending());
+    assert!(poll_once(reader.seek(SeekFrom::Start(8))).is_pending());
     assert_eq!(block_on(reader.seek(SeekFrom::Current(1))).unwrap(), 9);
     assert_eq!(block_on(text(&mut reader, 1)), "9");
 }
@@ -199,7 +199,7 @@ fn a_buffered_writer_passes_on_what_it_has_before_it_moves() {
         assert_eq!(writer.stream_position().await.unwrap(), 5);
         writer.write_all(b"d").await.unwrap();
     });
-    assert!(poll_once(&mut writer.seek(SeekFrom::Start(8))).is_pending());
+    assert!(poll_once(writer.seek(SeekFrom::Start(8))).is_pending());
     assert_eq!(block_on(writer.seek(SeekFrom::Current(1))).unwrap(), 9);
     assert_eq!(writer.get_ref().content.get_ref(), b"ab23cd6789");
     writer.get_mut().fail = true;

@@ -39,7 +39,7 @@ fn a_dropped_segment_is_gone_on_with() {
         .read_error(ErrorKind::ConnectionReset)
         .give("e");
     let mut segments = AsyncBufReadExt::split(BufReader::new(script), b';');
-    assert!(poll_once(&mut pin!(segments.next_segment())).is_pending());
+    assert!(poll_once(pin!(segments.next_segment())).is_pending());
     block_on(async {
         assert_eq!(segments.next_segment().await.unwrap().unwrap(), b"abc");
         let error = segments.next_segment().await.unwrap_err();

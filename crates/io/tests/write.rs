@@ -18,7 +18,7 @@ fn write_writes_what_is_taken() {
         .write_error(ErrorKind::ConnectionReset);
     block_on(async {
         assert_eq!(stream.write(b"abc").await.unwrap(), 2);
-        assert!(poll_once(&mut stream.write(b"lost")).is_pending());
+        assert!(poll_once(stream.write(b"lost")).is_pending());
         assert_eq!(stream.write(b"c").await.unwrap(), 1);
         let error = stream.write(b"d").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
@@ -41,7 +41,7 @@ fn write_vectored_writes_the_first_slice_or_all() {
 fn write_buf_advances_by_what_is_written() {
     let mut stream = Script::new().write_pending().accept(2);
     let mut buf = Bytes::from_static(b"abcd");
-    assert!(poll_once(&mut stream.write_buf(&mut buf)).is_pending());
+    assert!(poll_once(stream.write_buf(&mut buf)).is_pending());
     assert_eq!(buf.remaining(), 4);
     assert_eq!(block_on(stream.write_buf(&mut buf)).unwrap(), 2);
     assert_eq!(buf, "cd");
@@ -91,7 +91,7 @@ fn write_all_buf_knows_what_is_left() {
         .write_error(ErrorKind::ConnectionReset)
         .accept(0);
     let mut buf = Bytes::from_static(b"abcd");
-    assert!(poll_once(&mut stream.write_all_buf(&mut buf)).is_pending());
+    assert!(poll_once(stream.write_all_buf(&mut buf)).is_pending());
     assert_eq!(buf, "bcd");
     let error = block_on(stream.write_all_buf(&mut buf)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);

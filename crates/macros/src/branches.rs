@@ -1,6 +1,6 @@
 //! What the macros that wait for several futures have in common.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::{Index, Result, Token, bracketed};
@@ -41,9 +41,12 @@ impl Prefix {
 /// The branches by number.
 pub(crate) struct Names {
     pub(crate) indices: Vec<Index>,
-    /// The variables of their futures, which the user's code does not see.
-    pub(crate) futures: Vec<Ident>,
+    /// The pinned futures, as parts of the variable `futures`.
+    pub(crate) futures: Vec<TokenStream>,
 }
+
+/// How many futures the largest of the facade's structs takes.
+const GROUP: usize = 8;
 
 impl Names {
     pub(crate) fn new(count: usize) -> Self {
@@ -55,9 +58,47 @@ impl Names {
                     span: site,
                 })
                 .collect(),
-            futures: (0..count)
-                .map(|n| format_ident!("future{n}", span = site))
-                .collect(),
+            futures: parts(&quote_spanned!(site=> futures.as_mut()), count),
         }
     }
+}
+
+/// Puts futures together into one value, in which each can be pinned: a struct of
+/// the facade's of as many, or one of such structs.
+pub(crate) fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> TokenStream {
+    if futures.len() == 1 {
+        return futures.remove(0);
+    }
+    let groups: Vec<_> = match futures.len() <= GROUP {
+        true => futures,
+        false => futures
+            .chunks(group_len(futures.len()))
+            .map(|group| grouped(support, group.to_vec()))
+            .collect(),
+    };
+    let together = format_ident!("together{}", groups.len(), span = Span::mixed_site());
+    quote_spanned!(Span::mixed_site()=> #support::#together(#(#groups),*))
+}
+
+/// The pinned parts of what [`grouped`] makes, in order.
+fn parts(whole: &TokenStream, count: usize) -> Vec<TokenStream> {
+    if count == 1 {
+        return vec![whole.clone()];
+    }
+    let len = match count <= GROUP {
+        true => 1,
+        false => group_len(count),
+    };
+    let starts = (0..count).step_by(len);
+    let groups = starts.enumerate().map(|(n, start)| {
+        let part = format_ident!("part{n}", span = Span::mixed_site());
+        let group = quote_spanned!(Span::mixed_site()=> #whole.#part());
+        parts(&group, len.min(count - start))
+    });
+    groups.flatten().collect()
+}
+
+/// How many futures each group has.
+fn group_len(count: usize) -> usize {
+    count.div_ceil(GROUP)
 }

@@ -6,7 +6,7 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Result, Token};
 
-use crate::branches::{Names, Prefix};
+use crate::branches::{Names, Prefix, grouped};
 
 pub(crate) fn join(input: TokenStream) -> TokenStream {
     expand(input, &Kind::Join)
@@ -57,24 +57,37 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
 
     // One that is always ready uses up the budget, so they take turns at being
     // the first.
-    let next_start = match prefix.biased {
-        true => quote_spanned!(site=> 0),
-        false => quote_spanned!(site=> #support::wrap(start + 1, #count)),
+    let (first_start, next_start) = match prefix.biased {
+        true => (None, quote_spanned!(site=> let start = 0;)),
+        false => (
+            Some(quote_spanned!(site=> let mut next_start: ::core::primitive::u32 = 0;)),
+            quote_spanned! {site=>
+                let start = next_start as ::core::primitive::usize;
+                next_start = #support::wrap(start + 1, #count) as ::core::primitive::u32;
+            },
+        ),
     };
     let Names { indices, futures } = Names::new(count);
+    let group = grouped(
+        &support,
+        indices
+            .iter()
+            .map(|n| quote_spanned!(site=> #support::maybe_done(futures.#n)))
+            .collect(),
+    );
     let expressions = expressions.iter();
-    let outputs = quote_spanned!(site=> (#(#futures.as_mut().take_output(),)*));
+    let outputs = quote_spanned!(site=> (#(#futures.take_output(),)*));
     let (look, result) = match kind {
         Kind::Join => (None, outputs),
         Kind::TryJoin => {
             let look = futures.iter().map(|future| {
                 quote_spanned! {site=>
-                    if let ::core::option::Option::Some(error) = #future.as_mut().take_error() {
+                    if let ::core::option::Option::Some(error) = #future.take_error() {
                         return #support::Poll::Ready(::core::result::Result::Err(error));
                     }
                 }
             });
-            let outputs = quote_spanned!(site=> (#(#futures.as_mut().take_ok(),)*));
+            let outputs = quote_spanned!(site=> (#(#futures.take_ok(),)*));
             let result = quote_spanned!(site=> ::core::result::Result::Ok(#outputs));
             (Some(look.collect::<Vec<_>>()), result)
         }
@@ -82,16 +95,17 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
     let look = look.unwrap_or_else(|| vec![TokenStream::new(); count]);
     quote_spanned! {site=> {
         let futures = (#(#expressions,)*);
-        #(let mut #futures = ::core::pin::pin!(#support::maybe_done(futures.#indices));)*
-        let mut next_start = 0;
-        let output = #support::poll_fn(|cx: &mut #support::Context<'_>| {
-            let start: ::core::primitive::usize = next_start;
-            next_start = #next_start;
+        // The closure takes all it needs, so that nothing is there twice while the
+        // task waits.
+        let mut futures = ::core::pin::pin!(#group);
+        #first_start
+        let output = #support::poll_fn(move |cx: &mut #support::Context<'_>| {
+            #next_start
             let mut waiting = false;
             for turn in 0..#count {
                 match #support::wrap(start + turn, #count) {
                     #(
-                        #indices => match #futures.as_mut().poll_done(cx) {
+                        #indices => match #futures.poll_done(cx) {
                             #support::Poll::Pending => waiting = true,
                             #support::Poll::Ready(()) => { #look }
                         },

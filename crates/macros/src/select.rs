@@ -1,11 +1,11 @@
 //! `select!`: what its branches say, and the code for them.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Block, Error, Expr, Pat, Result, Token, token};
 
-use crate::branches::{Names, Prefix};
+use crate::branches::{Names, Prefix, grouped};
 
 /// A bit of a `u64` says whether a branch is disabled.
 const MAX_BRANCHES: usize = 64;
@@ -127,7 +127,22 @@ impl Select {
             indices, futures, ..
         } = Names::new(count);
         let variants: Vec<Ident> = (0..count).map(|n| format_ident!("Branch{n}")).collect();
-        let masks: Vec<u64> = (0..count).map(|n| 1 << n).collect();
+        let masks = (0..count).map(|n| Literal::u64_unsuffixed(1 << n));
+        let masks: Vec<_> = masks.collect();
+        // No larger than need be, as it is part of the future.
+        let mask = match count {
+            ..=8 => quote_spanned!(site=> ::core::primitive::u8),
+            9..=16 => quote_spanned!(site=> ::core::primitive::u16),
+            17..=32 => quote_spanned!(site=> ::core::primitive::u32),
+            _ => quote_spanned!(site=> ::core::primitive::u64),
+        };
+        let group = grouped(
+            &support,
+            indices
+                .iter()
+                .map(|n| quote_spanned!(site=> #support::IntoFuture::into_future(futures.#n)))
+                .collect(),
+        );
         let handlers = self.branches.iter().map(|branch| &branch.handler);
         let patterns: Vec<&Pat> = self.branches.iter().map(|branch| &branch.pattern).collect();
         let expressions = self.branches.iter().map(|branch| &branch.future);
@@ -154,15 +169,14 @@ impl Select {
                 #(#variants(#variants),)*
                 Else,
             }
-            let mut disabled: ::core::primitive::u64 = 0;
+            let mut disabled: #mask = 0;
             #(#conditions)*
             let output = {
                 let futures = (#(#expressions,)*);
-                #(
-                    let mut #futures =
-                        ::core::pin::pin!(#support::IntoFuture::into_future(futures.#indices));
-                )*
-                let output = #support::poll_fn(|cx: &mut #support::Context<'_>| {
+                // The closure takes all it needs, so that nothing is there twice while
+                // the task waits.
+                let mut futures = ::core::pin::pin!(#group);
+                let output = #support::poll_fn(move |cx: &mut #support::Context<'_>| {
                     if #support::poll_budget(cx).is_pending() {
                         return #support::Poll::Pending;
                     }
@@ -172,7 +186,7 @@ impl Select {
                         match #support::wrap(start + turn, #count) {
                             #(
                                 #indices if disabled & #masks == 0 => {
-                                    let polled = #support::Future::poll(#futures.as_mut(), cx);
+                                    let polled = #support::Future::poll(#futures, cx);
                                     #[allow(unused_mut)]
                                     let mut value = match polled {
                                         #support::Poll::Ready(value) => value,

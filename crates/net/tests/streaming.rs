@@ -102,6 +102,18 @@ fn data_and_end_that_come_together_are_both_read() {
 }
 
 #[test]
+fn a_short_try_leaves_the_stream_writable() {
+    run(async {
+        let big = vec![1; 64 << 20];
+        let (near, _far) = pair().await;
+        near.writable().await.unwrap();
+        let written = near.try_write(&big).unwrap();
+        assert!(written < big.len());
+        assert!(would_try(&near, Interest::WRITABLE));
+    });
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_short_write_is_the_last_before_the_next_event() {
     run(async {

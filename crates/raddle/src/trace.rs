@@ -3,6 +3,7 @@
 //! Target, name and fields are those of Tokio's own spans, so that what reads
 //! these reads ours.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::num::NonZeroU64;
 use std::panic::Location;
@@ -12,6 +13,31 @@ use tracing::Span;
 use tracing::instrument::{Instrument, Instrumented};
 
 use crate::runtime::BlockingTask;
+
+raddle_std::thread_local! {
+    /// The name of the task that this thread is about to spawn.
+    static NAME: RefCell<Option<String>> = RefCell::new(None);
+}
+
+/// Names the task that is spawned next, while the guard lives.
+pub(crate) fn name_next(name: Option<&str>) -> Named {
+    Named(NAME.with(|cell| cell.replace(name.map(str::to_owned))))
+}
+
+/// Restores the former name.
+pub(crate) struct Named(Option<String>);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        NAME.with(|cell| cell.replace(self.0.take()));
+    }
+}
+
+/// The name that has been set for this task. A task that a subscriber spawns
+/// meanwhile has none.
+fn take_name() -> Option<String> {
+    NAME.with(RefCell::take)
+}
 
 /// What runs a future.
 #[derive(Clone, Copy)]
@@ -27,10 +53,12 @@ pub(crate) enum Kind {
 pub(crate) fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
     let location = Location::caller();
     let size = size_of::<F>();
+    let name = take_name();
+    let name = name.as_deref();
     let span = match kind {
-        Kind::Task => named(|id| task_span("task", id, size, location)),
-        Kind::Local => named(|id| task_span("local", id, size, location)),
-        Kind::BlockOn => task_span("block_on", number(take_id()), size, location),
+        Kind::Task => named(|id| task_span("task", name, id, size, location)),
+        Kind::Local => named(|id| task_span("local", name, id, size, location)),
+        Kind::BlockOn => task_span("block_on", None, number(take_id()), size, location),
     };
     future.instrument(span)
 }
@@ -39,11 +67,13 @@ pub(crate) fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
 #[track_caller]
 pub(crate) fn blocking<F>(task: BlockingTask<F>) -> Instrumented<BlockingTask<F>> {
     let location = Location::caller();
+    let name = take_name();
     let span = named(|id| {
         tracing::trace_span!(
             target: "tokio::task::blocking",
             "runtime.spawn",
             kind = %"blocking",
+            task.name = name.as_deref(),
             task.id = id,
             "fn" = %std::any::type_name::<F>(),
             size.bytes = size_of::<F>(),
@@ -55,12 +85,19 @@ pub(crate) fn blocking<F>(task: BlockingTask<F>) -> Instrumented<BlockingTask<F>
     task.instrument(span)
 }
 
-fn task_span(kind: &'static str, id: u64, size: usize, location: &Location<'_>) -> Span {
+fn task_span(
+    kind: &'static str,
+    name: Option<&str>,
+    id: u64,
+    size: usize,
+    location: &Location<'_>,
+) -> Span {
     tracing::trace_span!(
         target: "tokio::task",
         parent: None,
         "runtime.spawn",
         %kind,
+        task.name = name,
         task.id = id,
         size.bytes = size,
         loc.file = location.file(),

@@ -160,3 +160,15 @@ fn a_directory_is_read_on_when_there_is_a_thread_again() {
     names.dedup();
     assert_eq!(names.len(), ENTRIES);
 }
+
+#[test]
+fn a_call_on_a_handle_whose_runtime_has_ended_says_that_it_did_not_begin() {
+    let (runtime, _) = runtimes();
+    let handle = runtime.handle().clone();
+    drop(runtime);
+    let error = handle.block_on(raddle::fs::read("x")).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::Other);
+    assert_eq!(error.to_string(), "background task failed");
+    let written = handle.block_on(async { raddle::io::stdout().write_all(b"x").await });
+    assert!(raddle::runtime::is_rt_shutdown_err(&written.unwrap_err()));
+}

@@ -198,3 +198,55 @@ fn joined_futures_can_be_sent() {
     check(&async { join!(later(1), later("two")) });
     check(&async { try_join!(later(Ok::<_, ()>(1)), later(Ok("two"))) });
 }
+
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn the_futures_of_the_macros_hold_their_parts_once() {
+    // The bounds are Tokio's sizes.
+    let joined = async { join!(ready(0_i32)) };
+    assert!(size_of_val(&joined) <= 32);
+    let joined = async { join!(ready(0_i32), ready(0_i32)) };
+    assert!(size_of_val(&joined) <= 48);
+    let joined = async { join!(biased; ready(0_i32), ready(0_i32)) };
+    assert!(size_of_val(&joined) <= 40);
+    let tried = async { try_join!(ready(Ok::<i32, i32>(0)), ready(Ok::<i32, i32>(0))) };
+    assert!(size_of_val(&tried) <= 48);
+    let selected = async {
+        raddle::select! { _ = ready(0_i32) => {}, }
+    };
+    assert!(size_of_val(&selected) <= 32);
+    let selected = async {
+        raddle::select! { _ = ready(0_i32) => {}, _ = ready(0_i32) => {}, }
+    };
+    assert!(size_of_val(&selected) <= 40);
+}
+
+#[test]
+fn more_futures_are_joined_than_are_in_a_group() {
+    let output = block_on(async {
+        join!(
+            ready(0),
+            ready(1),
+            ready(2),
+            ready(3),
+            ready(4),
+            ready(5),
+            ready(6),
+            ready(7),
+            ready(8),
+            ready(9),
+            ready(10),
+            ready(11),
+            ready(12),
+            ready(13),
+            ready(14),
+            async {
+                yield_now().await;
+                15
+            },
+            ready(16)
+        )
+    });
+    let (first, .., fifteen, last) = output;
+    assert_eq!((first, fifteen, last), (0, 15, 16));
+}

@@ -319,3 +319,14 @@ fn without_io_it_says_what_to_do() {
     let message = panic_message(|| endless().spawn());
     assert!(message.contains("no runtime"), "{message}");
 }
+
+#[test]
+fn outside_a_runtime_no_child_is_spawned() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("made");
+    let message = panic_message(|| Command::new("touch").arg(&path).spawn());
+    assert!(message.contains("no runtime on this thread"), "{message}");
+    // Had it been spawned it would be through by now.
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(!path.exists());
+}

@@ -225,6 +225,7 @@ impl Turn<'_> {
                     before_future = 0;
                     // CHECK: a wake of the future since it was last polled.
                     if self.signal.is_woken() {
+                        core.look_if_yielded();
                         continue;
                     }
                     core.park(None);

@@ -10,6 +10,7 @@ mod slot;
 pub(crate) mod stepped;
 mod turns;
 mod watch;
+mod yields;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
@@ -33,6 +34,7 @@ use seat::{Seat, Vacancy};
 use slot::STREAK;
 use turns::Turns;
 use watch::Watch;
+use yields::Yields;
 
 /// What a step came to.
 #[must_use]
@@ -170,6 +172,7 @@ pub(crate) struct Core {
     last_woken: Cell<Option<TaskId>>,
     last_wakes: Cell<u32>,
     turns: Turns,
+    yields: Yields,
     /// Whether the time that steps take says how often there is a turn: not for
     /// whoever steps the worker, who may take their time in between.
     timed: Cell<bool>,
@@ -203,6 +206,7 @@ impl Core {
                 shared.config.global_queue_interval,
                 shared.config.event_interval,
             ),
+            yields: Yields::default(),
             timed: Cell::new(false),
             searching: Cell::new(false),
             in_driver: Cell::new(false),

@@ -4,9 +4,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::context;
+
 /// Lets the other tasks that are ready run before this one goes on.
 ///
-/// The task goes to the end of its worker's queue.
+/// The task goes to the end of its worker's queue. When the worker has nothing
+/// but tasks that have yielded, it looks for events and due timers before it runs
+/// them again.
 ///
 /// # Cancel safety
 ///
@@ -30,6 +34,9 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         self.yielded = true;
+        if let Some(core) = context::worker() {
+            core.note_yield();
+        }
         cx.waker().wake_by_ref();
         Poll::Pending
     }

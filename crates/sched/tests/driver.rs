@@ -10,10 +10,11 @@ mod driver {
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Wake, Waker};
 
 use common::{POLICIES, SHARING, SelfWaking, Signal, config_of, wait_until};
 use condvar_driver::Events;
-use raddle_sched::{Config, CurrentThread, Pool, spawn};
+use raddle_sched::{Config, CurrentThread, Policy, Pool, spawn, yield_now};
 
 fn with_driver(config: Config) -> (Arc<Events>, Pool) {
     let events = Events::new();
@@ -198,4 +199,100 @@ fn the_current_thread_parks_in_the_driver() {
         scheduler.block_on(task).unwrap();
     });
     assert!(events.with(|state| state.parks) > 0);
+}
+
+#[test]
+fn a_worker_with_nothing_but_tasks_that_yield_looks_at_the_driver_before_it_runs_them_again() {
+    for policy in POLICIES {
+        let (events, pool) = with_driver(config_of(policy, 1));
+        let task = pool.handle().spawn(yields_until_woken(events.clone()));
+        let rounds = pool.handle().block_on(task).unwrap();
+        assert!(rounds <= 3, "{rounds} rounds on {policy:?}");
+    }
+}
+
+#[test]
+fn a_current_thread_with_nothing_but_what_yields_looks_at_the_driver() {
+    let events = Events::new();
+    let driver = Box::new(Events::driver(&events));
+    let scheduler = CurrentThread::new(Config::default(), Some(driver));
+    let task = scheduler.handle().spawn(yields_until_woken(events.clone()));
+    let rounds = scheduler.block_on(task).unwrap();
+    assert!(rounds <= 3, "{rounds} rounds of a task");
+    let rounds = scheduler.block_on(yields_until_woken(events));
+    assert!(rounds <= 3, "{rounds} rounds of the future");
+}
+
+#[test]
+fn tasks_that_use_up_their_budget_let_the_driver_be_looked_at() {
+    let (events, pool) = with_driver(config_of(Policy::WorkStealing, 1));
+    let seen = Flag::raised_by(&events);
+    let task = pool.handle().spawn(async move {
+        let mut units = 0;
+        while !seen.is_set() {
+            raddle_coop::consume_budget().await;
+            units += 1;
+        }
+        units
+    });
+    let units = pool.handle().block_on(task).unwrap();
+    assert!(units <= 3 * 128, "{units} units");
+}
+
+#[test]
+fn many_tasks_that_yield_cost_no_more_looks_than_the_interval_has() {
+    let (events, pool) = with_driver(config_of(Policy::WorkStealing, 1));
+    let handle = pool.handle().clone();
+    let root = pool.handle().spawn(async move {
+        let tasks: Vec<_> = (0..200)
+            .map(|_| {
+                handle.spawn(async {
+                    for _ in 0..50 {
+                        yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    let before = events.with(|state| state.parks);
+    pool.handle().block_on(root).unwrap();
+    let looks = events.with(|state| state.parks) - before;
+    // 10,000 polls, 61 for each look; the rest as some begin and end.
+    assert!(looks <= 10_000 / 61 + 70, "{looks} looks");
+}
+
+/// Yields until the driver has been looked at, and says how often.
+async fn yields_until_woken(events: Arc<Events>) -> usize {
+    let seen = Flag::raised_by(&events);
+    let mut rounds = 0;
+    while !seen.is_set() {
+        yield_now().await;
+        rounds += 1;
+    }
+    rounds
+}
+
+/// Set when the driver has dispatched an event.
+#[derive(Clone)]
+struct Flag(Arc<AtomicBool>);
+
+impl Flag {
+    fn raised_by(events: &Events) -> Self {
+        let flag = Self(Arc::new(AtomicBool::new(false)));
+        events.raise([Waker::from(Arc::new(flag.clone()))]);
+        flag
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }

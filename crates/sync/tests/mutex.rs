@@ -283,3 +283,37 @@ fn it_can_be_printed() {
     let owned = Arc::new(Mutex::new(8)).try_lock_owned().unwrap();
     assert_eq!(format!("{owned:?} {owned}"), "8 8");
 }
+
+#[test]
+fn a_task_without_budget_keeps_its_turn() {
+    let mutex = Mutex::new(());
+    let held = mutex.try_lock().unwrap();
+    raddle_coop::budget(|| {
+        while let Some(unit) = raddle_coop::try_proceed() {
+            unit.made_progress();
+        }
+        let (first_wakes, first_waker) = Counter::new();
+        let (second_wakes, second_waker) = Counter::new();
+        let mut first = Box::pin(mutex.lock());
+        let mut second = Box::pin(mutex.lock());
+        assert!(poll_with(&mut first, &first_waker).is_pending());
+        assert!(poll_with(&mut second, &second_waker).is_pending());
+        drop(held);
+        assert_eq!((first_wakes.woken(), second_wakes.woken()), (1, 0));
+        assert!(raddle_coop::budget(|| poll_with(&mut first, &first_waker)).is_ready());
+    });
+}
+
+#[test]
+fn a_task_without_budget_leaves_a_free_mutex_alone() {
+    let mutex = Mutex::new(());
+    raddle_coop::budget(|| {
+        while let Some(unit) = raddle_coop::try_proceed() {
+            unit.made_progress();
+        }
+        let (wakes, waker) = Counter::new();
+        assert!(poll_with(&mut Box::pin(mutex.lock()), &waker).is_pending());
+        assert_eq!(wakes.woken(), 1, "it is to be polled again");
+        assert!(mutex.try_lock().is_ok());
+    });
+}

@@ -4,16 +4,21 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use pin_project_lite::pin_project;
+
 use crate::AsyncBufRead;
 
-/// The future of
-/// [`AsyncBufReadExt::fill_buf`](crate::AsyncBufReadExt::fill_buf), which is
-/// cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct FillBuf<'a, R: ?Sized> {
-    /// Taken when the future completes, as the slice it returns borrows it.
-    reader: Option<&'a mut R>,
+pin_project! {
+    /// The future of
+    /// [`AsyncBufReadExt::fill_buf`](crate::AsyncBufReadExt::fill_buf), which is
+    /// cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct FillBuf<'a, R: ?Sized> {
+        // Taken when the future completes, as the slice it returns borrows it.
+        reader: Option<&'a mut R>,
+    }
 }
 
 impl<'a, R: ?Sized> FillBuf<'a, R> {
@@ -26,8 +31,9 @@ impl<'a, R: ?Sized> FillBuf<'a, R> {
 impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
     type Output = io::Result<&'a [u8]>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&'a [u8]>> {
-        let reader = self
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&'a [u8]>> {
+        let this = self.project();
+        let reader = this
             .reader
             .take()
             .expect("fill_buf has completed; call it again for a new future");
@@ -37,7 +43,7 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
         // not consumed, `poll_fill_buf` is ready and gives them again.
         match Pin::new(&mut *reader).poll_fill_buf(cx) {
             Poll::Pending => {
-                self.reader = Some(reader);
+                *this.reader = Some(reader);
                 Poll::Pending
             }
             Poll::Ready(Ok([])) => Poll::Ready(Ok(&[])),

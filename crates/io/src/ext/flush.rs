@@ -4,14 +4,19 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use pin_project_lite::pin_project;
+
 use crate::AsyncWrite;
 
-/// The future of [`AsyncWriteExt::flush`](crate::AsyncWriteExt::flush), which
-/// is cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct Flush<'a, W: ?Sized> {
-    writer: &'a mut W,
+pin_project! {
+    /// The future of [`AsyncWriteExt::flush`](crate::AsyncWriteExt::flush), which
+    /// is cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Flush<'a, W: ?Sized> {
+        writer: &'a mut W,
+    }
 }
 
 impl<'a, W: ?Sized> Flush<'a, W> {
@@ -23,7 +28,7 @@ impl<'a, W: ?Sized> Flush<'a, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for Flush<'_, W> {
     type Output = io::Result<()>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.writer).poll_flush(cx)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut **self.project().writer).poll_flush(cx)
     }
 }

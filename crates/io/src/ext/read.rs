@@ -4,15 +4,20 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use crate::{AsyncRead, ReadBuf};
 
-/// The future of [`AsyncReadExt::read`](crate::AsyncReadExt::read), which is
-/// cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct Read<'a, R: ?Sized> {
-    reader: &'a mut R,
-    buf: &'a mut [u8],
+pin_project! {
+    /// The future of [`AsyncReadExt::read`](crate::AsyncReadExt::read), which is
+    /// cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Read<'a, R: ?Sized> {
+        reader: &'a mut R,
+        buf: &'a mut [u8],
+    }
 }
 
 impl<'a, R: ?Sized> Read<'a, R> {
@@ -24,10 +29,10 @@ impl<'a, R: ?Sized> Read<'a, R> {
 impl<R: AsyncRead + Unpin + ?Sized> Future for Read<'_, R> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
         let mut buf = ReadBuf::new(this.buf);
-        ready!(Pin::new(&mut *this.reader).poll_read(cx, &mut buf))?;
+        ready!(Pin::new(&mut **this.reader).poll_read(cx, &mut buf))?;
         Poll::Ready(Ok(buf.filled().len()))
     }
 }

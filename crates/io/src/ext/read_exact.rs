@@ -4,15 +4,20 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use crate::{AsyncRead, ReadBuf};
 
-/// The future of [`AsyncReadExt::read_exact`](crate::AsyncReadExt::read_exact),
-/// which is not cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct ReadExact<'a, R: ?Sized> {
-    reader: &'a mut R,
-    buf: ReadBuf<'a>,
+pin_project! {
+    /// The future of [`AsyncReadExt::read_exact`](crate::AsyncReadExt::read_exact),
+    /// which is not cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ReadExact<'a, R: ?Sized> {
+        reader: &'a mut R,
+        buf: ReadBuf<'a>,
+    }
 }
 
 impl<'a, R: ?Sized> ReadExact<'a, R> {
@@ -25,11 +30,11 @@ impl<'a, R: ?Sized> ReadExact<'a, R> {
 impl<R: AsyncRead + Unpin + ?Sized> Future for ReadExact<'_, R> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
         while this.buf.remaining() > 0 {
             let before = this.buf.remaining();
-            match ready!(Pin::new(&mut *this.reader).poll_read(cx, &mut this.buf)) {
+            match ready!(Pin::new(&mut **this.reader).poll_read(cx, this.buf)) {
                 Ok(()) if this.buf.remaining() == before => {
                     return Poll::Ready(Err(unexpected_eof()));
                 }

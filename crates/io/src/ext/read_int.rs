@@ -4,22 +4,27 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use super::read_exact::unexpected_eof;
 use crate::{AsyncRead, ReadBuf};
 
-/// The future of [`AsyncReadExt::read_u32`](crate::AsyncReadExt::read_u32) and
-/// its like, which is not cancel safe: `N` bytes that become a `T`.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct ReadInt<'a, R: ?Sized, T, const N: usize> {
-    reader: &'a mut R,
-    bytes: [u8; N],
-    /// The first bytes, which are read by now.
-    read: usize,
-    from_bytes: fn([u8; N]) -> T,
+pin_project! {
+    /// The future of [`AsyncReadExt::read_u32`](crate::AsyncReadExt::read_u32) and
+    /// its like, which is not cancel safe: the bytes `B` become a `T`.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ReadInt<'a, R: ?Sized, T, B> {
+        reader: &'a mut R,
+        bytes: B,
+        // The first bytes, which are read by now.
+        read: usize,
+        from_bytes: fn(B) -> T,
+    }
 }
 
-impl<'a, R: ?Sized, T, const N: usize> ReadInt<'a, R, T, N> {
+impl<'a, R: ?Sized, T, const N: usize> ReadInt<'a, R, T, [u8; N]> {
     pub(super) fn new(reader: &'a mut R, from_bytes: fn([u8; N]) -> T) -> Self {
         Self {
             reader,
@@ -30,21 +35,21 @@ impl<'a, R: ?Sized, T, const N: usize> ReadInt<'a, R, T, N> {
     }
 }
 
-impl<R: AsyncRead + Unpin + ?Sized, T, const N: usize> Future for ReadInt<'_, R, T, N> {
+impl<R: AsyncRead + Unpin + ?Sized, T, const N: usize> Future for ReadInt<'_, R, T, [u8; N]> {
     type Output = io::Result<T>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
-        let this = &mut *self;
-        while this.read < N {
-            let mut buf = ReadBuf::new(&mut this.bytes[this.read..]);
-            match ready!(Pin::new(&mut *this.reader).poll_read(cx, &mut buf)) {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        let this = self.project();
+        while *this.read < N {
+            let mut buf = ReadBuf::new(&mut this.bytes[*this.read..]);
+            match ready!(Pin::new(&mut **this.reader).poll_read(cx, &mut buf)) {
                 Ok(()) if buf.filled().is_empty() => return Poll::Ready(Err(unexpected_eof())),
-                Ok(()) => this.read += buf.filled().len(),
+                Ok(()) => *this.read += buf.filled().len(),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
-        Poll::Ready(Ok((this.from_bytes)(this.bytes)))
+        Poll::Ready(Ok((this.from_bytes)(*this.bytes)))
     }
 }
 
@@ -65,7 +70,7 @@ macro_rules! number_readers {
             ///
             /// Not cancel safe: dropped before completion, it may have read
             /// part of the bytes, and these are lost.
-            fn $name(&mut self) -> ReadInt<'_, Self, $number, { size_of::<$number>() }>
+            fn $name(&mut self) -> ReadInt<'_, Self, $number, [u8; size_of::<$number>()]>
             where
                 Self: Unpin,
             {

@@ -5,17 +5,21 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::BufMut;
+use pin_project_lite::pin_project;
 
 use crate::AsyncRead;
 use crate::read_buf::poll_read_into;
 
-/// The future of [`AsyncReadExt::read_buf`](crate::AsyncReadExt::read_buf),
-/// which is cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct ReadInto<'a, R: ?Sized, B: ?Sized> {
-    reader: &'a mut R,
-    buf: &'a mut B,
+pin_project! {
+    /// The future of [`AsyncReadExt::read_buf`](crate::AsyncReadExt::read_buf),
+    /// which is cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ReadInto<'a, R: ?Sized, B: ?Sized> {
+        reader: &'a mut R,
+        buf: &'a mut B,
+    }
 }
 
 impl<'a, R: ?Sized, B: ?Sized> ReadInto<'a, R, B> {
@@ -31,11 +35,11 @@ where
 {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
         if !this.buf.has_remaining_mut() {
             return Poll::Ready(Ok(0));
         }
-        poll_read_into(Pin::new(&mut *this.reader), cx, this.buf)
+        poll_read_into(Pin::new(&mut **this.reader), cx, this.buf)
     }
 }

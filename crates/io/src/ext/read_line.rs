@@ -4,18 +4,23 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use super::read_until::poll_read_until;
 use super::text::Text;
 use crate::AsyncBufRead;
 
-/// The future of
-/// [`AsyncBufReadExt::read_line`](crate::AsyncBufReadExt::read_line), which is
-/// not cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct ReadLine<'a, R: ?Sized> {
-    reader: &'a mut R,
-    text: Text<'a>,
+pin_project! {
+    /// The future of
+    /// [`AsyncBufReadExt::read_line`](crate::AsyncBufReadExt::read_line), which is
+    /// not cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ReadLine<'a, R: ?Sized> {
+        reader: &'a mut R,
+        text: Text<'a>,
+    }
 }
 
 impl<'a, R: ?Sized> ReadLine<'a, R> {
@@ -28,11 +33,11 @@ impl<'a, R: ?Sized> ReadLine<'a, R> {
 impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadLine<'_, R> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
         let (buf, read) = this.text.parts();
         let result = ready!(poll_read_until(
-            Pin::new(&mut *this.reader),
+            Pin::new(&mut **this.reader),
             cx,
             b'\n',
             buf.vec_mut(),

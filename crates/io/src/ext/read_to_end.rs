@@ -4,20 +4,25 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use crate::AsyncRead;
 use crate::read_buf::{Appender, VecMut};
 use crate::util::poll_spend;
 
-/// The future of
-/// [`AsyncReadExt::read_to_end`](crate::AsyncReadExt::read_to_end), which is
-/// cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct ReadToEnd<'a, R: ?Sized> {
-    reader: &'a mut R,
-    buf: Appender<&'a mut Vec<u8>>,
-    /// Bytes appended to `buf` by now.
-    read: usize,
+pin_project! {
+    /// The future of
+    /// [`AsyncReadExt::read_to_end`](crate::AsyncReadExt::read_to_end), which is
+    /// cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ReadToEnd<'a, R: ?Sized> {
+        reader: &'a mut R,
+        buf: Appender<&'a mut Vec<u8>>,
+        // Bytes appended to `buf` by now.
+        read: usize,
+    }
 }
 
 impl<'a, R: ?Sized> ReadToEnd<'a, R> {
@@ -31,10 +36,10 @@ impl<'a, R: ?Sized> ReadToEnd<'a, R> {
 impl<R: AsyncRead + Unpin + ?Sized> Future for ReadToEnd<'_, R> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        let reader = Pin::new(&mut *this.reader);
-        poll_read_to_end(reader, cx, &mut this.buf, &mut this.read)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
+        let reader = Pin::new(&mut **this.reader);
+        poll_read_to_end(reader, cx, this.buf, this.read)
     }
 }
 

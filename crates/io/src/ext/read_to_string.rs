@@ -4,18 +4,23 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use super::read_to_end::poll_read_to_end;
 use super::text::Text;
 use crate::AsyncRead;
 
-/// The future of
-/// [`AsyncReadExt::read_to_string`](crate::AsyncReadExt::read_to_string),
-/// which is not cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct ReadToString<'a, R: ?Sized> {
-    reader: &'a mut R,
-    text: Text<'a>,
+pin_project! {
+    /// The future of
+    /// [`AsyncReadExt::read_to_string`](crate::AsyncReadExt::read_to_string),
+    /// which is not cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ReadToString<'a, R: ?Sized> {
+        reader: &'a mut R,
+        text: Text<'a>,
+    }
 }
 
 impl<'a, R: ?Sized> ReadToString<'a, R> {
@@ -28,10 +33,15 @@ impl<'a, R: ?Sized> ReadToString<'a, R> {
 impl<R: AsyncRead + Unpin + ?Sized> Future for ReadToString<'_, R> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
         let (buf, read) = this.text.parts();
-        let result = ready!(poll_read_to_end(Pin::new(&mut *this.reader), cx, buf, read));
+        let result = ready!(poll_read_to_end(
+            Pin::new(&mut **this.reader),
+            cx,
+            buf,
+            read
+        ));
         Poll::Ready(this.text.finish_whole(result))
     }
 }

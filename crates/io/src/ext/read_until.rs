@@ -4,20 +4,25 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use crate::AsyncBufRead;
 use crate::util::poll_spend;
 
-/// The future of
-/// [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which
-/// loses nothing when it is dropped.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct ReadUntil<'a, R: ?Sized> {
-    reader: &'a mut R,
-    delimiter: u8,
-    buf: &'a mut Vec<u8>,
-    /// Bytes appended to `buf` by now.
-    read: usize,
+pin_project! {
+    /// The future of
+    /// [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which
+    /// loses nothing when it is dropped.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ReadUntil<'a, R: ?Sized> {
+        reader: &'a mut R,
+        delimiter: u8,
+        buf: &'a mut Vec<u8>,
+        // Bytes appended to `buf` by now.
+        read: usize,
+    }
 }
 
 impl<'a, R: ?Sized> ReadUntil<'a, R> {
@@ -34,10 +39,10 @@ impl<'a, R: ?Sized> ReadUntil<'a, R> {
 impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadUntil<'_, R> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        let reader = Pin::new(&mut *this.reader);
-        poll_read_until(reader, cx, this.delimiter, this.buf, &mut this.read)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
+        let reader = Pin::new(&mut **this.reader);
+        poll_read_until(reader, cx, *this.delimiter, this.buf, this.read)
     }
 }
 

@@ -4,16 +4,21 @@ use std::io::{self, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use crate::AsyncSeek;
 
-/// The future of [`AsyncSeekExt::seek`](crate::AsyncSeekExt::seek), which is
-/// not cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct Seek<'a, S: ?Sized> {
-    stream: &'a mut S,
-    /// Where to, until the seek is started.
-    position: Option<SeekFrom>,
+pin_project! {
+    /// The future of [`AsyncSeekExt::seek`](crate::AsyncSeekExt::seek), which is
+    /// not cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Seek<'a, S: ?Sized> {
+        stream: &'a mut S,
+        // Where to, until the seek is started.
+        position: Option<SeekFrom>,
+    }
 }
 
 impl<'a, S: ?Sized> Seek<'a, S> {
@@ -28,14 +33,14 @@ impl<'a, S: ?Sized> Seek<'a, S> {
 impl<S: AsyncSeek + Unpin + ?Sized> Future for Seek<'_, S> {
     type Output = io::Result<u64>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
-        let this = &mut *self;
-        let mut stream = Pin::new(&mut *this.stream);
-        if let Some(position) = this.position {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        let this = self.project();
+        let mut stream = Pin::new(&mut **this.stream);
+        if let Some(position) = *this.position {
             // A stream cannot start one operation while it is busy with another.
             ready!(stream.as_mut().poll_complete(cx))?;
             stream.as_mut().start_seek(position)?;
-            this.position = None;
+            *this.position = None;
         }
         stream.poll_complete(cx)
     }

@@ -4,15 +4,20 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use pin_project_lite::pin_project;
+
 use crate::AsyncWrite;
 
-/// The future of [`AsyncWriteExt::write`](crate::AsyncWriteExt::write), which
-/// is cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct Write<'a, W: ?Sized> {
-    writer: &'a mut W,
-    buf: &'a [u8],
+pin_project! {
+    /// The future of [`AsyncWriteExt::write`](crate::AsyncWriteExt::write), which
+    /// is cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Write<'a, W: ?Sized> {
+        writer: &'a mut W,
+        buf: &'a [u8],
+    }
 }
 
 impl<'a, W: ?Sized> Write<'a, W> {
@@ -24,8 +29,8 @@ impl<'a, W: ?Sized> Write<'a, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for Write<'_, W> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        Pin::new(&mut *this.writer).poll_write(cx, this.buf)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
+        Pin::new(&mut **this.writer).poll_write(cx, this.buf)
     }
 }

@@ -4,16 +4,21 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use crate::AsyncWrite;
 
-/// The future of [`AsyncWriteExt::write_all`](crate::AsyncWriteExt::write_all),
-/// which is not cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct WriteAll<'a, W: ?Sized> {
-    writer: &'a mut W,
-    /// What is still to be written.
-    buf: &'a [u8],
+pin_project! {
+    /// The future of [`AsyncWriteExt::write_all`](crate::AsyncWriteExt::write_all),
+    /// which is not cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct WriteAll<'a, W: ?Sized> {
+        writer: &'a mut W,
+        // What is still to be written.
+        buf: &'a [u8],
+    }
 }
 
 impl<'a, W: ?Sized> WriteAll<'a, W> {
@@ -25,12 +30,12 @@ impl<'a, W: ?Sized> WriteAll<'a, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteAll<'_, W> {
     type Output = io::Result<()>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.project();
         while !this.buf.is_empty() {
-            match ready!(Pin::new(&mut *this.writer).poll_write(cx, this.buf)) {
+            match ready!(Pin::new(&mut **this.writer).poll_write(cx, this.buf)) {
                 Ok(0) => return Poll::Ready(Err(write_zero())),
-                Ok(n) => this.buf = &this.buf[n..],
+                Ok(n) => *this.buf = &this.buf[n..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }

@@ -5,19 +5,23 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
+use pin_project_lite::pin_project;
 
 use super::write_all::write_zero;
 use super::write_buf::poll_write_from;
 use crate::AsyncWrite;
 
-/// The future of
-/// [`AsyncWriteExt::write_all_buf`](crate::AsyncWriteExt::write_all_buf),
-/// which is cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct WriteAllBuf<'a, W: ?Sized, B> {
-    writer: &'a mut W,
-    buf: &'a mut B,
+pin_project! {
+    /// The future of
+    /// [`AsyncWriteExt::write_all_buf`](crate::AsyncWriteExt::write_all_buf),
+    /// which is cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct WriteAllBuf<'a, W: ?Sized, B> {
+        writer: &'a mut W,
+        buf: &'a mut B,
+    }
 }
 
 impl<'a, W: ?Sized, B> WriteAllBuf<'a, W, B> {
@@ -29,10 +33,10 @@ impl<'a, W: ?Sized, B> WriteAllBuf<'a, W, B> {
 impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteAllBuf<'_, W, B> {
     type Output = io::Result<()>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.project();
         while this.buf.has_remaining() {
-            match ready!(poll_write_from(Pin::new(&mut *this.writer), cx, this.buf)) {
+            match ready!(poll_write_from(Pin::new(&mut **this.writer), cx, this.buf)) {
                 Ok(0) => return Poll::Ready(Err(write_zero())),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

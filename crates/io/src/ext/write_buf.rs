@@ -5,19 +5,23 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
+use pin_project_lite::pin_project;
 
 use crate::AsyncWrite;
 
 /// Chunks of a buffer written at once.
 const MAX_CHUNKS: usize = 64;
 
-/// The future of [`AsyncWriteExt::write_buf`](crate::AsyncWriteExt::write_buf),
-/// which is cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct WriteBuf<'a, W: ?Sized, B> {
-    writer: &'a mut W,
-    buf: &'a mut B,
+pin_project! {
+    /// The future of [`AsyncWriteExt::write_buf`](crate::AsyncWriteExt::write_buf),
+    /// which is cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct WriteBuf<'a, W: ?Sized, B> {
+        writer: &'a mut W,
+        buf: &'a mut B,
+    }
 }
 
 impl<'a, W: ?Sized, B> WriteBuf<'a, W, B> {
@@ -29,12 +33,12 @@ impl<'a, W: ?Sized, B> WriteBuf<'a, W, B> {
 impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteBuf<'_, W, B> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
         if !this.buf.has_remaining() {
             return Poll::Ready(Ok(0));
         }
-        poll_write_from(Pin::new(&mut *this.writer), cx, this.buf)
+        poll_write_from(Pin::new(&mut **this.writer), cx, this.buf)
     }
 }
 

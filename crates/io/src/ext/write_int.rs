@@ -4,21 +4,26 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use super::write_all::write_zero;
 use crate::AsyncWrite;
 
-/// The future of [`AsyncWriteExt::write_u32`](crate::AsyncWriteExt::write_u32)
-/// and its like, which is not cancel safe: the `N` bytes of a number.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct WriteInt<'a, W: ?Sized, const N: usize> {
-    writer: &'a mut W,
-    bytes: [u8; N],
-    /// The first bytes, which are written by now.
-    written: usize,
+pin_project! {
+    /// The future of [`AsyncWriteExt::write_u32`](crate::AsyncWriteExt::write_u32)
+    /// and its like, which is not cancel safe: `B` are the bytes of a number.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct WriteInt<'a, W: ?Sized, B> {
+        writer: &'a mut W,
+        bytes: B,
+        // The first bytes, which are written by now.
+        written: usize,
+    }
 }
 
-impl<'a, W: ?Sized, const N: usize> WriteInt<'a, W, N> {
+impl<'a, W: ?Sized, const N: usize> WriteInt<'a, W, [u8; N]> {
     pub(super) fn new(writer: &'a mut W, bytes: [u8; N]) -> Self {
         Self {
             writer,
@@ -28,16 +33,16 @@ impl<'a, W: ?Sized, const N: usize> WriteInt<'a, W, N> {
     }
 }
 
-impl<W: AsyncWrite + Unpin + ?Sized, const N: usize> Future for WriteInt<'_, W, N> {
+impl<W: AsyncWrite + Unpin + ?Sized, const N: usize> Future for WriteInt<'_, W, [u8; N]> {
     type Output = io::Result<()>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        while this.written < N {
-            let rest = &this.bytes[this.written..];
-            match ready!(Pin::new(&mut *this.writer).poll_write(cx, rest)) {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.project();
+        while *this.written < N {
+            let rest = &this.bytes[*this.written..];
+            match ready!(Pin::new(&mut **this.writer).poll_write(cx, rest)) {
                 Ok(0) => return Poll::Ready(Err(write_zero())),
-                Ok(n) => this.written += n,
+                Ok(n) => *this.written += n,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
@@ -63,7 +68,7 @@ macro_rules! number_writers {
             ///
             /// Not cancel safe: dropped before completion, it may have written
             /// part of the bytes.
-            fn $name(&mut self, n: $number) -> WriteInt<'_, Self, { size_of::<$number>() }>
+            fn $name(&mut self, n: $number) -> WriteInt<'_, Self, [u8; size_of::<$number>()]>
             where
                 Self: Unpin,
             {

@@ -4,16 +4,21 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use pin_project_lite::pin_project;
+
 use crate::AsyncWrite;
 
-/// The future of
-/// [`AsyncWriteExt::write_vectored`](crate::AsyncWriteExt::write_vectored),
-/// which is cancel safe.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct WriteVectored<'a, 'b, W: ?Sized> {
-    writer: &'a mut W,
-    bufs: &'a [IoSlice<'b>],
+pin_project! {
+    /// The future of
+    /// [`AsyncWriteExt::write_vectored`](crate::AsyncWriteExt::write_vectored),
+    /// which is cancel safe.
+    #[derive(Debug)]
+    #[project(!Unpin)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct WriteVectored<'a, 'b, W: ?Sized> {
+        writer: &'a mut W,
+        bufs: &'a [IoSlice<'b>],
+    }
 }
 
 impl<'a, 'b, W: ?Sized> WriteVectored<'a, 'b, W> {
@@ -25,8 +30,8 @@ impl<'a, 'b, W: ?Sized> WriteVectored<'a, 'b, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteVectored<'_, '_, W> {
     type Output = io::Result<usize>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        Pin::new(&mut *this.writer).poll_write_vectored(cx, this.bufs)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let this = self.project();
+        Pin::new(&mut **this.writer).poll_write_vectored(cx, this.bufs)
     }
 }

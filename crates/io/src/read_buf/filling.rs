@@ -1,6 +1,7 @@
 //! Filling a part of a [`ReadBuf`], and a vector or any `BufMut` through one.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::ptr;
 use std::task::{Context, Poll, ready};
@@ -163,8 +164,8 @@ impl<V: VecMut> Appender<V> {
         reader: Pin<&mut R>,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
-        let mut probe = [0; MIN_ROOM];
-        let mut probe = ReadBuf::new(&mut probe);
+        let mut probe = [MaybeUninit::uninit(); MIN_ROOM];
+        let mut probe = ReadBuf::uninit(&mut probe);
         ready!(reader.poll_read(cx, &mut probe))?;
         let read = probe.filled();
         if !read.is_empty() {

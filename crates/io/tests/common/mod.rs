@@ -33,8 +33,8 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// Polls `future` once.
-pub(crate) fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+pub(crate) fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// Counts how often it is woken.

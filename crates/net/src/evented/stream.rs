@@ -93,12 +93,14 @@ impl<E: Source> Evented<E> {
         self.poll_send(cx, asked, |stream| write_slices(stream, bufs, asked))
     }
 
+    /// Writes without waiting. One that is short leaves the stream writable: the
+    /// next one finds that it would block, as a program that writes until then
+    /// expects.
     pub(crate) fn try_write(&self, buf: &[u8]) -> io::Result<usize>
     where
         for<'a> &'a E: Write,
     {
-        let event = self.ready_now(Interest::WRITABLE)?;
-        self.send_after(event, buf.len(), |mut stream| stream.write(buf))
+        self.try_io(Interest::WRITABLE, |mut stream| stream.write(buf))
     }
 
     pub(crate) fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize>
@@ -106,8 +108,9 @@ impl<E: Source> Evented<E> {
         for<'a> &'a E: Write,
     {
         let (bufs, asked) = writable_part(bufs);
-        let event = self.ready_now(Interest::WRITABLE)?;
-        self.send_after(event, asked, |stream| write_slices(stream, bufs, asked))
+        self.try_io(Interest::WRITABLE, |stream| {
+            write_slices(stream, bufs, asked)
+        })
     }
 
     fn poll_send(

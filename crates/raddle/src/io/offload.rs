@@ -3,6 +3,8 @@
 use std::io;
 
 use crate::runtime::Handle;
+#[cfg(feature = "fs")]
+use crate::runtime::is_rt_shutdown_err;
 use crate::task::JoinHandle;
 
 /// Makes a call on the pool and waits for it. Dropped while it waits, it does
@@ -20,6 +22,10 @@ where
     let call = |taken: io::Result<()>| taken.and_then(|()| call());
     match spawn(call) {
         Ok(call) => call.await?,
+        // The text is Tokio's: the call did not begin, nor will it.
+        Err(Err(refused)) if is_rt_shutdown_err(&refused) => {
+            Err(io::Error::other("background task failed"))
+        }
         Err(refused) => refused,
     }
 }

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::hash_map::RandomState;
 pub use std::future::{Future, IntoFuture, poll_fn};
 use std::hash::{BuildHasher, Hasher};
-use std::pin::Pin;
-pub use std::task::{Context, Poll};
+pub use std::pin::Pin;
+pub use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
@@ -65,6 +65,45 @@ pin_project! {
         /// The output has been taken.
         Gone,
     }
+}
+
+/// Writes the structs of several futures, each of which can be pinned in it.
+macro_rules! groups {
+    ($($name:ident $together:ident: $($part:ident $future:ident)+;)+) => {$(
+        pin_project! {
+            /// Several futures, or groups of them, in one value.
+            #[derive(Debug)]
+            pub struct $name<$($future),+> {
+                $(#[pin] $part: $future,)+
+            }
+        }
+
+        impl<$($future),+> $name<$($future),+> {
+            $(
+                /// One of them.
+                #[inline]
+                pub fn $part(self: Pin<&mut Self>) -> Pin<&mut $future> {
+                    self.project().$part
+                }
+            )+
+        }
+
+        /// Puts them together.
+        #[inline]
+        pub fn $together<$($future),+>($($part: $future),+) -> $name<$($future),+> {
+            $name { $($part),+ }
+        }
+    )+};
+}
+
+groups! {
+    Two together2: part0 A part1 B;
+    Three together3: part0 A part1 B part2 C;
+    Four together4: part0 A part1 B part2 C part3 D;
+    Five together5: part0 A part1 B part2 C part3 D part4 E;
+    Six together6: part0 A part1 B part2 C part3 D part4 E part5 F;
+    Seven together7: part0 A part1 B part2 C part3 D part4 E part5 F part6 G;
+    Eight together8: part0 A part1 B part2 C part3 D part4 E part5 F part6 G part7 H;
 }
 
 /// Makes a future one that keeps its output.

@@ -15,12 +15,13 @@ use raddle_timer::ClockHold;
 
 #[cfg(feature = "net")]
 use crate::runtime::context;
+use crate::runtime::error;
 use crate::task::JoinHandle;
 use crate::trace;
 
 raddle_std::thread_local! {
     /// Why the pool did not take the blocking task that is about to be run here.
-    static REFUSED: Cell<Option<String>> = Cell::new(None);
+    static REFUSED: Cell<Option<io::Error>> = Cell::new(None);
 }
 
 /// A blocking task that is due to run. Dropped, it cancels the task.
@@ -60,8 +61,7 @@ impl<F: FnOnce(io::Result<()>) -> R, R> Future for BlockingTask<F> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R> {
         let work = self.0.take().expect("a blocking task is polled once");
-        let refused = REFUSED.with(Cell::take).map(io::Error::other);
-        Poll::Ready(work(refused.map_or(Ok(()), Err)))
+        Poll::Ready(work(REFUSED.with(Cell::take).map_or(Ok(()), Err)))
     }
 }
 
@@ -130,7 +130,11 @@ where
 
 /// Runs a task that has no thread, to its end, which is that it learns why.
 fn run_refused(refused: Refused<BlockingJob>) {
-    REFUSED.with(|reason| reason.set(Some(refused.to_string())));
+    let reason = match refused.is_shutdown() {
+        true => error::shut_down(),
+        false => io::Error::other(refused.to_string()),
+    };
+    REFUSED.with(|refused| refused.set(Some(reason)));
     refused.into_job().run();
 }
 

@@ -1,5 +1,7 @@
 //! A set of tasks, joined in the order in which they end.
 
+mod builder;
+
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic;
@@ -10,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use raddle_task::ReadyList;
 use slab::Slab;
 
+pub use self::builder::Builder;
 use crate::runtime::Handle;
 use crate::task::{AbortHandle, Id, JoinError, JoinHandle, LocalSet};
 
@@ -145,6 +148,22 @@ impl<T: 'static> JoinSet<T> {
         T: Send,
     {
         self.insert(handle.spawn_blocking(f))
+    }
+
+    /// Spawns a task that has a name, as [`task::Builder`](crate::task::Builder)
+    /// does, and puts it into the set.
+    ///
+    /// ```
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut set = raddle::task::JoinSet::new();
+    /// set.build_task().name("answer").spawn(async { 42 })?;
+    /// assert_eq!(set.join_next().await.unwrap().unwrap(), 42);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn build_task(&mut self) -> Builder<'_, T> {
+        Builder::new(self)
     }
 
     fn insert(&mut self, handle: JoinHandle<T>) -> AbortHandle {

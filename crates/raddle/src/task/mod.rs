@@ -7,9 +7,10 @@
 //! [`LocalSet`] runs tasks that stay on one thread, and [`task_local!`](crate::task_local)
 //! declares variables that each task has for itself.
 
+mod builder;
 #[cfg(feature = "rt-multi-thread")]
 mod in_place;
-mod join_set;
+pub mod join_set;
 mod local_set;
 mod task_local;
 
@@ -19,6 +20,7 @@ pub use raddle_coop::{Unconstrained, consume_budget, unconstrained};
 pub use raddle_sched::yield_now;
 pub use raddle_task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id};
 
+pub use self::builder::Builder;
 #[cfg(feature = "rt-multi-thread")]
 pub use self::in_place::block_in_place;
 pub use self::join_set::JoinSet;

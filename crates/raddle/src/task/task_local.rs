@@ -247,6 +247,7 @@ impl Error for AccessError {}
 
 pin_project! {
     /// The future of [`LocalKey::scope`].
+    #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]
     pub struct TaskLocalFuture<T, F>
     where

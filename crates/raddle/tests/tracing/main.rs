@@ -10,7 +10,7 @@ use std::future::pending;
 use std::sync::mpsc::channel;
 
 use common::{current_thread, each_flavor, eventually, multi_thread, panic_message};
-use raddle::task::{Id, JoinSet, LocalSet, spawn_blocking, spawn_local, yield_now};
+use raddle::task::{Builder, Id, JoinSet, LocalSet, spawn_blocking, spawn_local, yield_now};
 use recorder::{Recorded, current, recorded, spawning_by_subscriber, start};
 
 /// The span of a task.
@@ -56,6 +56,27 @@ fn a_span_says_what_was_spawned_and_where() {
         assert_described(&span_of(task.id()), "task", line);
         let (task, line) = (runtime.handle().spawn(async {}), line!());
         assert_described(&span_of(task.id()), "task", line);
+    });
+}
+
+#[test]
+fn a_span_has_the_name_that_the_builder_gives_the_task() {
+    start();
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let builder = Builder::new().name("sum");
+            let (task, line) = (builder.spawn(yield_now()).unwrap(), line!());
+            let span = span_of(task.id());
+            assert_described(&span, "task", line);
+            assert_eq!(span.field("task.name"), Some("sum"));
+            let task = builder.spawn_blocking(|| {}).unwrap();
+            assert_eq!(span_of(task.id()).field("task.name"), Some("sum"));
+            let mut set = JoinSet::new();
+            let task = set.build_task().name("member").spawn(async {}).unwrap();
+            assert_eq!(span_of(task.id()).field("task.name"), Some("member"));
+            let task = raddle::spawn(async {});
+            assert_eq!(span_of(task.id()).field("task.name"), None);
+        });
     });
 }
 

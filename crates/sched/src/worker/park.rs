@@ -162,6 +162,7 @@ impl Core {
     /// Lets the driver wake what is ready, unless another worker has it.
     #[cold]
     pub(super) fn look_at_driver(&self) {
+        self.yields.restart();
         if self.with_driver(|driver| driver.park(Some(Duration::ZERO), self.event_limit())) {
             self.tell_of_events();
             if !self.remote().slot.is_empty() {

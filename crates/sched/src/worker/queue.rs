@@ -94,6 +94,14 @@ impl Core {
         queued + self.backlog.len() + self.shared.injection.len()
     }
 
+    /// How many tasks are where the worker queues those that it wakes.
+    pub(super) fn queued_len(&self) -> usize {
+        match self.order {
+            Order::Slot | Order::Queue => CAPACITY - self.queue.room() + self.backlog.len(),
+            Order::Common => self.shared.injection.len(),
+        }
+    }
+
     /// Whether there is something to run that the worker has queued.
     pub(super) fn made_ready(&self) -> bool {
         match self.order {

@@ -32,6 +32,9 @@ impl Core {
             Outcome::Again(task) => {
                 counters.local_schedules.add(1);
                 self.requeue(Task(task));
+                if self.yields.take() {
+                    self.count_yield();
+                }
             }
             Outcome::CompleteElsewhere => self.count_completed_elsewhere(),
         }
@@ -92,7 +95,17 @@ impl Core {
 
     #[inline]
     fn poll(&self, task: Task) -> Outcome {
-        raddle_coop::budget(|| task.0.run_in(&self.live))
+        raddle_coop::budget(|| {
+            let outcome = task.0.run_in(&self.live);
+            // One whose budget ran out has yielded, too.
+            if matches!(outcome, Outcome::Again(_))
+                && !raddle_coop::has_budget_remaining()
+                && context::is_worker()
+            {
+                self.note_yield();
+            }
+            outcome
+        })
     }
 
     /// Polls a task for somebody who wants to know.

@@ -116,8 +116,9 @@ pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
 // SAFETY: it stands for an exclusive reference to the part, and a share in the
 // mutex, which is `Send` and `Sync` if `T` is `Send`.
 unsafe impl<T: ?Sized + Send, U: ?Sized + Send> Send for OwnedMappedMutexGuard<T, U> {}
-// SAFETY: a reference to it gives no more than a reference to the part.
-unsafe impl<T: ?Sized + Send, U: ?Sized + Sync> Sync for OwnedMappedMutexGuard<T, U> {}
+// SAFETY: a reference to it gives no more than a reference to the part. That `T`
+// is `Sync` is not needed; it is asked for as of the guard of the whole.
+unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Sync for OwnedMappedMutexGuard<T, U> {}
 
 impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
     #[inline]

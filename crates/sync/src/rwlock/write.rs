@@ -150,10 +150,11 @@ pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
 }
 
 // SAFETY: it stands for an exclusive reference to the part; the permits can be
-// given back from any thread.
-unsafe impl<T: ?Sized + Send> Send for RwLockMappedWriteGuard<'_, T> {}
+// given back from any thread. `Sync` is not needed; it is asked for as of the
+// guard of the whole.
+unsafe impl<T: ?Sized + Send + Sync> Send for RwLockMappedWriteGuard<'_, T> {}
 // SAFETY: a reference to it gives no more than a reference to the part.
-unsafe impl<T: ?Sized + Sync> Sync for RwLockMappedWriteGuard<'_, T> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLockMappedWriteGuard<'_, T> {}
 
 impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     #[inline]

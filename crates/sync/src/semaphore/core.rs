@@ -3,7 +3,7 @@
 
 use std::mem;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Waker};
 
 use raddle_std::sync::{Mutex, MutexGuard, Rank};
 
@@ -178,7 +178,9 @@ impl<R: Returns> Core<R> {
         permits: usize,
         mut waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let Some(coop) = raddle_coop::try_proceed() else {
+            return self.poll_without_budget(cx, permits, waiting);
+        };
         let result = if waiting.is_idle() {
             match self.take(permits) {
                 Take::Taken => Poll::Ready(Ok(())),
@@ -195,6 +197,25 @@ impl<R: Returns> Core<R> {
             coop.made_progress();
         }
         result
+    }
+
+    /// Lines up, if there is a line, for a task that is to yield: it keeps its turn, which wakes it.
+    /// Should the permits have come just now it has them, at no cost to a budget that is used up.
+    #[cold]
+    fn poll_without_budget(
+        &self,
+        cx: &mut Context<'_>,
+        permits: usize,
+        waiting: Pin<&mut Waiting>,
+    ) -> Poll<Result<(), Closed>> {
+        let has_to_wait = self.state.load().has_waiters() || self.available() < permits;
+        match waiting.is_idle() && has_to_wait {
+            true => self.queue(cx, permits, waiting),
+            false => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
     }
 
     #[cold]

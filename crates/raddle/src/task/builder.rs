@@ -1,0 +1,149 @@
+//! Tasks with names.
+
+use std::future::Future;
+use std::io;
+
+use crate::runtime::Handle;
+use crate::task::{JoinHandle, LocalSet};
+use crate::trace;
+
+/// Spawns a task that has a name.
+///
+/// The name is the field `task.name` of the task's span, which it has with the
+/// feature `tracing`; without that nothing shows it. The methods are those of
+/// Tokio's type, which may fail; these do not, but panic where the functions of
+/// the same names do.
+///
+/// ```
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let task = raddle::task::Builder::new().name("sum").spawn(async { 1 + 1 })?;
+/// assert_eq!(task.await.unwrap(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use = "a builder spawns nothing by itself"]
+pub struct Builder<'a> {
+    name: Option<&'a str>,
+}
+
+impl<'a> Builder<'a> {
+    /// For a task without a name.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the name.
+    pub fn name(self, name: &'a str) -> Self {
+        Self { name: Some(name) }
+    }
+
+    /// Spawns a task on the current runtime, as [`spawn`](crate::task::spawn) does.
+    ///
+    /// # Errors
+    ///
+    /// None: the result is Tokio's.
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn`](crate::task::spawn).
+    #[track_caller]
+    pub fn spawn<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let _name = trace::name_next(self.name);
+        Ok(crate::task::spawn(future))
+    }
+
+    /// Spawns a task on the runtime of `handle`.
+    ///
+    /// # Errors
+    ///
+    /// None: the result is Tokio's.
+    #[track_caller]
+    pub fn spawn_on<F>(self, future: F, handle: &Handle) -> io::Result<JoinHandle<F::Output>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let _name = trace::name_next(self.name);
+        Ok(handle.spawn(future))
+    }
+
+    /// Spawns a task on the current local set, as
+    /// [`spawn_local`](crate::task::spawn_local) does.
+    ///
+    /// # Errors
+    ///
+    /// None: the result is Tokio's.
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn_local`](crate::task::spawn_local).
+    #[track_caller]
+    pub fn spawn_local<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let _name = trace::name_next(self.name);
+        Ok(crate::task::spawn_local(future))
+    }
+
+    /// Spawns a task on `local_set`.
+    ///
+    /// # Errors
+    ///
+    /// None: the result is Tokio's.
+    #[track_caller]
+    pub fn spawn_local_on<F>(
+        self,
+        future: F,
+        local_set: &LocalSet,
+    ) -> io::Result<JoinHandle<F::Output>>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let _name = trace::name_next(self.name);
+        Ok(local_set.spawn_local(future))
+    }
+
+    /// Runs a function that may block, as
+    /// [`spawn_blocking`](crate::task::spawn_blocking) does.
+    ///
+    /// # Errors
+    ///
+    /// None: the result is Tokio's.
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn_blocking`](crate::task::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(self, f: F) -> io::Result<JoinHandle<R>>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        let _name = trace::name_next(self.name);
+        Ok(crate::task::spawn_blocking(f))
+    }
+
+    /// Runs a function that may block on the runtime of `handle`.
+    ///
+    /// # Errors
+    ///
+    /// None: the result is Tokio's.
+    #[track_caller]
+    pub fn spawn_blocking_on<F, R>(self, f: F, handle: &Handle) -> io::Result<JoinHandle<R>>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        let _name = trace::name_next(self.name);
+        Ok(handle.spawn_blocking(f))
+    }
+}
