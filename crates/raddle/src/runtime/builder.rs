@@ -288,9 +288,6 @@ impl Builder {
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
                 name: self.name.clone(),
-                #[cfg(unix)]
-                #[cfg(all(feature = "signal", unix))]
-                signals: Default::default(),
             }
         });
         let blocking = blocking.expect("made along with the handle");
