@@ -21,10 +21,11 @@ const COMBINATIONS: [&str; 5] = [
 ];
 
 /// Packages that channels and locks alone must not bring.
-const NOT_FOR_SYNC: [&str; 6] = [
+const NOT_FOR_SYNC: [&str; 7] = [
     "libc",
     "mio",
-    "signal-hook",
+    "raddle-fs",
+    "raddle-process",
     "signal-hook-registry",
     "socket2",
     "syn",

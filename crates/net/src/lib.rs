@@ -14,7 +14,7 @@ mod udp;
 #[cfg(unix)]
 pub mod unix;
 
-pub use addr::{LookupJob, ToSocketAddrs, lookup_host, offload_lookups};
+pub use addr::{ToSocketAddrs, lookup_host};
 pub use tcp::{TcpListener, TcpSocket, TcpStream};
 pub use udp::UdpSocket;
 #[cfg(unix)]

@@ -1,17 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "fs")]
-pub mod fs;
 pub mod io;
 #[doc(hidden)]
 pub mod macros;
-#[cfg(all(feature = "process", unix))]
-pub mod process;
 #[cfg(feature = "rt")]
 pub mod runtime;
-#[cfg(all(feature = "signal", unix))]
-pub mod signal;
 #[cfg(feature = "rt")]
 pub mod task;
 #[cfg(feature = "time")]
@@ -21,8 +15,6 @@ mod trace;
 #[cfg(all(feature = "rt", not(feature = "tracing")))]
 #[path = "trace_off.rs"]
 mod trace;
-#[cfg(all(feature = "signal", unix))]
-mod watched;
 
 #[cfg(feature = "rt")]
 pub use crate::task::spawn;
@@ -53,6 +45,101 @@ pub mod net {
     };
     #[cfg(unix)]
     pub use raddle_net::{UnixDatagram, UnixListener, UnixSocket, UnixStream, unix};
+}
+
+/// Files and directories: `raddle-fs`.
+///
+/// The functions and types of `std::fs`, to be awaited. The operating system
+/// has no files that are waited for as sockets are, so each call is made on a
+/// thread for [blocking work](crate::task::spawn_blocking). That costs some
+/// microseconds: read and write in large pieces, through a
+/// [`BufReader`](crate::io::BufReader) or [`BufWriter`](crate::io::BufWriter)
+/// if need be, and where many calls belong together, make them in one
+/// `spawn_blocking`.
+///
+/// ```
+/// use raddle::fs::File;
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// # let directory = std::env::temp_dir().join(format!("raddle-fs-{}", std::process::id()));
+/// # raddle::fs::create_dir_all(&directory).await?;
+/// # let path = directory.join("greeting");
+/// let mut file = File::create(&path).await?;
+/// file.write_all(b"good morning").await?;
+/// file.flush().await?;
+///
+/// let mut text = String::new();
+/// File::open(&path).await?.read_to_string(&mut text).await?;
+/// assert_eq!(text, "good morning");
+/// # raddle::fs::remove_dir_all(&directory).await
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Those of `std::fs`. If the runtime is shut down before a call is made, or the
+/// system has no thread for it, it fails with an error of the kind `Other`.
+///
+/// # Panics
+///
+/// Each function and method that makes a call panics if the thread is in no
+/// runtime.
+///
+/// # Cancel safety
+///
+/// A call that has begun cannot be stopped: to drop its future is not to wait
+/// for it, and whether it is made is not known then.
+#[cfg(feature = "fs")]
+pub mod fs {
+    #[cfg(unix)]
+    pub use raddle_fs::symlink;
+    pub use raddle_fs::{
+        DirBuilder, DirEntry, File, FileTimes, OpenOptions, ReadDir, canonicalize, copy,
+        create_dir, create_dir_all, hard_link, metadata, read, read_dir, read_link, read_to_string,
+        remove_dir, remove_dir_all, remove_file, rename, set_permissions, symlink_metadata,
+        try_exists, write,
+    };
+}
+
+/// Child processes that can be awaited: `raddle-process`, whose page says what
+/// becomes of children that are dropped. They need a runtime built with
+/// [`enable_io`](crate::runtime::Builder::enable_io).
+///
+/// ```
+/// use raddle::process::Command;
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let output = Command::new("echo").arg("hello").output().await?;
+/// assert!(output.status.success());
+/// assert_eq!(output.stdout, b"hello\n");
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(all(feature = "process", unix))]
+pub mod process {
+    pub use raddle_process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+}
+
+/// Signals of the operating system, as something to wait for: `raddle-process`.
+///
+/// They need a runtime built with
+/// [`enable_io`](crate::runtime::Builder::enable_io). Any number of listeners, in
+/// any number of runtimes, each hear of every signal of their kind.
+///
+/// ```no_run
+/// # #[raddle::main]
+/// # async fn main() -> std::io::Result<()> {
+/// raddle::signal::ctrl_c().await?;
+/// println!("goodbye");
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(all(feature = "signal", unix))]
+pub mod signal {
+    pub use raddle_process::signal::{ctrl_c, unix};
 }
 
 /// Channels, locks and signals between tasks: `raddle-sync`.

@@ -8,11 +8,10 @@ use std::future::Future;
 use std::num::NonZeroU64;
 use std::panic::Location;
 
+use raddle_task::blocking::BlockingTask;
 use raddle_task::{Id, take_id, upcoming_id};
 use tracing::Span;
 use tracing::instrument::{Instrument, Instrumented};
-
-use crate::runtime::BlockingTask;
 
 raddle_std::thread_local! {
     /// The name of the task that this thread is about to spawn.
@@ -63,29 +62,32 @@ pub(crate) fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
     future.instrument(span)
 }
 
-/// Gives blocking work that is about to become a task its span.
-#[track_caller]
-pub(crate) fn blocking<F>(
-    function: &'static str,
-    task: BlockingTask<F>,
-) -> Instrumented<BlockingTask<F>> {
-    let location = Location::caller();
+/// The span of blocking work.
+pub(crate) struct BlockingSpan(Span);
+
+/// Makes the span of blocking work that is about to be given to the pool.
+pub(crate) fn blocking(task: &BlockingTask) -> BlockingSpan {
+    let location = task.spawned_at();
     let name = take_name();
-    let span = named(|id| {
-        tracing::trace_span!(
-            target: "tokio::task::blocking",
-            "runtime.spawn",
-            kind = %"blocking",
-            task.name = name.as_deref(),
-            task.id = id,
-            "fn" = %function,
-            size.bytes = size_of::<F>(),
-            loc.file = location.file(),
-            loc.line = location.line(),
-            loc.col = location.column(),
-        )
-    });
-    task.instrument(span)
+    BlockingSpan(tracing::trace_span!(
+        target: "tokio::task::blocking",
+        "runtime.spawn",
+        kind = %"blocking",
+        task.name = name.as_deref(),
+        task.id = number(task.id()),
+        "fn" = %task.closure_name(),
+        size.bytes = task.closure_size(),
+        loc.file = location.file(),
+        loc.line = location.line(),
+        loc.col = location.column(),
+    ))
+}
+
+impl BlockingSpan {
+    /// Calls `work` inside the span.
+    pub(crate) fn in_scope<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.0.in_scope(work)
+    }
 }
 
 fn task_span(

@@ -2,6 +2,8 @@
 
 use std::future::Future;
 
+use raddle_task::blocking::BlockingTask;
+
 /// What runs a future.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
@@ -12,7 +14,12 @@ pub(crate) enum Kind {
 
 /// Would name the task that is spawned next.
 #[inline(always)]
-pub(crate) fn name_next(_: Option<&str>) {}
+pub(crate) fn name_next(_: Option<&str>) -> Named {
+    Named
+}
+
+/// Nothing to restore.
+pub(crate) struct Named;
 
 /// The future as it is.
 #[inline(always)]
@@ -20,8 +27,19 @@ pub(crate) fn task<F: Future>(_: Kind, future: F) -> F {
     future
 }
 
-/// The task as it is.
+/// Nothing.
+pub(crate) struct BlockingSpan;
+
+/// Makes nothing.
 #[inline(always)]
-pub(crate) fn blocking<T: Future>(_: &'static str, task: T) -> T {
-    task
+pub(crate) fn blocking(_: &BlockingTask) -> BlockingSpan {
+    BlockingSpan
+}
+
+impl BlockingSpan {
+    /// Calls `work`.
+    #[inline(always)]
+    pub(crate) fn in_scope<R>(&self, work: impl FnOnce() -> R) -> R {
+        work()
+    }
 }

@@ -321,7 +321,7 @@ fn tasks_and_files_say_what_to_do() {
 #[test]
 #[cfg(unix)]
 fn processes_say_what_to_do() {
-    assert_each_says(NO_RUNTIME, unix::PROCESSES, true);
+    assert_each_says("enable_io", unix::PROCESSES, true);
     for runtime in runtimes(Builder::enable_time) {
         let _guard = runtime.enter();
         assert_each_says("enable_io", unix::PROCESSES, true);

@@ -76,6 +76,11 @@ impl Handle {
         }
     }
 
+    /// Whether `other` is a handle of the same reactor.
+    pub fn is_same_reactor(&self, other: &Handle) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// How many sources are registered now.
     pub fn registered_count(&self) -> usize {
         self.table().lock().len()

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use raddle_task::{Id, Outcome, Runnable};
 
 use crate::context;
-use crate::panics;
 
 /// A function that is called at some point of each task's life.
 ///
@@ -104,7 +103,7 @@ fn call(hook: &Option<TaskHook>, task: &Option<TaskMeta<'_>>) {
         return;
     };
     let _pinned = context::pin_to_post();
-    panics::contain(|| hook(task));
+    raddle_std::contain(|| hook(task));
 }
 
 impl fmt::Debug for TaskHooks {

@@ -1,7 +1,6 @@
 //! What becomes of a scheduler when a task panics.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
@@ -123,17 +122,6 @@ impl Drop for WokenByPanic<'_> {
 impl fmt::Debug for WokenByPanic<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("WokenByPanic").field(&self.waker).finish()
-    }
-}
-
-/// Runs code of others whose panic ends here, reported by the panic hook. A
-/// payload whose drop panics in turn is forgotten.
-pub(crate) fn contain(code: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(code))
-        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
-    {
-        // Its drop may panic again, and so for ever.
-        std::mem::forget(payload);
     }
 }
 

@@ -8,7 +8,6 @@ use raddle_std::sync::{Mutex, Rank};
 use raddle_std::thread::{self, Thread};
 
 use crate::driver::{Driver, Unpark};
-use crate::panics;
 
 /// Not blocked.
 const AWAKE: u32 = 0;
@@ -89,7 +88,7 @@ impl Parker {
                 let driver = driver.expect("a worker parked on the driver");
                 // A user's code: who unparks may be about to unpark others, or to
                 // queue more tasks.
-                panics::contain(|| driver.unpark());
+                raddle_std::contain(|| driver.unpark());
             }
             _ => {}
         }

@@ -14,7 +14,7 @@ use crate::driver::{Driver, Unpark};
 use crate::id::Id;
 use crate::idle::Idle;
 use crate::metrics::{Counters, Outside};
-use crate::panics::{self, Panics};
+use crate::panics::Panics;
 use crate::parker::Parker;
 use crate::policy::Order;
 use crate::shutdown::{self, Ended};
@@ -278,8 +278,8 @@ impl Shared {
     pub(crate) fn shut_down_driver(&self) {
         let driver = self.driver.lock().take();
         if let Some(mut driver) = driver {
-            panics::contain(|| driver.shutdown());
-            panics::contain(|| drop(driver));
+            raddle_std::contain(|| driver.shutdown());
+            raddle_std::contain(|| drop(driver));
         }
     }
 

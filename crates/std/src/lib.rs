@@ -23,6 +23,7 @@
 #![cfg_attr(not(raddle_loom), doc = "\n# Example\n")]
 #![cfg_attr(not(raddle_loom), doc = include_str!("../README.md"))]
 
+mod contain;
 mod count;
 #[cfg(raddle_loom)]
 mod loom;
@@ -40,6 +41,7 @@ pub mod model;
 mod rank;
 mod waker_batch;
 
+pub use crate::contain::contain;
 pub use crate::count::Count;
 pub use crate::waker_batch::WakerBatch;
 pub use crossbeam_utils::CachePadded;

@@ -1,11 +1,11 @@
 //! Wakers on their way from under a lock to their wake.
 
-use ::std::any::Any;
 use ::std::fmt;
-use ::std::panic::{AssertUnwindSafe, catch_unwind};
 use ::std::task::Waker;
 
 use arrayvec::ArrayVec;
+
+use crate::contain;
 
 const CAPACITY: usize = 32;
 
@@ -75,9 +75,7 @@ impl WakerBatch {
     /// hook.
     #[inline]
     pub fn wake_all_contained(&mut self) {
-        while let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.wake_all())) {
-            drop_payload(payload);
-        }
+        while !contain(|| self.wake_all()) {}
     }
 }
 
@@ -94,15 +92,6 @@ impl Drop for WakerBatch {
         if !self.is_empty() {
             self.wake_all_contained();
         }
-    }
-}
-
-/// Drops what a waker panicked with; forgets it if its drop panics in turn.
-#[cold]
-fn drop_payload(payload: Box<dyn Any + Send>) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        // Its drop may panic again, and so for ever.
-        ::std::mem::forget(payload);
     }
 }
 

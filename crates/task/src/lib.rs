@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod arrivals;
+pub mod blocking;
 mod cell;
 mod current;
 mod error;

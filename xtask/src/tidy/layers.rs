@@ -56,6 +56,27 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "raddle-net",
+        may_use: &[
+            "raddle-std",
+            "raddle-coop",
+            "raddle-io",
+            "raddle-task",
+            "raddle-reactor",
+        ],
+    },
+    Layer {
+        package: "raddle-fs",
+        // The pool is for tests.
+        may_use: &[
+            "raddle-std",
+            "raddle-coop",
+            "raddle-io",
+            "raddle-task",
+            "raddle-blocking",
+        ],
+    },
+    Layer {
+        package: "raddle-process",
         may_use: &["raddle-std", "raddle-coop", "raddle-io", "raddle-reactor"],
     },
     Layer {

@@ -5,12 +5,12 @@ use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, ready};
 use std::vec;
 
-use raddle_std::sync::{Arc, Mutex, Rank};
-
-use super::offload;
+use raddle_std::thread;
+use raddle_task::JoinHandle;
+use raddle_task::blocking::{self, Refused};
 
 type Addresses = vec::IntoIter<SocketAddr>;
 
@@ -22,17 +22,8 @@ pub struct Lookup(State);
 enum State {
     /// The answer, until it is taken.
     Known(Option<io::Result<Addresses>>),
-    /// A thread is asking, or will.
-    Asked(Arc<Question>),
-}
-
-/// What the asking thread and the future share.
-struct Question(Mutex<Answer>);
-
-#[derive(Default)]
-struct Answer {
-    result: Option<io::Result<Addresses>>,
-    waker: Option<Waker>,
+    /// A blocking task asks for it.
+    Asked(JoinHandle<io::Result<Addresses>>),
 }
 
 impl Lookup {
@@ -48,66 +39,46 @@ impl Lookup {
         Self(State::Known(Some(Err(error))))
     }
 
-    /// Asks the operating system, which blocks and has no other interface, on
-    /// a thread for that.
+    /// Asks the operating system, which blocks and has no other interface, on a
+    /// thread for that.
     pub(super) fn name(host: &str, port: u16) -> Self {
-        let question = Arc::new(Question(Mutex::ranked(
-            Rank::leaf("name look-up"),
-            Answer::default(),
-        )));
-        let mut duty = Duty(Some(question.clone()));
         let host = host.to_owned();
-        let job = move || duty.answer((host.as_str(), port).to_socket_addrs());
-        match offload::run(Box::new(job)) {
-            Ok(()) => Self(State::Asked(question)),
-            Err(error) => Self::failed(error),
+        let ask = move |taken: io::Result<()>| match taken {
+            Ok(()) => (host.as_str(), port).to_socket_addrs(),
+            Err(refused) => Err(not_run(&refused)),
+        };
+        let mut failed = None;
+        let asked = blocking::try_spawn(ask, false, |task| match blocking::submit(task) {
+            Err(refused) if refused.is_no_runtime() => {
+                failed = run_on_new_thread(refused).err();
+                Ok(())
+            }
+            submitted => submitted,
+        });
+        match (failed, asked) {
+            (Some(error), _) => Self::failed(error),
+            (None, Ok(asked)) => Self(State::Asked(asked)),
+            (None, Err(refused)) => Self(State::Known(Some(refused))),
         }
     }
 }
 
-/// The duty to answer, until that is done.
-struct Duty(Option<Arc<Question>>);
-
-impl Duty {
-    fn answer(&mut self, result: io::Result<Addresses>) {
-        if let Some(question) = self.0.take() {
-            question.answer(result);
-        }
-    }
+/// Runs a look-up on a thread of its own: there is no runtime.
+fn run_on_new_thread(refused: Refused) -> io::Result<()> {
+    let task = refused.into_runnable();
+    let thread = thread::Builder::new()
+        .name("raddle-lookup".to_owned())
+        .spawn(|| drop(task.run()));
+    thread.map(drop).map_err(|error| {
+        io::Error::new(
+            error.kind(),
+            format!("no thread to look a name up: {error}; use an address, or fewer threads"),
+        )
+    })
 }
 
-impl Drop for Duty {
-    fn drop(&mut self) {
-        self.answer(Err(io::Error::other(
-            "the look-up was not run: the runtime has shut down, or has no thread for it",
-        )));
-    }
-}
-
-impl Question {
-    fn answer(&self, result: io::Result<Addresses>) {
-        let mut answer = self.0.lock();
-        answer.result = Some(result);
-        let waker = answer.waker.take();
-        drop(answer);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    fn poll(&self, cx: &Context<'_>) -> Poll<io::Result<Addresses>> {
-        // Cloned before the lock and the former one dropped after it.
-        let waker = cx.waker().clone();
-        let mut answer = self.0.lock();
-        if let Some(result) = answer.result.take() {
-            drop(answer);
-            return Poll::Ready(result);
-        }
-        let former = answer.waker.replace(waker);
-        drop(answer);
-        drop(former);
-        Poll::Pending
-    }
+fn not_run(reason: &dyn fmt::Display) -> io::Error {
+    io::Error::other(format!("the look-up was not run: {reason}"))
 }
 
 impl Future for Lookup {
@@ -119,7 +90,12 @@ impl Future for Lookup {
                 Some(result) => Poll::Ready(result),
                 None => panic!("a look-up was polled after it had ended"),
             },
-            State::Asked(question) => question.poll(cx),
+            State::Asked(asked) => match ready!(Pin::new(asked).poll(cx)) {
+                Ok(result) => Poll::Ready(result),
+                Err(_) => Poll::Ready(Err(not_run(
+                    &"the runtime has shut down; look it up while the runtime runs",
+                ))),
+            },
         }
     }
 }

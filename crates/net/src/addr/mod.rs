@@ -1,13 +1,11 @@
 //! From what a user writes to socket addresses.
 
 mod lookup;
-mod offload;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 use lookup::Lookup;
-pub use offload::{LookupJob, offload_lookups};
 
 /// What can be turned into socket addresses: an address, a pair of an IP
 /// address and a port, a slice of addresses, or a text.
@@ -15,7 +13,7 @@ pub use offload::{LookupJob, offload_lookups};
 /// A text is `"host:port"`, or a pair of host and port. A literal address is
 /// parsed at once. Any other host is a name, for which the operating system is
 /// asked on a thread for blocking work: the runtime's, or one of its own for
-/// each look-up outside a runtime (see [`offload_lookups`]). A look-up that is
+/// each look-up outside a runtime (see [`raddle_task::blocking`]). A look-up that is
 /// dropped before it ends occupies its thread until the system answers.
 ///
 /// The trait is sealed: it cannot be implemented outside this crate.

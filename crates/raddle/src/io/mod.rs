@@ -6,7 +6,7 @@
 //!
 //! [`stdin`], [`stdout`] and [`stderr`] are for programs that read and write
 //! them now and then, as a filter or a server's log does. Each operation is one
-//! of std's, on a thread for [blocking work](crate::task::spawn_blocking).
+//! of std, on a thread for [blocking work](crate::task::spawn_blocking).
 //!
 //! A program that talks to a person does better with a thread of its own for
 //! reading: a read that has begun cannot be stopped, and the shutdown of the
@@ -15,35 +15,11 @@
 //! does not wait.
 
 #[cfg(feature = "io-std")]
-mod blocking;
-#[cfg(any(feature = "fs", feature = "io-std"))]
-mod buffer;
-#[cfg(any(feature = "fs", feature = "io-std"))]
-pub(crate) mod offload;
-#[cfg(feature = "io-std")]
-mod output;
-#[cfg(feature = "io-std")]
-mod stderr;
-#[cfg(feature = "io-std")]
-mod stdin;
-#[cfg(feature = "io-std")]
-mod stdout;
-
+pub use raddle_fs::stdio::{Output, Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use raddle_io::*;
 #[cfg(feature = "mio")]
 pub use raddle_reactor::{Interest, Ready};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
-
-#[cfg(any(feature = "fs", feature = "io-std"))]
-pub(crate) use self::buffer::{Buffer, DEFAULT_MAX_BUF_SIZE};
-#[cfg(feature = "io-std")]
-pub use self::output::Output;
-#[cfg(feature = "io-std")]
-pub use self::stderr::{Stderr, stderr};
-#[cfg(feature = "io-std")]
-pub use self::stdin::{Stdin, stdin};
-#[cfg(feature = "io-std")]
-pub use self::stdout::{Stdout, stdout};
 
 /// Waiting for any descriptor, by [`AsyncFd`](unix::AsyncFd).
 #[cfg(all(feature = "net", unix))]

@@ -96,6 +96,7 @@ macro_rules! groups {
 
         /// Puts them together.
         #[inline]
+        #[allow(clippy::too_many_arguments)]
         pub fn $together<$($future),+>($($part: $future),+) -> $name<$($future),+> {
             $name { $($part),+ }
         }

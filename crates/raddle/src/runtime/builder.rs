@@ -293,9 +293,6 @@ impl Builder {
                 flavor: self.flavor,
                 name: self.name.clone(),
                 random: self.rng_seed.clone().map(Random::new),
-                #[cfg(unix)]
-                #[cfg(all(feature = "signal", unix))]
-                signals: Default::default(),
             }
         });
         let blocking = blocking.expect("made along with the handle");

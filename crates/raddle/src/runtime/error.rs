@@ -44,24 +44,6 @@ impl fmt::Display for TryCurrentError {
 
 impl error::Error for TryCurrentError {}
 
-/// The runtime that was to make a call of a file or a standard stream has shut
-/// down.
-#[derive(Debug)]
-struct ShutDown;
-
-impl fmt::Display for ShutDown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the runtime has shut down; keep it alive while its handles are used")
-    }
-}
-
-impl error::Error for ShutDown {}
-
-#[cfg_attr(not(any(feature = "fs", feature = "io-std")), allow(dead_code))]
-pub(crate) fn shut_down() -> io::Error {
-    io::Error::other(ShutDown)
-}
-
 /// Whether an error of a socket, or of anything else that needs the driver of a
 /// runtime or its threads for blocking work, says that its runtime has shut down.
 ///
@@ -78,5 +60,5 @@ pub(crate) fn shut_down() -> io::Error {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn is_rt_shutdown_err(error: &io::Error) -> bool {
-    reactor::is_shut_down(error) || error.get_ref().is_some_and(|inner| inner.is::<ShutDown>())
+    reactor::is_shut_down(error) || raddle_task::blocking::is_shut_down(error)
 }

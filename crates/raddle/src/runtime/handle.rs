@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, OnceLock};
 
@@ -37,9 +36,6 @@ pub(crate) struct Inner {
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) name: Option<String>,
     pub(crate) random: Option<Random>,
-    #[cfg(unix)]
-    #[cfg(all(feature = "signal", unix))]
-    pub(crate) signals: crate::signal::delivery::ReceiverSlot,
 }
 
 /// The kinds of runtime.
@@ -147,12 +143,12 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        blocking::spawn(&self.inner.blocking, f, self.hold_clock())
+        raddle_task::blocking::spawn(f, |task| blocking::submit(self, task))
     }
 
     /// Keeps a paused clock from moving by itself while blocking work is under
     /// way.
-    fn hold_clock(&self) -> Option<raddle_timer::ClockHold> {
+    pub(crate) fn hold_clock(&self) -> Option<raddle_timer::ClockHold> {
         match self.inner.flavor {
             // The others' clocks are never paused.
             RuntimeFlavor::MultiThread => None,
@@ -161,20 +157,6 @@ impl Handle {
                 timers.map(raddle_timer::Handle::hold_clock)
             }
         }
-    }
-
-    /// Runs a function that may block, as [`spawn_blocking`](Self::spawn_blocking)
-    /// does. If that is refused, it is called here, with the reason, and the
-    /// error is its result. If it is `mandatory`, it is called even if the runtime
-    /// is shut down before.
-    #[cfg_attr(not(any(feature = "fs", feature = "io-std")), allow(dead_code))]
-    #[track_caller]
-    pub(crate) fn try_spawn_blocking<F, R>(&self, f: F, mandatory: bool) -> Result<JoinHandle<R>, R>
-    where
-        F: FnOnce(io::Result<()>) -> R + Send + 'static,
-        R: Send + 'static,
-    {
-        blocking::try_spawn(&self.inner.blocking, f, self.hold_clock(), mandatory)
     }
 
     /// Runs `future` to its end on this thread, which waits meanwhile.

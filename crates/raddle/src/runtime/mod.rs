@@ -53,8 +53,6 @@ mod reactor;
 )]
 mod runtime;
 
-#[cfg(feature = "tracing")]
-pub(crate) use self::blocking::BlockingTask;
 pub use self::builder::Builder;
 pub use self::context::{EnterGuard, worker_index};
 pub use self::error::{TryCurrentError, is_rt_shutdown_err};

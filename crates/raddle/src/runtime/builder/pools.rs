@@ -3,16 +3,13 @@
 use std::sync::{Arc, Weak};
 
 use super::Builder;
-#[cfg(feature = "net")]
-use crate::runtime::blocking;
-use crate::runtime::blocking::{BlockingJob, ReliefJob};
+use crate::runtime::blocking::{self, BlockingJob, ReliefJob};
 use crate::runtime::handle::Inner;
 
 impl Builder {
-    /// The threads for blocking work, which names are looked up among.
+    /// The threads for blocking work, that of the layers included.
     pub(super) fn blocking_pool(&self, inner: &Weak<Inner>) -> raddle_blocking::Pool<BlockingJob> {
-        #[cfg(feature = "net")]
-        raddle_net::offload_lookups(blocking::offload_lookup);
+        raddle_task::blocking::set_submit(blocking::submit_to_current);
         self.thread_pool(inner, self.max_blocking_threads)
     }
 

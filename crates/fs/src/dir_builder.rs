@@ -1,0 +1,70 @@
+//! How a directory is made.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::offload;
+
+/// Makes directories, in ways that can be chosen; see
+/// [`std::fs::DirBuilder`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() -> std::io::Result<()> {
+/// let mut builder = raddle_fs::DirBuilder::new();
+/// builder.recursive(true);
+/// # #[cfg(unix)]
+/// builder.mode(0o700);
+/// builder.create("state/private").await
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct DirBuilder {
+    recursive: bool,
+    /// The permissions of what is made.
+    #[cfg(unix)]
+    mode: Option<u32>,
+}
+
+impl DirBuilder {
+    /// Makes a builder whose directories need a parent that exists.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether parents that are missing are made too, and a directory that
+    /// exists is no error.
+    pub fn recursive(&mut self, recursive: bool) -> &mut Self {
+        self.recursive = recursive;
+        self
+    }
+
+    /// The permissions that a directory is made with, before the umask.
+    #[cfg(unix)]
+    pub fn mode(&mut self, mode: u32) -> &mut Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Makes the directory `path`.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::DirBuilder::create`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](crate#cancel-safety) says.
+    pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let path = path.as_ref().to_owned();
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(self.recursive);
+        #[cfg(unix)]
+        if let Some(mode) = self.mode {
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+        }
+        offload::run(move || builder.create(path)).await
+    }
+}

@@ -1,0 +1,401 @@
+//! An open file.
+
+mod stream;
+
+use std::fs::{self, FileTimes, Metadata, Permissions};
+use std::future::poll_fn;
+use std::io::{self, Seek, SeekFrom};
+use std::mem;
+use std::path::Path;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, SystemTime};
+
+use super::OpenOptions;
+use super::in_flight::Lane;
+use crate::buffer::DEFAULT_MAX_BUF_SIZE;
+use crate::offload;
+
+/// An open file.
+///
+/// It makes one call at a time. A write is complete when its bytes are copied:
+/// they are written afterwards, and an error of that is the error of the next
+/// write or flush. So [flush](raddle_io::AsyncWriteExt::flush) before the file
+/// is dropped, to know that all is written. A write that was taken is made even
+/// if the file is dropped or the runtime shut down, as long as the process
+/// lives. Where the system has no thread for a call, and after the runtime's
+/// shutdown, a write is not taken: it is an error itself. So is a read or a seek, and
+/// the file stays as it was: the call can be made again.
+///
+/// Closing the file, when it is dropped, is a call that may block, too. Where
+/// that matters, [`into_std`](Self::into_std) and a `spawn_blocking` do it
+/// elsewhere.
+///
+/// # Cancel safety
+///
+/// As for every stream: `read`, `write` and `flush` are cancel safe, `read_exact`
+/// and `write_all` are not. What a dropped read gave is in the file's buffer
+/// for the next one. The other methods, when dropped, may have had their effect
+/// or not.
+#[derive(Debug)]
+pub struct File {
+    std: Arc<fs::File>,
+    lane: Lane,
+    /// Bytes moved in one call at most.
+    max_buf_size: usize,
+}
+
+impl File {
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](crate#cancel-safety) says.
+    pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::options().read(true).open(path).await
+    }
+
+    /// Opens a file for writing, which is made if there is none; the content of
+    /// one that exists is removed.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::create`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](crate#cancel-safety) says.
+    pub async fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let mut options = Self::options();
+        options.write(true).create(true).truncate(true);
+        options.open(path).await
+    }
+
+    /// Makes a file, and opens it for reading and writing.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` if there is one; otherwise as
+    /// [`std::fs::File::create_new`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](crate#cancel-safety) says.
+    pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<Self> {
+        let mut options = Self::options();
+        options.read(true).write(true).create_new(true);
+        options.open(path).await
+    }
+
+    /// Other ways to open a file.
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+
+    /// Makes one of a file of std's.
+    pub fn from_std(std: fs::File) -> Self {
+        Self {
+            std: Arc::new(std),
+            lane: Lane::new(),
+            max_buf_size: DEFAULT_MAX_BUF_SIZE,
+        }
+    }
+
+    /// Waits until the content and what the system knows about the file are on
+    /// the disk. Waits first for the write under way, whose error is that of
+    /// the next write or flush.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::sync_all`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
+    pub async fn sync_all(&self) -> io::Result<()> {
+        self.settled(|std| std.sync_all()).await
+    }
+
+    /// Waits until the content is on the disk, and what the system needs to
+    /// know to read it. For the rest see [`sync_all`](Self::sync_all).
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::sync_data`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
+    pub async fn sync_data(&self) -> io::Result<()> {
+        self.settled(|std| std.sync_data()).await
+    }
+
+    /// Makes the file `size` bytes long: what is beyond is cut off, what is
+    /// missing is zeros. Where the next read or write is stays as it was.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::set_len`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
+    pub async fn set_len(&self, size: u64) -> io::Result<()> {
+        self.lane.settle().await;
+        // What was read ahead may be cut off.
+        let mut ahead = self.lane.lock().idle().map(mem::take).unwrap_or_default();
+        let std = Arc::clone(&self.std);
+        let call = offload::spawn_mandatory(move |taken| {
+            if let Err(error) = taken {
+                return (Err(error), ahead);
+            }
+            let sought = match ahead.discard() {
+                0 => Ok(0),
+                ahead => (&*std).seek(backwards(ahead)),
+            };
+            (sought.and_then(|_| std.set_len(size)), ahead)
+        });
+        match call {
+            Ok(call) => call.await?.0,
+            Err((refused, ahead)) => {
+                if let Some(buffer) = self.lane.lock().idle()
+                    && buffer.is_empty()
+                {
+                    *buffer = ahead;
+                }
+                refused
+            }
+        }
+    }
+
+    /// What the system says about the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::metadata`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
+    pub async fn metadata(&self) -> io::Result<Metadata> {
+        self.call(|std| std.metadata()).await
+    }
+
+    /// Another handle of the same open file: they share one position, and what
+    /// this one has read ahead is missing in the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::try_clone`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
+    pub async fn try_clone(&self) -> io::Result<Self> {
+        let std = self.settled(|std| std.try_clone()).await?;
+        let mut file = Self::from_std(std);
+        file.max_buf_size = self.max_buf_size;
+        Ok(file)
+    }
+
+    /// The file of std's, once no call is under way.
+    ///
+    /// An error of a write that nobody was told, and what was read ahead, are
+    /// lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the file.
+    pub async fn into_std(self) -> fs::File {
+        self.lane.settle().await;
+        let mut std = self.std;
+        loop {
+            // A method that was dropped may still have its call under way.
+            std = match Arc::try_unwrap(std) {
+                Ok(file) => return file,
+                Err(shared) => shared,
+            };
+            let wait = || {
+                std::thread::sleep(Duration::from_millis(1));
+                Ok(())
+            };
+            if offload::run(wait).await.is_err() {
+                // The runtime has ended, and its threads are about to.
+                yield_once().await;
+            }
+        }
+    }
+
+    /// The file of std's, if no call is under way.
+    ///
+    /// # Errors
+    ///
+    /// Gives this file back if there is one.
+    pub fn try_into_std(mut self) -> Result<fs::File, Self> {
+        match Arc::try_unwrap(self.std) {
+            Ok(file) => Ok(file),
+            Err(shared) => {
+                self.std = shared;
+                Err(self)
+            }
+        }
+    }
+
+    /// Changes the permissions of the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::set_permissions`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
+    pub async fn set_permissions(&self, perm: Permissions) -> io::Result<()> {
+        self.call(move |std| std.set_permissions(perm)).await
+    }
+
+    /// Changes the times of the file. Waits first for the write under way,
+    /// which would change them again.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::File::set_times`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
+    pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
+        self.settled(move |std| std.set_times(times)).await
+    }
+
+    /// Changes the time of the last change: [`set_times`](Self::set_times) with
+    /// that one alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`set_times`](Self::set_times).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the type](File#cancel-safety) says.
+    pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
+        self.set_times(FileTimes::new().set_modified(time)).await
+    }
+
+    /// How many bytes a call reads or writes at most from now on; 2 MiB at the
+    /// start.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero, with which nothing could be written.
+    pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
+        assert!(
+            max_buf_size > 0,
+            "a call of no bytes writes nothing; use a size above zero"
+        );
+        self.max_buf_size = max_buf_size;
+    }
+
+    /// How many bytes a call reads or writes at most.
+    pub fn max_buf_size(&self) -> usize {
+        self.max_buf_size
+    }
+
+    /// Makes a call on the pool beside the one that may be under way.
+    async fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&fs::File) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let std = Arc::clone(&self.std);
+        offload::run(move || call(&std)).await
+    }
+
+    /// Makes a call on the pool when none is under way.
+    async fn settled<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&fs::File) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        self.lane.settle().await;
+        self.call(call).await
+    }
+}
+
+/// Lets other tasks of the thread run.
+async fn yield_once() {
+    let mut has_yielded = false;
+    poll_fn(|cx| match mem::replace(&mut has_yielded, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
+/// From the end of what was read to the start of what nobody has got of it.
+fn backwards(ahead: usize) -> SeekFrom {
+    // A buffer is no larger than isize::MAX.
+    SeekFrom::Current(-(ahead as i64))
+}
+
+impl From<fs::File> for File {
+    fn from(std: fs::File) -> Self {
+        Self::from_std(std)
+    }
+}
+
+#[cfg(unix)]
+impl From<std::os::fd::OwnedFd> for File {
+    fn from(fd: std::os::fd::OwnedFd) -> Self {
+        Self::from_std(fd.into())
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for File {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.std.as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsRawFd for File {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        self.std.as_raw_fd()
+    }
+}
+
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "a descriptor is taken over by its number")]
+impl std::os::fd::FromRawFd for File {
+    /// Makes a file of an open descriptor, which it closes when it is dropped.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use std::os::fd::{FromRawFd, IntoRawFd};
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let fd = std::fs::File::open("/dev/null")?.into_raw_fd();
+    /// // SAFETY: nothing else owns the descriptor.
+    /// let file = unsafe { raddle_fs::File::from_raw_fd(fd) };
+    /// # drop(file);
+    /// # Ok(())
+    /// # }
+    /// # main().unwrap();
+    /// # }
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// As [`FromRawFd::from_raw_fd`](std::os::fd::FromRawFd::from_raw_fd): the
+    /// descriptor is open, and nothing else owns it.
+    unsafe fn from_raw_fd(fd: std::os::fd::RawFd) -> Self {
+        // SAFETY: the caller promises that the descriptor is open and not owned.
+        Self::from_std(unsafe { fs::File::from_raw_fd(fd) })
+    }
+}

@@ -1,0 +1,252 @@
+//! The functions of `std::fs`, each a call on the pool.
+
+use std::fs::{self, Metadata, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::offload;
+
+/// The absolute path of `path`, without `.`, `..` and symbolic links.
+///
+/// # Errors
+///
+/// As [`std::fs::canonicalize`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::canonicalize(path)).await
+}
+
+/// Makes a directory, whose parent exists.
+///
+/// [`create_dir_all`] makes the parents too.
+///
+/// # Errors
+///
+/// As [`std::fs::create_dir`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::create_dir(path)).await
+}
+
+/// Makes a directory, and its parents if they are missing.
+///
+/// # Errors
+///
+/// As [`std::fs::create_dir_all`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::create_dir_all(path)).await
+}
+
+/// What the system says about the file at `path`: of a symbolic link, about the
+/// file it leads to.
+///
+/// # Errors
+///
+/// As [`std::fs::metadata`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::metadata(path)).await
+}
+
+/// Where a symbolic link leads.
+///
+/// # Errors
+///
+/// As [`std::fs::read_link`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::read_link(path)).await
+}
+
+/// The whole content of a file.
+///
+/// # Errors
+///
+/// As [`std::fs::read`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::read(path)).await
+}
+
+/// The whole content of a file, as text.
+///
+/// # Errors
+///
+/// As [`std::fs::read_to_string`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::read_to_string(path)).await
+}
+
+/// Removes a directory that is empty.
+///
+/// # Errors
+///
+/// As [`std::fs::remove_dir`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::remove_dir(path)).await
+}
+
+/// Removes a directory with everything in it. A symbolic link in it is removed,
+/// not what it leads to.
+///
+/// # Errors
+///
+/// As [`std::fs::remove_dir_all`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::remove_dir_all(path)).await
+}
+
+/// Removes a file.
+///
+/// # Errors
+///
+/// As [`std::fs::remove_file`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::remove_file(path)).await
+}
+
+/// What the system says about the file at `path`: of a symbolic link, about the
+/// link itself.
+///
+/// # Errors
+///
+/// As [`std::fs::symlink_metadata`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::symlink_metadata(path)).await
+}
+
+/// Whether there is something at `path`: where a symbolic link leads, if it is one.
+///
+/// # Errors
+///
+/// As [`std::fs::exists`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::exists(path)).await
+}
+
+/// Copies the content and the permissions of a file to another one, which is made
+/// or overwritten, and says how many bytes it were.
+///
+/// # Errors
+///
+/// As [`std::fs::copy`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
+    let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
+    offload::run(move || fs::copy(from, to)).await
+}
+
+/// Makes `link` another name of the file `original`.
+///
+/// # Errors
+///
+/// As [`std::fs::hard_link`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+    offload::run(move || fs::hard_link(original, link)).await
+}
+
+/// Gives a file or directory another name, which replaces a file of that name. Both
+/// names are in one file system.
+///
+/// # Errors
+///
+/// As [`std::fs::rename`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
+    let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
+    offload::run(move || fs::rename(from, to)).await
+}
+
+/// Changes the permissions of a file.
+///
+/// # Errors
+///
+/// As [`std::fs::set_permissions`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::Result<()> {
+    let path = path.as_ref().to_owned();
+    offload::run(move || fs::set_permissions(path, perm)).await
+}
+
+/// Makes `contents` the whole content of a file, which is made or overwritten.
+///
+/// # Errors
+///
+/// As [`std::fs::write`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());
+    offload::run(move || fs::write(path, contents)).await
+}

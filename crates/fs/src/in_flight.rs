@@ -1,0 +1,169 @@
+//! The one call that a file may have under way.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker, ready};
+
+use raddle_std::sync::{Mutex, MutexGuard, Rank};
+
+use crate::buffer::Buffer;
+use raddle_task::JoinHandle;
+
+/// A file's buffer, or the call that has it.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    state: State,
+    /// The error of a write, until a write or flush returns it.
+    pub(super) write_error: Option<io::Error>,
+    /// Where the last seek led to.
+    pub(super) position: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle(Buffer),
+    Busy(JoinHandle<Finished>),
+}
+
+/// What a call gave, and the buffer that it gives back.
+pub(super) type Finished = (Outcome, Buffer);
+
+/// What a call gave.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Read(io::Result<usize>),
+    Write(io::Result<()>),
+    Seek(io::Result<u64>),
+    /// Nothing: it was cancelled, or panicked.
+    Lost(io::Error),
+}
+
+impl Outcome {
+    fn into_result(self) -> io::Result<()> {
+        match self {
+            Outcome::Read(result) => result.map(drop),
+            Outcome::Write(result) => result,
+            Outcome::Seek(result) => result.map(drop),
+            Outcome::Lost(error) => Err(error),
+        }
+    }
+}
+
+impl InFlight {
+    fn new() -> Self {
+        Self {
+            state: State::Idle(Buffer::default()),
+            write_error: None,
+            position: 0,
+        }
+    }
+
+    /// The buffer, if no call has it. What was read ahead is in it.
+    pub(super) fn idle(&mut self) -> Option<&mut Buffer> {
+        match &mut self.state {
+            State::Idle(buffer) => Some(buffer),
+            State::Busy(_) => None,
+        }
+    }
+
+    /// Lets a call have the buffer that [`idle`](Self::idle) gave. One that the
+    /// pool has not taken has ended, with an error.
+    pub(super) fn begin(&mut self, call: Result<JoinHandle<Finished>, Finished>) -> io::Result<()> {
+        let (state, result) = match call {
+            Ok(call) => (State::Busy(call), Ok(())),
+            Err((outcome, buffer)) => (State::Idle(buffer), outcome.into_result()),
+        };
+        self.state = state;
+        result
+    }
+
+    /// Waits for the call under way, and says what it gave: nothing if there
+    /// is none.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
+        let State::Busy(call) = &mut self.state else {
+            return Poll::Ready(None);
+        };
+        let (outcome, buffer) = match ready!(Pin::new(call).poll(cx)) {
+            Ok(finished) => finished,
+            Err(error) => (Outcome::Lost(error.into()), Buffer::default()),
+        };
+        self.state = State::Idle(buffer);
+        if let Outcome::Seek(Ok(position)) = outcome {
+            self.position = position;
+        }
+        Poll::Ready(Some(outcome))
+    }
+}
+
+/// The call under way behind a lock, for the methods that take a file by
+/// reference. The lock is held for moments, never over a call.
+#[derive(Debug)]
+pub(super) struct Lane {
+    in_flight: Mutex<InFlight>,
+    waiters: Arc<Waiters>,
+}
+
+impl Lane {
+    pub(super) fn new() -> Self {
+        Self {
+            in_flight: Mutex::ranked(Rank::outer(1, "call in flight"), InFlight::new()),
+            waiters: Arc::new(Waiters(Mutex::ranked(
+                Rank::leaf("waiters of a call"),
+                Vec::new(),
+            ))),
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, InFlight> {
+        self.in_flight.lock()
+    }
+
+    /// Waits for the call under way, and says what it gave: nothing if there
+    /// is none.
+    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
+        if self.lock().idle().is_some() {
+            return Poll::Ready(None);
+        }
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        // Before the lock, for a waker is the user's code; and before the call
+        // is looked at, so that its end is not missed.
+        self.waiters.add(cx.waker().clone());
+        let waker = Waker::from(Arc::clone(&self.waiters));
+        let mut cx = Context::from_waker(&waker);
+        let outcome = ready!(raddle_coop::unlimited(|| self.lock().poll(&mut cx)));
+        coop.made_progress();
+        Poll::Ready(outcome)
+    }
+
+    /// Waits for the call under way. An error of a write is kept, for the next
+    /// write or flush.
+    pub(super) async fn settle(&self) {
+        let outcome = poll_fn(|cx| self.poll(cx)).await;
+        if let Some(Outcome::Write(Err(error)) | Outcome::Lost(error)) = outcome {
+            self.lock().write_error = Some(error);
+        }
+    }
+}
+
+/// Everybody who waits for the same call: a file is shared by the methods that
+/// take it by reference, and a call wakes one only.
+#[derive(Debug)]
+struct Waiters(Mutex<Vec<Waker>>);
+
+impl Waiters {
+    fn add(&self, waker: Waker) {
+        let mut waiters = self.0.lock();
+        if !waiters.iter().any(|other| other.will_wake(&waker)) {
+            waiters.push(waker);
+        }
+    }
+}
+
+impl Wake for Waiters {
+    fn wake(self: Arc<Self>) {
+        let waiters = std::mem::take(&mut *self.0.lock());
+        waiters.into_iter().for_each(Waker::wake);
+    }
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+mod buffer;
+mod dir_builder;
+mod file;
+mod functions;
+mod in_flight;
+#[cfg(unix)]
+mod links;
+mod offload;
+mod open_options;
+mod read_dir;
+pub mod stdio;
+
+pub use std::fs::FileTimes;
+
+pub use self::dir_builder::DirBuilder;
+pub use self::file::File;
+pub use self::functions::{
+    canonicalize, copy, create_dir, create_dir_all, hard_link, metadata, read, read_link,
+    read_to_string, remove_dir, remove_dir_all, remove_file, rename, set_permissions,
+    symlink_metadata, try_exists, write,
+};
+#[cfg(unix)]
+pub use self::links::symlink;
+pub use self::open_options::OpenOptions;
+pub use self::read_dir::{DirEntry, ReadDir, read_dir};

@@ -1,0 +1,66 @@
+//! Calls of std that block, made on the pool for blocking work of the current runtime.
+
+use std::io;
+
+use raddle_task::JoinHandle;
+use raddle_task::blocking::{self, BlockingTask, Refused};
+
+/// Makes a call on the pool and waits for it. Dropped while it waits, it does
+/// not stop the call.
+///
+/// # Panics
+///
+/// If the thread is in no runtime.
+pub(crate) async fn run<F, T>(call: F) -> io::Result<T>
+where
+    F: FnOnce() -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
+    let call = |taken: io::Result<()>| taken.and_then(|()| call());
+    match spawn(call) {
+        Ok(call) => call.await?,
+        // The text is Tokio's: the call did not begin, nor will it.
+        Err(Err(refused)) if blocking::is_shut_down(&refused) => {
+            Err(io::Error::other("background task failed"))
+        }
+        Err(refused) => refused,
+    }
+}
+
+/// Begins a call on the pool, which the runtime's shutdown cancels if it has
+/// not started by then.
+///
+/// `call` owns a stream or a buffer that must not be lost. So if the system has no
+/// thread for it, or the runtime has been shut down, it is called at once, with
+/// the reason, to give them back; what it returns then is the error. It must
+/// not block in that case.
+///
+/// # Panics
+///
+/// If the thread is in no runtime.
+#[track_caller]
+pub(crate) fn spawn<F, T>(call: F) -> Result<JoinHandle<T>, T>
+where
+    F: FnOnce(io::Result<()>) -> T + Send + 'static,
+    T: Send + 'static,
+{
+    blocking::try_spawn(call, false, submit)
+}
+
+/// As [`spawn`], for a call that is made even if the runtime is shut down before.
+#[track_caller]
+pub(crate) fn spawn_mandatory<F, T>(call: F) -> Result<JoinHandle<T>, T>
+where
+    F: FnOnce(io::Result<()>) -> T + Send + 'static,
+    T: Send + 'static,
+{
+    blocking::try_spawn(call, true, submit)
+}
+
+#[track_caller]
+fn submit(task: BlockingTask) -> Result<(), Refused> {
+    match blocking::submit(task) {
+        Err(refused) if refused.is_no_runtime() => panic!("{refused}"),
+        submitted => submitted,
+    }
+}

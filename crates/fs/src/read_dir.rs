@@ -1,0 +1,206 @@
+//! The entries of a directory.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, FileType, Metadata};
+use std::future::poll_fn;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use crate::offload;
+use raddle_task::JoinHandle;
+
+/// Entries read in one call.
+const CHUNK: usize = 32;
+
+/// The entries of the directory at `path`, without `.` and `..`.
+///
+/// # Errors
+///
+/// As [`std::fs::read_dir`].
+///
+/// # Cancel safety
+///
+/// As [the module](crate#cancel-safety) says.
+pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
+    let path = path.as_ref().to_owned();
+    let chunk = offload::run(move || {
+        let mut chunk = Chunk::new(fs::read_dir(path)?);
+        chunk.fill();
+        Ok(chunk)
+    })
+    .await?;
+    Ok(ReadDir(State::Idle(chunk)))
+}
+
+/// The entries of a directory, in the order in which the system gives them.
+///
+/// Comes from [`read_dir`].
+#[derive(Debug)]
+#[must_use = "entries are read only when asked for"]
+pub struct ReadDir(State);
+
+#[derive(Debug)]
+enum State {
+    Idle(Chunk),
+    Busy(JoinHandle<(io::Result<()>, Chunk)>),
+    /// The call that had the directory was cancelled.
+    Lost,
+}
+
+/// Some entries, and where the others come from.
+#[derive(Debug)]
+struct Chunk {
+    entries: VecDeque<io::Result<DirEntry>>,
+    /// `None` at the end, or after an error.
+    rest: Option<fs::ReadDir>,
+}
+
+impl Chunk {
+    fn new(directory: fs::ReadDir) -> Self {
+        Self {
+            entries: VecDeque::with_capacity(CHUNK),
+            rest: Some(directory),
+        }
+    }
+
+    /// Reads entries; this blocks.
+    fn fill(&mut self) {
+        let Some(rest) = &mut self.rest else { return };
+        for _ in 0..CHUNK {
+            let entry = rest.next();
+            let last = !matches!(entry, Some(Ok(_)));
+            self.entries
+                .extend(entry.map(|entry| entry.map(DirEntry::new)));
+            if last {
+                self.rest = None;
+                return;
+            }
+        }
+    }
+}
+
+impl ReadDir {
+    /// The next entry; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// As the system has them; the next call is the end then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before completion, the next call gives the same
+    /// entry.
+    pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
+        poll_fn(|cx| self.poll_next_entry(cx)).await
+    }
+
+    /// The step of [`next_entry`](Self::next_entry).
+    ///
+    /// # Errors
+    ///
+    /// As [`next_entry`](Self::next_entry).
+    pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
+        loop {
+            match &mut self.0 {
+                State::Idle(chunk) => {
+                    if let Some(entry) = chunk.entries.pop_front() {
+                        return Poll::Ready(entry.map(Some));
+                    }
+                    if chunk.rest.is_none() {
+                        return Poll::Ready(Ok(None));
+                    }
+                    let State::Idle(mut chunk) = std::mem::replace(&mut self.0, State::Lost) else {
+                        unreachable!("has just been looked at");
+                    };
+                    let call = offload::spawn(move |taken| (taken.map(|()| chunk.fill()), chunk));
+                    self.0 = match call {
+                        Ok(call) => State::Busy(call),
+                        Err((refused, chunk)) => {
+                            self.0 = State::Idle(chunk);
+                            return Poll::Ready(refused.map(|()| None));
+                        }
+                    };
+                }
+                State::Busy(call) => match ready!(Pin::new(call).poll(cx)) {
+                    Ok((_, chunk)) => self.0 = State::Idle(chunk),
+                    Err(error) => {
+                        self.0 = State::Lost;
+                        return Poll::Ready(Err(error.into()));
+                    }
+                },
+                State::Lost => return Poll::Ready(Ok(None)),
+            }
+        }
+    }
+}
+
+/// What is in a directory under one name.
+///
+/// Comes from [`ReadDir::next_entry`].
+pub struct DirEntry {
+    std: Arc<fs::DirEntry>,
+}
+
+impl DirEntry {
+    fn new(std: fs::DirEntry) -> Self {
+        let std = Arc::new(std);
+        Self { std }
+    }
+
+    /// The path: that of the directory, as it was given to [`read_dir`], and
+    /// the name.
+    pub fn path(&self) -> PathBuf {
+        self.std.path()
+    }
+
+    /// The name alone.
+    pub fn file_name(&self) -> OsString {
+        self.std.file_name()
+    }
+
+    /// What the system says about the entry: of a symbolic link, about the link
+    /// itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::DirEntry::metadata`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](crate#cancel-safety) says.
+    pub async fn metadata(&self) -> io::Result<Metadata> {
+        let std = Arc::clone(&self.std);
+        offload::run(move || std.metadata()).await
+    }
+
+    /// The kind of file: of a symbolic link, that it is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`std::fs::DirEntry::file_type`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [the module](crate#cancel-safety) says.
+    pub async fn file_type(&self) -> io::Result<FileType> {
+        let std = Arc::clone(&self.std);
+        offload::run(move || std.file_type()).await
+    }
+
+    /// The number of the entry's inode.
+    #[cfg(unix)]
+    pub fn ino(&self) -> u64 {
+        std::os::unix::fs::DirEntryExt::ino(&*self.std)
+    }
+}
+
+impl fmt::Debug for DirEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.std, f)
+    }
+}

@@ -1,0 +1,224 @@
+//! What a stream that is called on the pool makes of its calls.
+
+mod runtime;
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::task::{Context, Poll, Waker};
+
+use raddle_io::{AsyncReadExt, AsyncWriteExt};
+use raddle_std::sync::Mutex;
+
+use super::Blocking;
+use crate::offload;
+use runtime::Runtime;
+
+/// Polls `future` once.
+fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Reads what it is sent, and then the end; an empty piece is the end as well.
+struct Pieces(Receiver<io::Result<Vec<u8>>>);
+
+impl Pieces {
+    fn new() -> (Sender<io::Result<Vec<u8>>>, Blocking<Self>) {
+        let (sender, receiver) = channel();
+        (sender, Blocking::new(Self(receiver)))
+    }
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let piece = self.0.recv().unwrap_or(Ok(Vec::new()))?;
+        buf[..piece.len()].copy_from_slice(&piece);
+        Ok(piece.len())
+    }
+}
+
+#[derive(Default)]
+struct Log {
+    written: Vec<u8>,
+    flushed: Vec<u8>,
+    errors: Vec<ErrorKind>,
+}
+
+/// Writes one byte at a time.
+#[derive(Clone, Default)]
+struct Writer(Arc<Mutex<Log>>);
+
+impl Write for Writer {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let mut log = self.0.lock();
+        if let Some(error) = log.errors.pop() {
+            return Err(error.into());
+        }
+        log.written.push(buf[0]);
+        Ok(1)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let mut log = self.0.lock();
+        log.flushed = log.written.clone();
+        Ok(())
+    }
+}
+
+#[test]
+fn reads_give_what_there_is_until_the_end() {
+    Runtime::new().block_on(async {
+        let (sender, mut reader) = Pieces::new();
+        sender.send(Ok(b"abcd".to_vec())).unwrap();
+        sender.send(Err(ErrorKind::Interrupted.into())).unwrap();
+        sender.send(Ok(b"ef".to_vec())).unwrap();
+        sender.send(Err(ErrorKind::TimedOut.into())).unwrap();
+        sender.send(Ok(Vec::new())).unwrap();
+        sender.send(Ok(b"g".to_vec())).unwrap();
+        drop(sender);
+        let mut buf = [0; 8];
+        assert_eq!(reader.read(&mut []).await.unwrap(), 0);
+        assert_eq!(reader.read(&mut buf[..4]).await.unwrap(), 4);
+        assert_eq!(reader.read(&mut buf).await.unwrap(), 2);
+        assert_eq!(&buf[..4], b"efcd");
+        let error = reader.read(&mut buf).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert_eq!(reader.read(&mut buf).await.unwrap(), 0);
+        // A terminal goes on after its end.
+        assert_eq!(reader.read(&mut buf).await.unwrap(), 1);
+        assert_eq!(reader.read(&mut buf).await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn what_a_dropped_read_gave_is_read_next() {
+    Runtime::new().block_on(async {
+        let (sender, mut reader) = Pieces::new();
+        assert!(poll_once(reader.read(&mut [0; 8])).is_pending());
+        sender.send(Ok(b"abc".to_vec())).unwrap();
+        let mut buf = [0; 2];
+        assert_eq!(reader.read(&mut buf).await.unwrap(), 2);
+        assert_eq!(&buf, b"ab");
+        assert_eq!(reader.read(&mut buf).await.unwrap(), 1);
+        assert_eq!(buf[0], b'c');
+    });
+}
+
+#[test]
+fn writes_are_made_in_order_and_flushed_when_asked() {
+    let target = Writer::default();
+    Runtime::new().block_on(async {
+        let mut writer = Blocking::new(target.clone());
+        target.0.lock().errors.push(ErrorKind::Interrupted);
+        writer.write_all(b"ab").await.unwrap();
+        writer.write_all(b"cd").await.unwrap();
+        writer.flush().await.unwrap();
+        assert_eq!(target.0.lock().flushed, b"abcd");
+        writer.write_all(b"e").await.unwrap();
+        // Dropped, a flush goes on, and the next one waits for it.
+        let (end, ended) = channel::<()>();
+        drop(offload::spawn(move |_| ended.recv()));
+        assert!(poll_once(writer.flush()).is_pending());
+        drop(end);
+        writer.shutdown().await.unwrap();
+        assert_eq!(target.0.lock().flushed, b"abcde");
+    });
+}
+
+#[test]
+fn a_write_s_error_is_that_of_the_next_call() {
+    let target = Writer::default();
+    Runtime::new().block_on(async {
+        let mut writer = Blocking::new(target.clone());
+        target.0.lock().errors.push(ErrorKind::StorageFull);
+        assert_eq!(writer.write(b"ab").await.unwrap(), 2);
+        let error = writer.write(b"cd").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        target.0.lock().errors.push(ErrorKind::BrokenPipe);
+        assert_eq!(writer.write(b"ef").await.unwrap(), 2);
+        let error = writer.flush().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        writer.write_all(b"gh").await.unwrap();
+        writer.flush().await.unwrap();
+        assert_eq!(target.0.lock().flushed, b"gh");
+    });
+}
+
+#[test]
+fn a_write_that_was_taken_is_made_though_the_runtime_ends() {
+    let target = Writer::default();
+    let runtime = Runtime::new();
+    let (end, ended) = channel::<()>();
+    let handle = runtime.handle();
+    let mut writer = Blocking::new(target.clone());
+    runtime.block_on(async {
+        // The only thread is busy.
+        drop(offload::spawn(move |_| ended.recv()));
+        writer.write_all(b"abc").await.unwrap();
+    });
+    let shutdown = std::thread::spawn(move || drop(runtime));
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    drop(end);
+    shutdown.join().unwrap();
+    assert_eq!(target.0.lock().written, b"abc");
+
+    // Afterwards, nothing is taken any more, and nothing lost.
+    handle.enter(|| {
+        for _ in 0..2 {
+            let Poll::Ready(Err(error)) = poll_once(writer.write(b"d")) else {
+                panic!("it was taken");
+            };
+            assert!(error.to_string().contains("shut down"), "{error}");
+        }
+    });
+    let runtime = Runtime::new();
+    runtime.block_on(async {
+        writer.write_all(b"e").await.unwrap();
+        writer.flush().await.unwrap();
+    });
+    assert_eq!(target.0.lock().flushed, b"abce");
+}
+
+/// The threads' stacks would need more memory than there is.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_without_a_thread_is_an_error_and_the_next_is_made() {
+    let refusing = Runtime::with_stack_size(Some(1 << 47));
+    let refused = |result: io::Result<usize>| {
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("no thread could be started"), "{text}");
+    };
+    let target = Writer::default();
+    let mut writer = Blocking::new(target.clone());
+    let (sender, mut reader) = Pieces::new();
+    sender.send(Ok(b"ab".to_vec())).unwrap();
+    let mut buf = [0; 8];
+    let working = Runtime::new();
+    for written in [&b"a"[..], b"aa", b"aaa"] {
+        refusing.block_on(async {
+            refused(writer.write(b"lost").await);
+            refused(reader.read(&mut buf).await);
+        });
+        working.block_on(async { writer.write_all(b"a").await.unwrap() });
+        refusing.block_on(async { refused(writer.flush().await.map(|()| 0)) });
+        working.block_on(async { writer.flush().await.unwrap() });
+        assert_eq!(target.0.lock().flushed, written);
+    }
+    working.block_on(async { assert_eq!(reader.read(&mut buf).await.unwrap(), 2) });
+}
+
+#[test]
+fn a_call_that_panics_is_an_error() {
+    struct Panics;
+    impl Read for Panics {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            panic!("expected by this test");
+        }
+    }
+    Runtime::new().block_on(async {
+        let mut reader = Blocking::new(Panics);
+        reader.read(&mut [0]).await.unwrap_err();
+        reader.read(&mut [0]).await.unwrap_err();
+    });
+}

@@ -1,0 +1,99 @@
+//! A pool with the smallest executor, for tests.
+
+use std::cell::RefCell;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use raddle_blocking::{Config, Handle, Job, Pool};
+use raddle_task::Runnable;
+use raddle_task::blocking::{self, BlockingTask, Refused};
+
+thread_local! {
+    static CURRENT: RefCell<Option<Handle<Task>>> = const { RefCell::new(None) };
+}
+
+/// A blocking task as a job.
+struct Task(Runnable);
+
+impl Job for Task {
+    fn run(self) {
+        drop(self.0.run());
+    }
+}
+
+/// A pool of one thread.
+pub(super) struct Runtime(Pool<Task>);
+
+impl Runtime {
+    pub(super) fn new() -> Self {
+        Self::with_stack_size(None)
+    }
+
+    pub(super) fn with_stack_size(stack_size: Option<usize>) -> Self {
+        blocking::set_submit(submit);
+        Self(Pool::new(Config {
+            max_threads: 1,
+            stack_size,
+            ..Config::default()
+        }))
+    }
+
+    pub(super) fn handle(&self) -> RuntimeHandle {
+        RuntimeHandle(self.0.handle().clone())
+    }
+
+    pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.handle().enter(|| {
+            let waker = Waker::from(Arc::new(Unpark(thread::current())));
+            let mut cx = Context::from_waker(&waker);
+            let mut future = pin!(future);
+            loop {
+                match future.as_mut().poll(&mut cx) {
+                    Poll::Ready(output) => return output,
+                    Poll::Pending => thread::park(),
+                }
+            }
+        })
+    }
+}
+
+/// What is left of a runtime that has shut down.
+pub(super) struct RuntimeHandle(Handle<Task>);
+
+impl RuntimeHandle {
+    pub(super) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        CURRENT.set(Some(self.0.clone()));
+        let result = f();
+        CURRENT.set(None);
+        result
+    }
+}
+
+fn submit(task: BlockingTask) -> Result<(), Refused> {
+    let is_mandatory = task.is_mandatory();
+    let task = Task(task.into_runnable());
+    let Some(pool) = CURRENT.with_borrow(Clone::clone) else {
+        return Err(Refused::no_runtime(task.0, "no runtime".to_owned()));
+    };
+    let submitted = match is_mandatory {
+        true => pool.submit_mandatory(task),
+        false => pool.submit(task),
+    };
+    submitted.map_err(|refused| {
+        let reason = refused.to_string();
+        match refused.is_no_thread() {
+            true => Refused::no_thread(refused.into_job().0, reason),
+            false => Refused::shut_down(refused.into_job().0, reason),
+        }
+    })
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}

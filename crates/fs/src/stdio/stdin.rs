@@ -1,0 +1,88 @@
+//! Standard input.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use raddle_io::{AsyncRead, ReadBuf};
+
+use super::blocking::Blocking;
+
+/// The standard input of the process.
+///
+/// Comes from [`stdin`].
+#[derive(Debug)]
+pub struct Stdin {
+    inner: Blocking<io::Stdin>,
+    /// The same stream, to be asked for its descriptor.
+    #[cfg(unix)]
+    std: io::Stdin,
+}
+
+/// Makes a reader of the standard input of the process.
+///
+/// A read is one of std's on a thread for blocking work, of 2 MiB at most, and
+/// cannot be stopped once it has begun: see the [module](crate::stdio) for what
+/// that means to a program that talks to a person.
+///
+/// The bytes that a read gave which was dropped are those of the next read of
+/// the same `Stdin`; they are lost with it.
+///
+/// # Errors
+///
+/// Those of std. Where the system has no thread for it, the read is an error, and
+/// can be tried again. A read that a shutdown of the runtime cancels takes the
+/// `Stdin` with it: make another one.
+///
+/// # Panics
+///
+/// Reading panics if the thread is in no runtime.
+///
+/// # Cancel safety
+///
+/// As for every reader: `read` is cancel safe, `read_exact` is not.
+///
+/// # Examples
+///
+/// ```no_run
+/// use raddle_io::{AsyncBufReadExt, BufReader};
+///
+/// # async fn example() -> std::io::Result<()> {
+/// let mut lines = BufReader::new(raddle_fs::stdio::stdin()).lines();
+/// while let Some(line) = lines.next_line().await? {
+///     println!("{}", line.to_uppercase());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn stdin() -> Stdin {
+    Stdin {
+        inner: Blocking::new(io::stdin()),
+        #[cfg(unix)]
+        std: io::stdin(),
+    }
+}
+
+impl AsyncRead for Stdin {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_read(cx, buf)
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsRawFd for Stdin {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        self.std.as_raw_fd()
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for Stdin {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.std.as_fd()
+    }
+}

@@ -1,0 +1,53 @@
+//! Standard output.
+
+use std::io;
+
+use super::output::Output;
+
+/// The standard output of the process.
+///
+/// Comes from [`stdout`].
+pub type Stdout = Output<io::Stdout>;
+
+/// Makes a writer of the standard output of the process.
+///
+/// A write is complete when its bytes are copied, 2 MiB at most at a time; they
+/// are written afterwards, and before those of the next write to the same
+/// `Stdout`. Nothing that was written is lost: a write that has been taken is done
+/// even if the writer is dropped or the runtime shut down, as long as the
+/// process lives. Only a flush says that it is done, so flush before the
+/// process exits.
+///
+/// Two `Stdout`, or one and `std::io::stdout`, may write at the same time: each write
+/// is whole, and which one is first is not said.
+///
+/// # Errors
+///
+/// An error of a write is that of the next write or flush. Where the system has no
+/// thread for it, and after the runtime's shutdown, nothing is taken, and the
+/// write or flush itself is the error; it can be tried again.
+///
+/// # Panics
+///
+/// Writing and flushing panic if the thread is in no runtime.
+///
+/// # Cancel safety
+///
+/// As for every writer: `write` and `flush` are cancel safe, `write_all` is
+/// not.
+///
+/// # Examples
+///
+/// ```no_run
+/// use raddle_io::AsyncWriteExt;
+///
+/// # async fn example() -> std::io::Result<()> {
+/// let mut stdout = raddle_fs::stdio::stdout();
+/// stdout.write_all(b"good morning\n").await?;
+/// stdout.flush().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn stdout() -> Stdout {
+    Output::new(io::stdout)
+}

@@ -1,0 +1,192 @@
+//! A process that was started.
+
+use std::future::poll_fn;
+use std::io;
+use std::process::{ExitStatus, Output};
+
+use raddle_io::{AsyncRead, AsyncReadExt};
+
+use super::reap::Process;
+use super::{ChildStderr, ChildStdin, ChildStdout};
+
+/// A process that was started by [`Command::spawn`](super::Command::spawn).
+///
+/// Dropping it lets the process run on, unless
+/// [`kill_on_drop`](super::Command::kill_on_drop) was set; the
+/// [crate](crate#children-that-are-dropped) says what becomes of it.
+#[derive(Debug)]
+pub struct Child {
+    /// The pipe to its standard input, if that was
+    /// [piped](std::process::Stdio::piped).
+    pub stdin: Option<ChildStdin>,
+    /// The pipe from its standard output, if that was piped.
+    pub stdout: Option<ChildStdout>,
+    /// The pipe from its standard error, if that was piped.
+    pub stderr: Option<ChildStderr>,
+    process: Process,
+    kill_on_drop: bool,
+}
+
+impl Child {
+    #[track_caller]
+    pub(super) fn new(mut child: std::process::Child, kill_on_drop: bool) -> io::Result<Self> {
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        // From here on it is seen to, and killed, whatever fails.
+        let mut this = Self {
+            stdin: None,
+            stdout: None,
+            stderr: None,
+            process: Process::new(child),
+            kill_on_drop,
+        };
+        this.stdin = stdin.map(ChildStdin::from_std).transpose()?;
+        this.stdout = stdout.map(ChildStdout::from_std).transpose()?;
+        this.stderr = stderr.map(ChildStderr::from_std).transpose()?;
+        Ok(this)
+    }
+
+    /// The process's id; `None` once it is known to have ended, for another may
+    /// have the id then.
+    pub fn id(&self) -> Option<u32> {
+        self.process.id()
+    }
+
+    /// Tells the process to end at once (`SIGKILL`), without waiting for it to.
+    /// Does nothing if it is known to have ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn start_kill(&mut self) -> io::Result<()> {
+        match self.process.running() {
+            Some(running) => running.kill(),
+            None => Ok(()),
+        }
+    }
+
+    /// [Kills](Self::start_kill) the process and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// As [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    ///
+    /// # Cancel safety
+    ///
+    /// Once polled, the process is killed; dropping the future gives up the wait
+    /// alone.
+    pub async fn kill(&mut self) -> io::Result<()> {
+        self.start_kill()?;
+        self.wait().await?;
+        Ok(())
+    }
+
+    /// Waits for the end of the process, and closes the pipe to its standard
+    /// input first, so that it does not wait for more of that.
+    ///
+    /// It needs no descriptor that the process has not taken when the child was
+    /// spawned. After the end it gives the same status again.
+    ///
+    /// # Errors
+    ///
+    /// If somebody else has taken the exit status, if the runtime shuts down, or if
+    /// the system refused a descriptor and a thread both at the spawn and now.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up the wait, and loses nothing but the pipe to
+    /// the standard input.
+    ///
+    /// # Panics
+    ///
+    /// When polled, if the thread is in no runtime with I/O.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        drop(self.stdin.take());
+        poll_fn(|cx| self.process.poll_wait(cx)).await
+    }
+
+    /// The exit status, if the process has ended. Unlike [`wait`](Self::wait) it
+    /// leaves the pipe to the standard input open.
+    ///
+    /// # Errors
+    ///
+    /// If somebody else has taken the exit status.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.process.try_wait()
+    }
+
+    /// Waits for the end of the process, and collects what it writes to those
+    /// outputs that are piped.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait`](Self::wait) and of reading.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future is dropping the child and what it has written.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
+    pub async fn wait_with_output(mut self) -> io::Result<Output> {
+        let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
+        let mut reading_stdout = std::pin::pin!(read_all(stdout));
+        let mut reading_stderr = std::pin::pin!(read_all(stderr));
+        let mut waiting = std::pin::pin!(self.wait());
+        let (mut stdout, mut stderr, mut status) = (None, None, None);
+        // All at once: the process waits for whom it writes to.
+        poll_fn(|cx| {
+            poll_once(reading_stdout.as_mut(), &mut stdout, cx);
+            poll_once(reading_stderr.as_mut(), &mut stderr, cx);
+            poll_once(waiting.as_mut(), &mut status, cx);
+            match (stdout.take(), stderr.take(), status.take()) {
+                (Some(stdout), Some(stderr), Some(status)) => std::task::Poll::Ready((|| {
+                    Ok(Output {
+                        status: status?,
+                        stdout: stdout?,
+                        stderr: stderr?,
+                    })
+                })(
+                )),
+                some => {
+                    (stdout, stderr, status) = some;
+                    std::task::Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}
+
+/// Polls a future that has not given its output yet.
+fn poll_once<F: Future>(
+    future: std::pin::Pin<&mut F>,
+    output: &mut Option<F::Output>,
+    cx: &mut std::task::Context<'_>,
+) {
+    if output.is_none()
+        && let std::task::Poll::Ready(ready) = future.poll(cx)
+    {
+        *output = Some(ready);
+    }
+}
+
+async fn read_all(source: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut source) = source {
+        source.read_to_end(&mut bytes).await?;
+    }
+    Ok(bytes)
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.kill_on_drop
+            && let Ok(None) = self.process.try_wait()
+        {
+            // It ends whether or not somebody learns of it.
+            let _ = self.start_kill();
+        }
+    }
+}

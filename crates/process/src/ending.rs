@@ -1,0 +1,221 @@
+//! Notifications of the end of a process.
+
+use std::io;
+use std::process::Child;
+use std::task::{Context, Poll, ready};
+
+use crate::signal::unix::{Signal, SignalKind, signal};
+
+/// Says when it is worth while to ask whether a process has ended.
+///
+/// It is made when the process is spawned, and waiting takes nothing that the
+/// system could refuse then.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// A descriptor of the process itself.
+    #[cfg(target_os = "linux")]
+    Descriptor(pidfd::PidFd),
+    /// Some child's state has changed.
+    AnyChild(Signal),
+    /// A thread that waits for the process: where there are no descriptors left.
+    #[cfg(target_os = "linux")]
+    Thread(thread::Waiting),
+}
+
+impl Ending {
+    /// Listens from now on.
+    pub(super) fn of(child: &Child) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            match pidfd::PidFd::of(child) {
+                Ok(Some(descriptor)) => return Ok(Self::Descriptor(descriptor)),
+                // The system has no such descriptors, now or ever.
+                Ok(None) => {}
+                Err(error) if raddle_reactor::is_shut_down(&error) => return Err(error),
+                Err(_) => {}
+            }
+            match Self::of_any_child() {
+                Ok(ending) => Ok(ending),
+                Err(error) => thread::Waiting::of(child)
+                    .map(Self::Thread)
+                    .map_err(|_| error),
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = child;
+            Self::of_any_child()
+        }
+    }
+
+    /// As [`of`](Self::of), where processes have no descriptors.
+    pub(super) fn of_any_child() -> io::Result<Self> {
+        signal(SignalKind::child()).map(Self::AnyChild)
+    }
+
+    /// As [`of`](Self::of), where nothing has descriptors.
+    #[cfg(all(test, target_os = "linux"))]
+    pub(super) fn of_thread(child: &Child) -> io::Result<Self> {
+        thread::Waiting::of(child).map(Self::Thread)
+    }
+
+    /// Ready when there is a reason to look, and for each reason once.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Descriptor(descriptor) => descriptor.poll(cx),
+            #[cfg(target_os = "linux")]
+            Self::Thread(waiting) => waiting.poll(cx).map(Ok),
+            Self::AnyChild(signal) => Poll::Ready(match ready!(signal.poll_recv(cx)) {
+                Some(()) => Ok(()),
+                None => Err(io::Error::other(
+                    "the runtime has shut down; wait for the process while it runs",
+                )),
+            }),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod pidfd {
+    use std::io;
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::process::Child;
+    use std::task::{Context, Poll, ready};
+
+    use mio::event::Source;
+    use mio::unix::SourceFd;
+    use mio::{Interest, Registry, Token};
+
+    use crate::sys;
+    use crate::watched::Watched;
+
+    /// A descriptor that is readable when its process has ended.
+    #[derive(Debug)]
+    pub(crate) struct PidFd {
+        descriptor: Watched<Descriptor>,
+        /// Whether the end has been notified.
+        notified: bool,
+    }
+
+    #[derive(Debug)]
+    struct Descriptor(OwnedFd);
+
+    impl PidFd {
+        /// None where the system does not give such a descriptor: an old one, one
+        /// that forbids it, or one that has none left.
+        pub(crate) fn of(child: &Child) -> io::Result<Option<Self>> {
+            let Ok(descriptor) = sys::pidfd_open(child.id()) else {
+                return Ok(None);
+            };
+            let descriptor =
+                Watched::new(Descriptor(descriptor), raddle_reactor::Interest::READABLE)?;
+            Ok(Some(Self {
+                descriptor,
+                notified: false,
+            }))
+        }
+
+        pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            let notified = &mut self.notified;
+            ready!(self.descriptor.poll_read_io(cx, |_| {
+                // A second look is worth while after a second event only.
+                match std::mem::replace(notified, false) {
+                    true => Err(io::ErrorKind::WouldBlock.into()),
+                    false => Ok(()),
+                }
+            }))?;
+            self.notified = true;
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl Source for Descriptor {
+        fn register(
+            &mut self,
+            registry: &Registry,
+            token: Token,
+            interests: Interest,
+        ) -> io::Result<()> {
+            SourceFd(&self.0.as_raw_fd()).register(registry, token, interests)
+        }
+
+        fn reregister(
+            &mut self,
+            registry: &Registry,
+            token: Token,
+            interests: Interest,
+        ) -> io::Result<()> {
+            SourceFd(&self.0.as_raw_fd()).reregister(registry, token, interests)
+        }
+
+        fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+            SourceFd(&self.0.as_raw_fd()).deregister(registry)
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod thread {
+    use std::io;
+    use std::process::Child;
+    use std::sync::Arc;
+    use std::task::{Context, Poll, Waker};
+
+    use raddle_std::sync::{Mutex, Rank};
+    use raddle_std::thread;
+
+    use crate::sys;
+
+    /// A thread of its own that waits until a process has ended, and leaves the
+    /// exit status to be taken.
+    #[derive(Debug)]
+    pub(crate) struct Waiting(Arc<Mutex<State>>);
+
+    #[derive(Debug)]
+    enum State {
+        Running(Option<Waker>),
+        /// The process has ended, or cannot be waited for.
+        Ended,
+        /// That was notified.
+        Notified,
+    }
+
+    impl Waiting {
+        pub(crate) fn of(child: &Child) -> io::Result<Self> {
+            let pid = child.id();
+            let state = Mutex::ranked(Rank::leaf("end of a process"), State::Running(None));
+            let state = Arc::new(state);
+            let ending = Arc::clone(&state);
+            thread::Builder::new()
+                .name("raddle-child".to_owned())
+                .spawn(move || {
+                    sys::wait_until_ended(pid);
+                    let former = std::mem::replace(&mut *ending.lock(), State::Ended);
+                    if let State::Running(Some(waker)) = former {
+                        waker.wake();
+                    }
+                })?;
+            Ok(Self(state))
+        }
+
+        pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+            // Cloned before the lock and the former one dropped after it.
+            let waker = cx.waker().clone();
+            let mut state = self.0.lock();
+            match &mut *state {
+                State::Running(known) => {
+                    let former = known.replace(waker);
+                    drop(state);
+                    drop(former);
+                    Poll::Pending
+                }
+                State::Ended => {
+                    *state = State::Notified;
+                    Poll::Ready(())
+                }
+                State::Notified => Poll::Pending,
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Processes that run on after their [`Child`](super::Child) was dropped.
+//!
+//! What notifies of the end of one wakes a waker that takes its exit status, on the
+//! thread that drives the reactor. A process whose end is not notified, or no
+//! more, since the reactor has shut down, is kept in a list, through which the next
+//! child that is spawned or dropped goes.
+
+use std::process::Child;
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll, Wake, Waker};
+
+use raddle_std::sync::{Mutex, Rank};
+
+use super::ending::Ending;
+
+static UNNOTIFIED: LazyLock<Mutex<Vec<Child>>> =
+    LazyLock::new(|| Mutex::ranked(Rank::leaf("orphans"), Vec::new()));
+
+/// Takes the exit status of a process once it has ended.
+pub(super) fn add(child: Child, ending: Option<Ending>) {
+    match ending {
+        Some(ending) => {
+            let orphan = Mutex::ranked(Rank::outer(1, "orphan"), Some((child, ending)));
+            Arc::new(Orphan(orphan)).poll();
+        }
+        None => add_unnotified(child),
+    }
+    // Others may have ended meanwhile.
+    reap();
+}
+
+fn add_unnotified(child: Child) {
+    UNNOTIFIED.lock().push(child);
+    // It may have ended meanwhile.
+    reap();
+}
+
+/// Takes the exit status of those in the list that have ended.
+pub(super) fn reap() {
+    // One that cannot be asked is a child of this process no more.
+    UNNOTIFIED
+        .lock()
+        .retain_mut(|orphan| matches!(orphan.try_wait(), Ok(None)));
+}
+
+/// A process that notifies of its end. Its waker, which the notifier has, keeps it
+/// alive; it is empty when the exit status has been taken.
+struct Orphan(Mutex<Option<(Child, Ending)>>);
+
+impl Orphan {
+    /// Takes the exit status if the process has ended, and otherwise waits for the
+    /// next notification.
+    fn poll(self: Arc<Self>) {
+        let waker = Waker::from(Arc::clone(&self));
+        let mut cx = Context::from_waker(&waker);
+        let mut orphan = self.0.lock();
+        let is_notified = loop {
+            let Some((child, ending)) = &mut *orphan else {
+                return;
+            };
+            // Nobody else waits for the process, so there is no task's budget to
+            // spend.
+            match raddle_coop::unlimited(|| ending.poll(&mut cx)) {
+                Poll::Pending => return,
+                Poll::Ready(Err(_)) => break false,
+                Poll::Ready(Ok(())) => {}
+            }
+            if !matches!(child.try_wait(), Ok(None)) {
+                break true;
+            }
+        };
+        // Dropped after the lock: what notifies has locks of its own.
+        let taken = orphan.take();
+        drop(orphan);
+        if let Some((child, _ending)) = taken
+            && !is_notified
+        {
+            add_unnotified(child);
+        }
+    }
+}
+
+impl Wake for Orphan {
+    fn wake(self: Arc<Self>) {
+        self.poll();
+    }
+}

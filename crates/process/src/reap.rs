@@ -1,0 +1,88 @@
+//! Waiting for the end of a process.
+
+use std::io;
+use std::process::ExitStatus;
+use std::task::{Context, Poll, ready};
+
+use super::ending::Ending;
+use super::orphans;
+
+/// A process whose exit status is taken sooner or later: by a wait, or, once this is
+/// dropped, when the reactor notices the end.
+#[derive(Debug)]
+pub(super) struct Process {
+    /// None once it was found to have ended.
+    running: Option<std::process::Child>,
+    status: Option<ExitStatus>,
+    /// Made along with it. None if that failed, or once the process has ended.
+    ending: Option<Ending>,
+}
+
+impl Process {
+    pub(super) fn new(running: std::process::Child) -> Self {
+        orphans::reap();
+        // Now, since spawning has just given descriptors back. If all ways
+        // fail, the wait tries again, and reports that.
+        let ending = Ending::of(&running).ok();
+        Self {
+            running: Some(running),
+            status: None,
+            ending,
+        }
+    }
+
+    /// The process, while it is not known to have ended.
+    pub(super) fn running(&mut self) -> Option<&mut std::process::Child> {
+        self.running.as_mut()
+    }
+
+    pub(super) fn id(&self) -> Option<u32> {
+        self.running.as_ref().map(std::process::Child::id)
+    }
+
+    pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        if let Some(running) = &mut self.running
+            && let Some(status) = running.try_wait()?
+        {
+            self.status = Some(status);
+            self.running = None;
+            self.ending = None;
+        }
+        Ok(self.status)
+    }
+
+    pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
+        loop {
+            // Listen first: an end that the look misses is noticed.
+            if self.ending.is_none()
+                && let Some(running) = &self.running
+            {
+                self.ending = Some(Ending::of(running)?);
+            }
+            if let Some(status) = self.try_wait()? {
+                return Poll::Ready(Ok(status));
+            }
+            if let Some(ending) = &mut self.ending
+                && let Err(_) = ready!(ending.poll(cx))
+            {
+                // The runtime that it was made in has shut down. If this is
+                // another one, it takes over; if not, it says so.
+                self.ending = None;
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !matches!(self.try_wait(), Ok(None)) {
+            return;
+        }
+        if let Some(running) = self.running.take() {
+            orphans::add(running, self.ending.take());
+        }
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

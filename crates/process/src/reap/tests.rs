@@ -1,0 +1,131 @@
+//! What is used where a process has no descriptor. The rest is tested from
+//! outside.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+use std::time::{Duration, Instant};
+
+use raddle_reactor::{Handle, Reactor};
+
+use super::*;
+
+/// Longer than anything but a hang.
+const LIMIT: Duration = Duration::from_secs(60);
+
+struct Unpark(Handle);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// The smallest executor: poll, turn the reactor, poll again.
+fn block_on<F: Future>(reactor: &mut Reactor, future: F) -> F::Output {
+    let handle = reactor.handle();
+    let _current = handle.enter();
+    let waker = Waker::from(Arc::new(Unpark(handle.clone())));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    let start = Instant::now();
+    while start.elapsed() < LIMIT {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
+        }
+        reactor.turn(Some(LIMIT), 64).unwrap();
+    }
+    panic!("the end is noticed");
+}
+
+/// A shell that ends with `code` when its input does.
+fn shell(code: i32) -> Child {
+    Command::new("sh")
+        .args(["-c", &format!("read line; exit {code}")])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn by_signals_an_end_is_noticed_too() {
+    ends_are_noticed(|_| Ending::of_any_child());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn by_threads_an_end_is_noticed_too() {
+    ends_are_noticed(Ending::of_thread);
+}
+
+fn ends_are_noticed(ending: fn(&Child) -> io::Result<Ending>) {
+    let mut reactor = Reactor::new().unwrap();
+    block_on(&mut reactor, async {
+        let mut processes = [0, 1, 2].map(|code| {
+            let mut process = Process::new(shell(code));
+            process.ending = Some(ending(process.running().unwrap()).unwrap());
+            process
+        });
+        for code in [1, 0, 2] {
+            let process = &mut processes[code];
+            let stdin = process.running().unwrap().stdin.take();
+            let mut waiting = pin!(poll_fn(|cx| process.poll_wait(cx)));
+            let cx = &mut Context::from_waker(Waker::noop());
+            assert!(waiting.as_mut().poll(cx).is_pending());
+            drop(stdin);
+            let status = waiting.await.unwrap();
+            assert_eq!(status.code(), Some(code as i32));
+        }
+    });
+}
+
+/// Whether there is a process, or a zombie, of the number.
+#[cfg(target_os = "linux")]
+fn exists(pid: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_dropped_process_leaves_no_zombie_whatever_notices_its_end() {
+    let endings: [fn(&Child) -> io::Result<Ending>; 3] =
+        [Ending::of, |_| Ending::of_any_child(), Ending::of_thread];
+    let mut reactor = Reactor::new().unwrap();
+    for ending in endings {
+        let (pid, stdin) = block_on(&mut reactor, async {
+            let mut process = Process::new(shell(0));
+            process.ending = Some(ending(process.running().unwrap()).unwrap());
+            let stdin = process.running().unwrap().stdin.take();
+            (process.id().unwrap(), stdin)
+        });
+        assert!(exists(pid));
+        drop(stdin);
+        let start = Instant::now();
+        while exists(pid) {
+            assert!(start.elapsed() < LIMIT, "it is a zombie");
+            reactor.turn(Some(Duration::from_millis(5)), 64).unwrap();
+        }
+    }
+    assert_eq!(reactor.handle().registered_count(), 1, "that of signals");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_dropped_process_that_outlives_its_reactor_is_reaped_by_the_next() {
+    let mut reactor = Reactor::new().unwrap();
+    let (pid, stdin) = block_on(&mut reactor, async {
+        let mut process = Process::new(shell(0));
+        let stdin = process.running().unwrap().stdin.take();
+        (process.id().unwrap(), stdin)
+    });
+    drop(reactor);
+    drop(stdin);
+    let start = Instant::now();
+    while exists(pid) {
+        assert!(start.elapsed() < LIMIT, "it is a zombie");
+        std::thread::sleep(Duration::from_millis(5));
+        orphans::reap();
+    }
+}

@@ -1,0 +1,275 @@
+//! From the handlers of signals to those who listen.
+//!
+//! A process has one self-pipe, into which the handlers of all signals write, and
+//! one flag a signal. Each reactor with listeners has a [`Receiver`]: a duplicate of
+//! the pipe's reading end, which it watches. The reactor that sees the event first
+//! reads the pipe, for the listeners on all reactors.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::io;
+use std::sync::{Arc, LazyLock, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+
+use mio::net::UnixStream;
+use raddle_reactor::{Handle, Interest, WakerBatch};
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::sync::{Mutex, Rank};
+
+use super::pipe::Pipe;
+use crate::watched::Watched;
+
+/// What the process knows of signals, from its first listener on.
+struct Delivery {
+    /// A forked child makes another one: the pipe is shared with the parent.
+    process: u32,
+    pipe: Pipe,
+    /// One for each reactor that has not shut down and has had a listener.
+    receivers: Vec<Arc<Receiver>>,
+    listeners: BTreeMap<u64, Waiting>,
+    /// The key of the next listener.
+    next: u64,
+}
+
+/// The state of a listener.
+struct Waiting {
+    kind: c_int,
+    receiver: Weak<Receiver>,
+    /// Whether a signal has come that the listener has not taken.
+    heard: bool,
+    waker: Option<Waker>,
+}
+
+static DELIVERY: LazyLock<Mutex<Option<Delivery>>> =
+    LazyLock::new(|| Mutex::ranked(Rank::leaf("listeners for signals"), None));
+
+impl Delivery {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            process: std::process::id(),
+            pipe: Pipe::new()?,
+            receivers: Vec::new(),
+            listeners: BTreeMap::new(),
+            next: 0,
+        })
+    }
+
+    /// This process's, made if there is none.
+    fn of_this_process(slot: &mut Option<Self>) -> io::Result<&mut Self> {
+        if slot
+            .as_ref()
+            .is_some_and(|delivery| delivery.process != std::process::id())
+        {
+            // The wakers and reactors are the parent's: no code of theirs may run here.
+            let former = slot.take();
+            std::mem::forget(former.map(|former| (former.listeners, former.receivers)));
+        }
+        match slot {
+            Some(delivery) => Ok(delivery),
+            none => Ok(none.insert(Self::new()?)),
+        }
+    }
+
+    fn receiver_of(&self, reactor: &Handle) -> Option<Arc<Receiver>> {
+        let mut receivers = self.receivers.iter();
+        receivers
+            .find(|receiver| receiver.pipe.reactor().is_same_reactor(reactor))
+            .cloned()
+    }
+
+    /// The wakers of those listeners that `concerned` says, which may change
+    /// them.
+    fn wakers(&mut self, mut concerned: impl FnMut(&mut Waiting) -> bool) -> Vec<WakerBatch> {
+        let mut batches: Vec<WakerBatch> = Vec::new();
+        for listener in self.listeners.values_mut() {
+            if !concerned(listener) {
+                continue;
+            }
+            let Some(waker) = listener.waker.take() else {
+                continue;
+            };
+            match batches.last_mut() {
+                Some(batch) if !batch.is_full() => batch.push(waker),
+                _ => {
+                    let mut batch = WakerBatch::new();
+                    batch.push(waker);
+                    batches.push(batch);
+                }
+            }
+        }
+        batches
+    }
+}
+
+/// Reads the pipe and the flags, and wakes those who listen for what has come.
+fn deliver() {
+    let mut delivery = DELIVERY.lock();
+    let Some(delivered) = &mut *delivery else {
+        return;
+    };
+    // It reads the pipe, then the flags: a signal in between is heard now, and its
+    // byte is read for nothing later. One lock covers the reading and the
+    // listeners: when a reactor finds that another has read the pipe, its own
+    // listeners have been notified.
+    let come = delivered.pipe.take();
+    let mut batches = delivered.wakers(|listener| {
+        let concerned = come[listener.kind as usize];
+        listener.heard |= concerned;
+        concerned
+    });
+    drop(delivery);
+    // Those that are left when a waker panics are woken by their drop.
+    batches.iter_mut().for_each(WakerBatch::wake_all);
+}
+
+/// The self-pipe as one reactor reads it. It lives as long as the reactor, so that a
+/// signal that comes while there is no listener is not kept for the next one.
+struct Receiver {
+    pipe: Watched<UnixStream>,
+    /// Whether the reactor has shut down.
+    closed: AtomicBool,
+}
+
+impl Receiver {
+    /// The current reactor's, made if it has none.
+    #[track_caller]
+    fn current() -> io::Result<Arc<Self>> {
+        let reactor = Handle::current();
+        let pipe = {
+            let mut delivery = DELIVERY.lock();
+            let delivery = Delivery::of_this_process(&mut delivery)?;
+            if let Some(known) = delivery.receiver_of(&reactor) {
+                return Ok(known);
+            }
+            delivery.pipe.try_clone_reading()?
+        };
+        // Not under the lock: the reactor has its own.
+        let receiver = Arc::new(Self {
+            pipe: Watched::new(UnixStream::from_std(pipe), Interest::READABLE)?,
+            closed: AtomicBool::new(false),
+        });
+        {
+            let mut delivery = DELIVERY.lock();
+            let delivery = Delivery::of_this_process(&mut delivery)?;
+            // Another thread may have been faster.
+            if let Some(known) = delivery.receiver_of(&reactor) {
+                return Ok(known);
+            }
+            delivery.receivers.push(Arc::clone(&receiver));
+        }
+        receiver.listen(&Waker::from(Arc::new(OnEvent(Arc::downgrade(&receiver)))));
+        Ok(receiver)
+    }
+
+    /// Delivers what has come, and does so again at the next event.
+    fn listen(&self, waker: &Waker) {
+        let mut cx = Context::from_waker(waker);
+        let delivered: Poll<io::Result<()>> = raddle_coop::unlimited(|| {
+            self.pipe.poll_read_io(&mut cx, |_| {
+                deliver();
+                Err(io::ErrorKind::WouldBlock.into())
+            })
+        });
+        if delivered.is_ready() {
+            self.close();
+        }
+    }
+
+    /// The reactor has shut down: ends the waits of its listeners.
+    fn close(&self) {
+        // ORDERING: pairs with `Listener::poll`, by the lock that is taken next.
+        self.closed.store(true, Ordering::Relaxed);
+        let mut delivery = DELIVERY.lock();
+        let Some(known) = &mut *delivery else { return };
+        let receivers = &mut known.receivers;
+        let position = receivers
+            .iter()
+            .position(|other| std::ptr::eq(&**other, self));
+        // Dropped after the lock: it leaves the reactor.
+        let _closed = position.map(|position| receivers.swap_remove(position));
+        let mut batches = known.wakers(|listener| std::ptr::eq(listener.receiver.as_ptr(), self));
+        drop(delivery);
+        batches.iter_mut().for_each(WakerBatch::wake_all);
+    }
+}
+
+/// What the reactor wakes when there is something in the pipe.
+struct OnEvent(Weak<Receiver>);
+
+impl Wake for OnEvent {
+    fn wake(self: Arc<Self>) {
+        if let Some(receiver) = self.0.upgrade() {
+            receiver.listen(&Waker::from(self));
+        }
+    }
+}
+
+/// Listens for signals of a kind.
+pub(super) struct Listener {
+    key: u64,
+    receiver: Arc<Receiver>,
+}
+
+impl Listener {
+    /// Listens on the current reactor, from now on and to what no reactor has read
+    /// yet.
+    #[track_caller]
+    pub(super) fn new(kind: c_int) -> io::Result<Self> {
+        let receiver = Receiver::current()?;
+        let mut delivery = DELIVERY.lock();
+        let delivery = Delivery::of_this_process(&mut delivery)?;
+        delivery.pipe.handle(kind)?;
+        let key = delivery.next;
+        delivery.next += 1;
+        let waiting = Waiting {
+            kind,
+            receiver: Arc::downgrade(&receiver),
+            heard: false,
+            waker: None,
+        };
+        delivery.listeners.insert(key, waiting);
+        Ok(Self { key, receiver })
+    }
+
+    /// Takes the signal that has come; `None` if the reactor has shut down.
+    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<()>> {
+        // Cloned before the lock and the former one dropped after it.
+        let waker = cx.waker().clone();
+        let mut delivery = DELIVERY.lock();
+        let waiting = delivery
+            .as_mut()
+            .and_then(|delivery| delivery.listeners.get_mut(&self.key));
+        let Some(waiting) = waiting else {
+            // A forked child has listeners of its own.
+            return Poll::Ready(None);
+        };
+        if std::mem::take(&mut waiting.heard) {
+            return Poll::Ready(Some(()));
+        }
+        // ORDERING: pairs with `close`: its section on the wakers is after this
+        // one, or it has set the mark before.
+        if self.receiver.closed.load(Ordering::Relaxed) {
+            return Poll::Ready(None);
+        }
+        let former = waiting.waker.replace(waker);
+        drop(delivery);
+        drop(former);
+        Poll::Pending
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let removed = DELIVERY
+            .lock()
+            .as_mut()
+            .and_then(|delivery| delivery.listeners.remove(&self.key));
+        drop(removed);
+    }
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listener").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,46 @@
+//! Signals of the operating system, as something to wait for.
+//!
+//! Any number of listeners, on any number of reactors, each hear of every signal of
+//! their kind.
+//!
+//! ```no_run
+//! # async fn example() -> std::io::Result<()> {
+//! raddle_process::signal::ctrl_c().await?;
+//! println!("goodbye");
+//! # Ok(())
+//! # }
+//! ```
+
+mod delivery;
+mod pipe;
+pub mod unix;
+
+use std::io;
+
+/// Waits for the next Ctrl-C.
+///
+/// One that comes before the future is first polled is not heard. From that poll
+/// on, Ctrl-C does not end the process any more, for good: see
+/// [`unix::signal`].
+///
+/// # Errors
+///
+/// If the signal cannot be listened for, or if the runtime shuts down.
+///
+/// # Cancel safety
+///
+/// A Ctrl-C that comes between two futures is lost. To hear each, keep a
+/// [`unix::Signal`].
+///
+/// # Panics
+///
+/// When polled, if the thread has no current reactor.
+pub async fn ctrl_c() -> io::Result<()> {
+    let mut interrupts = unix::signal(unix::SignalKind::interrupt())?;
+    match interrupts.recv().await {
+        Some(()) => Ok(()),
+        None => Err(io::Error::other(
+            "the runtime has shut down; wait for Ctrl-C while it runs",
+        )),
+    }
+}

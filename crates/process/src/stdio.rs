@@ -1,0 +1,177 @@
+//! The pipes to and from a child.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::pin::Pin;
+use std::process::Stdio;
+use std::task::{Context, Poll};
+
+use mio::unix::pipe::{Receiver, Sender};
+use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
+use raddle_reactor::Interest;
+
+use crate::watched::Watched;
+
+/// The pipe to a child's standard input. Dropping it closes it: the child reads
+/// the end.
+#[derive(Debug)]
+pub struct ChildStdin(Watched<Sender>);
+
+/// The pipe from a child's standard output.
+#[derive(Debug)]
+pub struct ChildStdout(Watched<Receiver>);
+
+/// The pipe from a child's standard error.
+#[derive(Debug)]
+pub struct ChildStderr(Watched<Receiver>);
+
+impl ChildStdin {
+    /// Takes a pipe over from std.
+    ///
+    /// # Errors
+    ///
+    /// If the descriptor cannot be set non-blocking or be watched.
+    ///
+    /// # Panics
+    ///
+    /// If the thread is in no runtime with I/O.
+    #[track_caller]
+    pub fn from_std(std: std::process::ChildStdin) -> io::Result<Self> {
+        let pipe = Sender::from(std);
+        pipe.set_nonblocking(true)?;
+        Watched::new(pipe, Interest::WRITABLE).map(Self)
+    }
+
+    /// Gives the descriptor back, in blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// If the descriptor cannot be set blocking or be let go.
+    pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
+        let pipe = self.0.into_inner()?;
+        pipe.set_nonblocking(false)?;
+        Ok(pipe.into())
+    }
+}
+
+impl AsyncWrite for ChildStdin {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.0.poll_write_io(cx, |mut pipe| pipe.write(buf))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.0
+            .poll_write_io(cx, |mut pipe| pipe.write_vectored(bufs))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // A pipe is closed by dropping it.
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Reads into the unfilled part of `buf`.
+fn poll_read(
+    pipe: &Watched<Receiver>,
+    cx: &mut Context<'_>,
+    buf: &mut ReadBuf<'_>,
+) -> Poll<io::Result<()>> {
+    pipe.poll_read_io(cx, |mut pipe| {
+        let count = pipe.read(buf.initialize_unfilled())?;
+        buf.advance(count);
+        Ok(())
+    })
+}
+
+/// What both outputs have.
+macro_rules! output {
+    ($name:ident, $std:ty) => {
+        impl $name {
+            /// Takes a pipe over from std.
+            ///
+            /// # Errors
+            ///
+            /// If the descriptor cannot be set non-blocking or be watched.
+            ///
+            /// # Panics
+            ///
+            /// If the thread is in no runtime with I/O.
+            #[track_caller]
+            pub fn from_std(std: $std) -> io::Result<Self> {
+                let pipe = Receiver::from(std);
+                pipe.set_nonblocking(true)?;
+                Watched::new(pipe, Interest::READABLE).map(Self)
+            }
+
+            /// Gives the descriptor back, in blocking mode.
+            ///
+            /// # Errors
+            ///
+            /// If the descriptor cannot be set blocking or be let go.
+            pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
+                let pipe = self.0.into_inner()?;
+                pipe.set_nonblocking(false)?;
+                Ok(pipe.into())
+            }
+        }
+
+        impl AsyncRead for $name {
+            fn poll_read(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &mut ReadBuf<'_>,
+            ) -> Poll<io::Result<()>> {
+                poll_read(&self.0, cx, buf)
+            }
+        }
+    };
+}
+
+output!(ChildStdout, std::process::ChildStdout);
+output!(ChildStderr, std::process::ChildStderr);
+
+/// What all three have. A pipe becomes the input or output of another child by
+/// `Stdio::try_from`.
+macro_rules! descriptor {
+    ($name:ident) => {
+        impl AsFd for $name {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                self.0.get().as_fd()
+            }
+        }
+
+        impl AsRawFd for $name {
+            fn as_raw_fd(&self) -> RawFd {
+                self.0.get().as_raw_fd()
+            }
+        }
+
+        impl TryFrom<$name> for Stdio {
+            type Error = io::Error;
+
+            fn try_from(pipe: $name) -> io::Result<Self> {
+                pipe.into_owned_fd().map(Self::from)
+            }
+        }
+    };
+}
+
+descriptor!(ChildStdin);
+descriptor!(ChildStdout);
+descriptor!(ChildStderr);

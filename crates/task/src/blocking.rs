@@ -1,0 +1,325 @@
+//! Blocking work as tasks, and where they run.
+//!
+//! A layer whose calls block (files, name look-ups) makes a task of each and
+//! [submits](submit) it to the runtime of the thread, which it need not know: a
+//! runtime [says once](set_submit) how it takes them.
+//!
+//! ```
+//! use raddle_task::blocking::{self, BlockingTask, Refused};
+//!
+//! /// A thread for each.
+//! fn submit(task: BlockingTask) -> Result<(), Refused> {
+//!     std::thread::spawn(|| drop(task.into_runnable().run()));
+//!     Ok(())
+//! }
+//!
+//! blocking::set_submit(submit);
+//! let call = blocking::try_spawn(|taken| taken.map(|()| 6 * 7), false, blocking::submit);
+//! # use std::{pin::pin, task::{Context, Poll, Waker}};
+//! # let mut call = pin!(call.unwrap());
+//! # let output = loop {
+//! #     match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+//! #         Poll::Ready(output) => break output,
+//! #         Poll::Pending => std::thread::yield_now(),
+//! #     }
+//! # };
+//! assert_eq!(output.unwrap().unwrap(), 42);
+//! ```
+
+use std::any;
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::panic::{self, Location};
+use std::pin::{Pin, pin};
+use std::sync::OnceLock;
+use std::task::{Context, Poll, Waker};
+
+use crate::{Id, JoinHandle, Runnable};
+
+raddle_std::thread_local! {
+    /// Why the task that is about to be run on this thread was refused.
+    static REFUSED: Cell<Option<io::Error>> = Cell::new(None);
+}
+
+/// Takes a blocking task, or gives it back.
+pub type Submit = fn(BlockingTask) -> Result<(), Refused>;
+
+static SUBMIT: OnceLock<Submit> = OnceLock::new();
+
+/// Has blocking tasks [submitted](submit) by `submit`, which finds the runtime of
+/// the thread that calls it.
+///
+/// A runtime calls this when it is built. The first call in the process counts,
+/// later ones do nothing.
+pub fn set_submit(submit: Submit) {
+    let _ = SUBMIT.set(submit);
+}
+
+/// Submits a task to the runtime of this thread.
+///
+/// # Errors
+///
+/// Gives the task back if the thread is in no runtime, if the runtime has shut
+/// down, or if it has no thread for the task.
+pub fn submit(task: BlockingTask) -> Result<(), Refused> {
+    match SUBMIT.get() {
+        Some(submit) => submit(task),
+        None => Err(Refused::no_runtime(
+            task.into_runnable(),
+            "no runtime on this thread; enter one first".to_owned(),
+        )),
+    }
+}
+
+/// A task of one poll, which blocks.
+///
+/// It is due from the start until it completes, so that no wake and no abort ever
+/// has to schedule it. Dropped, it is cancelled.
+#[derive(Debug)]
+pub struct BlockingTask {
+    runnable: Runnable,
+    is_mandatory: bool,
+    closure_name: &'static str,
+    closure_size: usize,
+    spawned_at: &'static Location<'static>,
+}
+
+impl BlockingTask {
+    /// What runs the task, on a thread that may block.
+    pub fn into_runnable(self) -> Runnable {
+        self.runnable
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.runnable.id()
+    }
+
+    /// Whether a shutdown must run it rather than cancel it.
+    pub fn is_mandatory(&self) -> bool {
+        self.is_mandatory
+    }
+
+    /// The name of the type of the task's closure.
+    pub fn closure_name(&self) -> &'static str {
+        self.closure_name
+    }
+
+    /// The bytes of the task's closure.
+    pub fn closure_size(&self) -> usize {
+        self.closure_size
+    }
+
+    /// Where the task was spawned.
+    pub fn spawned_at(&self) -> &'static Location<'static> {
+        self.spawned_at
+    }
+}
+
+/// A blocking task that was not taken, and the reason, which it displays.
+#[derive(Debug)]
+pub struct Refused {
+    runnable: Runnable,
+    kind: RefusedKind,
+    reason: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RefusedKind {
+    NoRuntime,
+    NoThread,
+    ShutDown,
+}
+
+impl Refused {
+    /// The thread is in no runtime.
+    pub fn no_runtime(runnable: Runnable, reason: String) -> Self {
+        Self {
+            runnable,
+            kind: RefusedKind::NoRuntime,
+            reason,
+        }
+    }
+
+    /// The system starts no thread for the task.
+    pub fn no_thread(runnable: Runnable, reason: String) -> Self {
+        Self {
+            runnable,
+            kind: RefusedKind::NoThread,
+            reason,
+        }
+    }
+
+    /// The runtime has shut down.
+    pub fn shut_down(runnable: Runnable, reason: String) -> Self {
+        Self {
+            runnable,
+            kind: RefusedKind::ShutDown,
+            reason,
+        }
+    }
+
+    /// Whether the thread is in no runtime.
+    pub fn is_no_runtime(&self) -> bool {
+        self.kind == RefusedKind::NoRuntime
+    }
+
+    /// Whether the system starts no thread for the task.
+    pub fn is_no_thread(&self) -> bool {
+        self.kind == RefusedKind::NoThread
+    }
+
+    /// What runs the task.
+    pub fn into_runnable(self) -> Runnable {
+        self.runnable
+    }
+
+    /// Runs the task on this thread, with the reason: its closure must not block.
+    fn run(self) {
+        let reason = match self.kind {
+            RefusedKind::ShutDown => io::Error::other(ShutDown),
+            _ => io::Error::other(self.reason),
+        };
+        REFUSED.with(|refused| refused.set(Some(reason)));
+        drop(self.runnable.run());
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+/// The runtime that was to make a call has shut down.
+#[derive(Debug)]
+struct ShutDown;
+
+impl fmt::Display for ShutDown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the runtime has shut down; keep it alive while its handles are used")
+    }
+}
+
+impl std::error::Error for ShutDown {}
+
+/// Whether an error that refused work was called with says that the runtime has
+/// shut down.
+///
+/// ```
+/// use raddle_task::blocking::{self, Refused};
+///
+/// let refused = blocking::try_spawn(
+///     |taken| taken.unwrap_err(),
+///     false,
+///     |task| Err(Refused::shut_down(task.into_runnable(), "closed".to_owned())),
+/// );
+/// assert!(blocking::is_shut_down(&refused.unwrap_err()));
+/// ```
+pub fn is_shut_down(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<ShutDown>())
+}
+
+/// Makes a task of `work` and submits it by `submit`.
+///
+/// If there is no thread to run it, the handle ends as if the task had panicked,
+/// with the reason for the message. A task that is refused otherwise is cancelled.
+#[track_caller]
+pub fn spawn<F, R>(
+    work: F,
+    submit: impl FnOnce(BlockingTask) -> Result<(), Refused>,
+) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let closure = (any::type_name::<F>(), size_of::<F>());
+    let work = |taken: io::Result<()>| match taken {
+        Ok(()) => work(),
+        // Goes to the join handle, past the panic hook: nothing is wrong with
+        // the program.
+        Err(refused) => panic::resume_unwind(Box::new(refused.to_string())),
+    };
+    let (task, handle) = task(work, closure, false);
+    if let Err(refused) = submit(task)
+        && refused.is_no_thread()
+    {
+        refused.run();
+    }
+    handle
+}
+
+/// As [`spawn`], for `work` that owns what must not be lost: if it is refused, it
+/// is called on this thread with the reason and must not block, and its result is
+/// the error. Work that is `mandatory` is not cancelled by a shutdown once it is
+/// taken.
+///
+/// # Errors
+///
+/// What `work` returns if it is refused.
+#[track_caller]
+pub fn try_spawn<F, R>(
+    work: F,
+    mandatory: bool,
+    submit: impl FnOnce(BlockingTask) -> Result<(), Refused>,
+) -> Result<JoinHandle<R>, R>
+where
+    F: FnOnce(io::Result<()>) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let closure = (any::type_name::<F>(), size_of::<F>());
+    let (task, mut handle) = task(work, closure, mandatory);
+    let Err(refused) = submit(task) else {
+        return Ok(handle);
+    };
+    refused.run();
+    let mut cx = Context::from_waker(Waker::noop());
+    match raddle_coop::unlimited(|| pin!(&mut handle).poll(&mut cx)) {
+        Poll::Ready(Ok(result)) => Err(result),
+        // It panicked: the handle would report the same panic.
+        Poll::Ready(Err(error)) => panic::resume_unwind(error.into_panic()),
+        Poll::Pending => unreachable!("the task has just been run, and is done with one poll"),
+    }
+}
+
+#[track_caller]
+fn task<F, R>(
+    work: F,
+    (closure_name, closure_size): (&'static str, usize),
+    is_mandatory: bool,
+) -> (BlockingTask, JoinHandle<R>)
+where
+    F: FnOnce(io::Result<()>) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let (runnable, handle) = crate::spawn(Call(Some(work)), drop::<Runnable>);
+    let task = BlockingTask {
+        runnable,
+        is_mandatory,
+        closure_name,
+        closure_size,
+        spawned_at: Location::caller(),
+    };
+    (task, handle)
+}
+
+/// The closure, until it is called: with an error if the task was refused.
+struct Call<F>(Option<F>);
+
+/// The closure is moved out before it is called, never pinned.
+impl<F> Unpin for Call<F> {}
+
+impl<F: FnOnce(io::Result<()>) -> R, R> Future for Call<F> {
+    type Output = R;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R> {
+        let work = self.0.take().expect("a blocking task is polled once");
+        let refused = REFUSED.with(Cell::take);
+        Poll::Ready(work(refused.map_or(Ok(()), Err)))
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,0 +1,137 @@
+//! What a blocking task makes of being taken, refused and dropped.
+
+use std::sync::mpsc::channel;
+
+use super::*;
+
+fn poll<T>(handle: &mut JoinHandle<T>) -> Poll<Result<T, crate::JoinError>> {
+    pin!(handle).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn run(task: BlockingTask) -> Result<(), Refused> {
+    drop(task.into_runnable().run());
+    Ok(())
+}
+
+fn no_thread(task: BlockingTask) -> Result<(), Refused> {
+    Err(Refused::no_thread(
+        task.into_runnable(),
+        "no thread".to_owned(),
+    ))
+}
+
+fn shut_down(task: BlockingTask) -> Result<(), Refused> {
+    Err(Refused::shut_down(
+        task.into_runnable(),
+        "shut down".to_owned(),
+    ))
+}
+
+#[test]
+fn a_task_that_is_run_gives_its_output() {
+    let mut handle = spawn(|| 6 * 7, run);
+    assert!(matches!(poll(&mut handle), Poll::Ready(Ok(42))));
+    let mut handle = try_spawn(|taken| taken.is_ok(), true, run).unwrap();
+    assert!(matches!(poll(&mut handle), Poll::Ready(Ok(true))));
+}
+
+#[test]
+fn a_task_without_a_thread_ends_with_the_reason() {
+    let mut handle = spawn(|| panic!("is not called"), no_thread);
+    let Poll::Ready(Err(error)) = poll::<()>(&mut handle) else {
+        panic!("it has ended");
+    };
+    assert_eq!(
+        *error.into_panic().downcast::<String>().unwrap(),
+        "no thread"
+    );
+}
+
+#[test]
+fn a_task_after_the_shutdown_is_cancelled() {
+    let mut handle = spawn(|| (), shut_down);
+    let Poll::Ready(Err(error)) = poll(&mut handle) else {
+        panic!("it has ended");
+    };
+    assert!(error.is_cancelled());
+}
+
+#[test]
+fn a_refused_closure_gives_back_what_it_owns() {
+    for refuse in [no_thread, shut_down] {
+        let owned = String::from("owned");
+        let given_back = try_spawn(
+            |taken| (taken.unwrap_err().to_string(), owned),
+            true,
+            refuse,
+        );
+        let (reason, owned) = given_back.unwrap_err();
+        assert!(["no thread", "shut down"].contains(&&*reason));
+        assert_eq!(owned, "owned");
+    }
+}
+
+/// The reason of one does not reach the next.
+#[test]
+fn a_task_after_a_refused_one_is_taken() {
+    try_spawn(|taken| taken, false, no_thread)
+        .unwrap_err()
+        .unwrap_err();
+    let mut handle = try_spawn(|taken| taken.is_ok(), false, run).unwrap();
+    assert!(matches!(poll(&mut handle), Poll::Ready(Ok(true))));
+}
+
+#[test]
+fn a_panic_of_a_refused_closure_is_the_caller_s() {
+    let caught = panic::catch_unwind(|| {
+        let panics = |_| panic::resume_unwind(Box::new("expected by this test"));
+        try_spawn::<_, ()>(panics, false, no_thread)
+    });
+    let payload = caught.unwrap_err();
+    assert_eq!(
+        *payload.downcast::<&str>().unwrap(),
+        "expected by this test"
+    );
+}
+
+#[test]
+fn a_dropped_task_drops_its_closure() {
+    let (sender, receiver) = channel::<()>();
+    let handle = spawn(
+        move || drop(sender),
+        |task| {
+            drop(task);
+            Ok(())
+        },
+    );
+    receiver.recv().unwrap_err();
+    assert!(handle.is_finished());
+}
+
+#[test]
+fn a_task_says_what_it_is() {
+    let size = [0_u8; 24];
+    let line = line!() + 1;
+    drop(spawn(
+        move || size,
+        |task| {
+            assert_eq!(task.closure_size(), 24);
+            assert!(task.closure_name().contains("a_task_says_what_it_is"));
+            assert_eq!(task.spawned_at().line(), line);
+            assert!(!task.is_mandatory());
+            drop(task);
+            Ok(())
+        },
+    ));
+}
+
+/// The only test that sets the function, which is the process's.
+#[test]
+fn tasks_go_where_the_first_function_that_is_set_says() {
+    let refused = try_spawn(|taken| taken.unwrap_err().to_string(), false, submit);
+    assert!(refused.unwrap_err().contains("no runtime"));
+    set_submit(run);
+    set_submit(shut_down);
+    let mut handle = try_spawn(|taken| taken.is_ok(), false, submit).unwrap();
+    assert!(matches!(poll(&mut handle), Poll::Ready(Ok(true))));
+}
