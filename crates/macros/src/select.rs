@@ -197,7 +197,7 @@ impl Select {
                                     };
                                     disabled |= #masks;
                                     let mut matches = false;
-                                    #[allow(unused_variables, unreachable_code)]
+                                    #[allow(unused_variables, unused_mut, unreachable_code, unreachable_patterns)]
                                     match value {
                                         #patterns if { matches = true; false } => {
                                             ::core::unreachable!()
@@ -223,7 +223,10 @@ impl Select {
             #[allow(unused_mut)]
             let mut output = output;
             match output {
-                #(#output::#variants(#patterns) => #handlers,)*
+                #(
+                    #[allow(unreachable_patterns)]
+                    #output::#variants(#patterns) => #handlers,
+                )*
                 #output::Else => #otherwise,
                 #[allow(unreachable_patterns)]
                 _ => ::core::unreachable!("the pattern has matched before"),
