@@ -197,7 +197,12 @@ impl Select {
                                     };
                                     disabled |= #masks;
                                     let mut matches = false;
-                                    #[allow(unused_variables, unreachable_code)]
+                                    #[allow(
+                                        unused_mut,
+                                        unused_variables,
+                                        unreachable_code,
+                                        unreachable_patterns
+                                    )]
                                     match value {
                                         #patterns if { matches = true; false } => {
                                             ::core::unreachable!()
@@ -223,7 +228,11 @@ impl Select {
             #[allow(unused_mut)]
             let mut output = output;
             match output {
-                #(#output::#variants(#patterns) => #handlers,)*
+                #(
+                    // The output of a future that only panics has no value.
+                    #[allow(unreachable_patterns)]
+                    #output::#variants(#patterns) => #handlers,
+                )*
                 #output::Else => #otherwise,
                 #[allow(unreachable_patterns)]
                 _ => ::core::unreachable!("the pattern has matched before"),
