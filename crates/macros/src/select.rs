@@ -197,7 +197,12 @@ impl Select {
                                     };
                                     disabled |= #masks;
                                     let mut matches = false;
-                                    #[allow(unused_variables, unused_mut, unreachable_code, unreachable_patterns)]
+                                    #[allow(
+                                        unused_mut,
+                                        unused_variables,
+                                        unreachable_code,
+                                        unreachable_patterns
+                                    )]
                                     match value {
                                         #patterns if { matches = true; false } => {
                                             ::core::unreachable!()
@@ -224,6 +229,7 @@ impl Select {
             let mut output = output;
             match output {
                 #(
+                    // The output of a future that only panics has no value.
                     #[allow(unreachable_patterns)]
                     #output::#variants(#patterns) => #handlers,
                 )*
