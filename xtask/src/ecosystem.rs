@@ -6,6 +6,7 @@
 //! other holds tests with real servers and clients, which are run.
 
 mod packages;
+mod served;
 
 use std::path::Path;
 
@@ -14,6 +15,8 @@ use clap::ValueEnum;
 
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::workspace;
+
+pub(crate) use served::{build_servers, servers};
 
 /// The folder of the workspace, relative to the root.
 const FOLDER: &str = "xtask/ecosystem";
