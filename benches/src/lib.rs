@@ -6,6 +6,7 @@ pub mod both;
 pub mod client;
 pub mod descriptors;
 pub mod executors;
+pub mod h2load;
 pub mod http_load;
 pub mod latency;
 pub mod machine;

@@ -66,6 +66,8 @@ pub enum Section {
     Sockets,
     /// Hyper.
     Http,
+    /// Servers of the ecosystem on the stand-in.
+    Ecosystem,
     /// What is resident for a task, a timer, a connection.
     Memory,
     /// Async against a loop written by hand.

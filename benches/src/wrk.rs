@@ -31,6 +31,20 @@ pub fn run(
     duration: Duration,
     core: Option<usize>,
 ) -> Result<Report> {
+    run_at(&format!("http://{address}/"), connections, duration, core)
+}
+
+/// Loads what is at `url` as [`run`] does.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_at(
+    url: &str,
+    connections: usize,
+    duration: Duration,
+    core: Option<usize>,
+) -> Result<Report> {
     let mut command = match core {
         None => Command::new("wrk"),
         Some(core) => on_core(core, Path::new("wrk")),
@@ -41,7 +55,7 @@ pub fn run(
         .args(["-t1", "--latency", "--timeout", "10s"])
         .arg(format!("-c{connections}"))
         .arg(format!("-d{}s", duration.as_secs()))
-        .arg(format!("http://{address}/"));
+        .arg(url);
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);

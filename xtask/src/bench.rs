@@ -4,14 +4,15 @@
 mod programs;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::ecosystem;
 use crate::steps::{self, Steps, cargo};
 use crate::workspace;
-use programs::{ASYNC_COST, NAMES, POLICIES, QUEUE, Run, SCHED, WORKLOADS};
+use programs::{ASYNC_COST, ECOSYSTEM, NAMES, POLICIES, QUEUE, Run, SCHED, WORKLOADS};
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
@@ -57,7 +58,8 @@ fn kept_name(text: &str) -> Result<String, String> {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root();
-    let directory = workspace::target_directory(&root)?.join("raddle-bench");
+    let target = workspace::target_directory(&root)?;
+    let directory = target.join("raddle-bench");
     if let Some(name) = &args.compare {
         let kept = directory.join("saved").join(name);
         ensure!(
@@ -71,15 +73,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             &["build", "--release", "-p", "raddle-benches", "--bins"],
         );
         steps.run("build", &mut build)?;
+        if args.name.as_deref().is_none_or(|name| name == ECOSYSTEM) {
+            ecosystem::build_servers(steps, &root, &target)?;
+        }
         let mut failed = Vec::new();
         if !args.side_by_side && !args.quick {
             failed.extend(criterion(steps, &root, args));
         }
-        let records = directory.join("run");
         if args.name.is_none() {
-            remove(&records)?;
+            remove(&records(&target))?;
         }
-        failed.extend(compare(steps, &root, &records, args)?);
+        failed.extend(compare(steps, &root, &target, args)?);
         steps.run("report", &mut report(&root, &directory, args))?;
         if !failed.is_empty() {
             bail!(
@@ -93,8 +97,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Runs the programs, each with a record of its own, and returns those that failed:
 /// one does not take the others with it.
-fn compare(steps: &mut Steps, root: &Path, records: &Path, args: &Args) -> Result<Vec<String>> {
+fn compare(steps: &mut Steps, root: &Path, target: &Path, args: &Args) -> Result<Vec<String>> {
     let runs = programs::runs(args);
+    let records = records(target);
     let mut failed = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let record = records.join(format!("{}.json", run.step));
@@ -102,7 +107,7 @@ fn compare(steps: &mut Steps, root: &Path, records: &Path, args: &Args) -> Resul
             fs::remove_file(&record)?;
         }
         let name = format!("{} of {}: {}", place + 1, runs.len(), run.step);
-        if let Err(error) = steps.run(&name, &mut program(root, run, &record)) {
+        if let Err(error) = steps.run(&name, &mut program(root, target, run, &record)) {
             println!("{error:#}");
             failed.push(run.step.clone());
         }
@@ -110,9 +115,17 @@ fn compare(steps: &mut Steps, root: &Path, records: &Path, args: &Args) -> Resul
     Ok(failed)
 }
 
-fn program(root: &Path, run: &Run, record: &Path) -> Command {
+/// Where the programs put what they measured.
+fn records(target: &Path) -> PathBuf {
+    target.join("raddle-bench/run")
+}
+
+fn program(root: &Path, target: &Path, run: &Run, record: &Path) -> Command {
     let mut command = of_benches(root, run.bin);
     command.args(&run.args).arg("--json").arg(record);
+    if run.bin == ECOSYSTEM {
+        command.args(ecosystem::servers(target));
+    }
     command
 }
 

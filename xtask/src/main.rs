@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod conformance;
 mod differential;
+mod ecosystem;
 mod features;
 mod fuzz;
 mod loom;
@@ -50,6 +51,8 @@ enum Command {
     Bench(bench::Args),
     /// The integration tests of Tokio and its companions, on the stand-in
     Conformance(conformance::Args),
+    /// Crates of the ecosystem on the stand-in: all compile, and real servers and clients talk
+    Ecosystem(ecosystem::Args),
     /// What CI does, on a fresh clone of HEAD that is removed afterwards
     Ci,
     /// Storms of everything, for a while, in which no task may be lost, doubled or leaked
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Ci => ci::run(),
         Command::Conformance(args) => conformance::run(&args),
+        Command::Ecosystem(args) => ecosystem::run(&args),
         Command::Sanitize(args) => sanitize::run(&args),
         Command::Miri => sanitize::miri(),
         Command::Differential(args) => differential::run(&args),

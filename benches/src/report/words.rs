@@ -66,6 +66,11 @@ pub(super) fn about(section: Section) -> (&'static str, &'static str) {
              are served under full load, and the latencies at a fixed rate what a user sees. Waits are voluntary \
              context switches of the server's threads.",
         ),
+        Section::Ecosystem => (
+            "axum and tonic",
+            "The same servers, in the same versions, compiled once against the stand-in and once against Tokio: axum under \
+             wrk with 50 connections, tonic under h2load with 8 connections of 16 calls each. Each server is new in each round.",
+        ),
         Section::Memory => (
             "Memory",
             "Resident bytes for each of many, in a process of its own: what a runtime keeps for a task that waits, one \

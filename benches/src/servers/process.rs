@@ -134,7 +134,12 @@ fn or_missing(error: Error, program: &str) -> Error {
 }
 
 impl Process {
-    fn new(command: &mut Command) -> Result<Self> {
+    /// Starts a server that prints its address and ends with its standard input.
+    ///
+    /// # Errors
+    ///
+    /// If the program does not start, or prints no address.
+    pub fn new(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -9,14 +9,15 @@ const TIME: &str = "time";
 const SYNC: &str = "sync";
 const IO: &str = "io";
 const HTTP: &str = "http";
+pub(super) const ECOSYSTEM: &str = "ecosystem";
 const LATENCY: &str = "latency";
 const MEMORY: &str = "memory";
 pub(super) const ASYNC_COST: &str = "async-cost";
 
 /// What `cargo xtask bench` takes as a name, but for the workloads of the
 /// scheduler.
-pub(super) const NAMES: [&str; 10] = [
-    SCHED, LATENCY, QUEUE, POLICIES, TIME, SYNC, IO, HTTP, MEMORY, ASYNC_COST,
+pub(super) const NAMES: [&str; 11] = [
+    SCHED, LATENCY, QUEUE, POLICIES, TIME, SYNC, IO, HTTP, ECOSYSTEM, MEMORY, ASYNC_COST,
 ];
 
 /// The workloads of the scheduler, each a name of its own.
@@ -83,7 +84,7 @@ const SHORT: &[&str] = &["--milliseconds", "100"];
 const ONE_SECOND: &[&str] = &["--seconds", "1"];
 
 /// All of them, in the order in which they run.
-pub(super) const PROGRAMS: [Program; 17] = [
+pub(super) const PROGRAMS: [Program; 18] = [
     Program {
         args: &["--workers", "1,2,4,8"],
         quick: &["--workers", "1,2"],
@@ -161,6 +162,11 @@ pub(super) const PROGRAMS: [Program; 17] = [
         rounds: 6,
         quick_rounds: COUNTED,
         ..program(HTTP, "http-syscalls", "http")
+    },
+    Program {
+        quick: ONE_SECOND,
+        rounds: 10,
+        ..program(ECOSYSTEM, "ecosystem", "ecosystem")
     },
     Program {
         rounds: 6,
