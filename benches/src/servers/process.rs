@@ -122,6 +122,7 @@ pub fn check(program: &str) -> Result<()> {
 fn or_missing(error: Error, program: &str) -> Error {
     let package = match program {
         "taskset" => "util-linux",
+        "h2load" => "nghttp2-client",
         _ => program,
     };
     match error.kind() {
