@@ -80,7 +80,8 @@ fn routes() -> Router {
         let tasks: Vec<_> = (0..TASKS).map(|n| tokio::spawn(async move { n })).collect();
         let mut sum = 0;
         for task in tasks {
-            sum += task.await.expect("no task panics");
+            // A task is cancelled when the server ends under load.
+            sum += task.await.unwrap_or_default();
         }
         sum.to_string()
     };
