@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::conformance;
+use crate::ecosystem;
 use crate::features;
 use crate::loom;
 use crate::steps::{self, Steps, cargo, line_of};
@@ -50,6 +51,7 @@ pub(crate) fn run() -> Result<()> {
         steps.step("conformance", "cargo xtask conformance --lazy", || {
             conformance::run(&conformance::Args::short())
         })?;
+        ecosystem::check(steps, &root, None)?;
         loom::models(steps, &root, &packages, loom::Bound::Own)
     })
 }
