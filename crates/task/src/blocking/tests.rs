@@ -58,15 +58,12 @@ fn a_task_after_the_shutdown_is_cancelled() {
 
 #[test]
 fn a_refused_closure_gives_back_what_it_owns() {
-    for refuse in [no_thread, shut_down] {
+    for (refuse, after_shutdown) in [(no_thread as Submit, false), (shut_down, true)] {
         let owned = String::from("owned");
-        let given_back = try_spawn(
-            |taken| (taken.unwrap_err().to_string(), owned),
-            true,
-            refuse,
-        );
+        let given_back = try_spawn(|taken| (taken.unwrap_err(), owned), true, refuse);
         let (reason, owned) = given_back.unwrap_err();
-        assert!(["no thread", "shut down"].contains(&&*reason));
+        assert_eq!(is_shut_down(&reason), after_shutdown);
+        assert_eq!(reason.to_string() == "no thread", !after_shutdown);
         assert_eq!(owned, "owned");
     }
 }
