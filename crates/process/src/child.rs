@@ -13,7 +13,7 @@ use super::{ChildStderr, ChildStdin, ChildStdout};
 ///
 /// Dropping it lets the process run on, unless
 /// [`kill_on_drop`](super::Command::kill_on_drop) was set; the
-/// [crate](crate#children-that-are-dropped) says what becomes of it.
+/// [crate](crate#children-that-are-dropped) describes what happens to it.
 #[derive(Debug)]
 pub struct Child {
     /// The pipe to its standard input, if that was
@@ -89,7 +89,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// If somebody else has taken the exit status, if the runtime shuts down, or if
+    /// If other code has taken the exit status, if the runtime shuts down, or if
     /// the system refused a descriptor and a thread both at the spawn and now.
     ///
     /// # Cancel safety
@@ -110,7 +110,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// If somebody else has taken the exit status.
+    /// If other code has taken the exit status.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.process.try_wait()
     }

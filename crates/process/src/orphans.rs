@@ -58,7 +58,7 @@ impl Orphan {
             let Some((child, ending)) = &mut *orphan else {
                 return;
             };
-            // Nobody else waits for the process, so there is no task's budget to
+            // No task waits for the process, so there is no task's budget to
             // spend.
             match raddle_coop::unlimited(|| ending.poll(&mut cx)) {
                 Poll::Pending => return,

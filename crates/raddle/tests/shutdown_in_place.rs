@@ -146,7 +146,7 @@ thread_local! {
     static AT_END: std::cell::RefCell<Option<Live>> = const { std::cell::RefCell::new(None) };
 }
 
-/// The task and its thread are freed, although nobody waits for that.
+/// The task and its thread are freed, although no thread waits for that.
 #[test]
 fn shutdown_without_a_wait_frees_task_and_thread() {
     for mut builder in builders() {
@@ -222,7 +222,7 @@ fn drop_ends_a_wait_in_place_without_another_thread() {
     }
 }
 
-/// As above, where nobody waits for the end.
+/// As above, where no thread waits for the end.
 #[test]
 fn shutdown_without_a_wait_frees_tasks_without_another_thread() {
     let mut builder = multi_thread();

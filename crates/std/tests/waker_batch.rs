@@ -9,7 +9,7 @@ use std::task::{Wake, Waker};
 
 use raddle_std::WakerBatch;
 
-/// Counts its wakes, and panics each time with what it is told to.
+/// Counts its wakes, and panics each time with its payload.
 struct Counted {
     woken: AtomicUsize,
     panics: bool,

@@ -30,7 +30,7 @@ pub struct Stdin {
 ///
 /// # Errors
 ///
-/// Those of std. Where the system has no thread for it, the read is an error, and
+/// The errors of `std::io::Stdin`. Where the system has no thread for it, the read is an error, and
 /// can be tried again. A read that a shutdown of the runtime cancels takes the
 /// `Stdin` with it: make another one.
 ///

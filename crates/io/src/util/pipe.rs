@@ -85,7 +85,7 @@ impl Pipe {
         self.close(|state| &mut state.writer);
     }
 
-    /// Wakes the peer alone: whoever closes does not wait, and its own waker may be of a
+    /// Wakes the peer alone: the end that closes does not wait, and its own waker may be of a
     /// future that was dropped.
     fn close(&self, peer_waker: impl Fn(&mut State) -> &mut Option<Waker>) {
         let (peer, _own) = {

@@ -17,7 +17,7 @@ pub(crate) fn accept(listener: &mio::net::UnixListener) -> io::Result<(OwnedFd, 
         // and both are writable.
         match unsafe { libc::accept4(listener.as_raw_fd(), storage.cast(), length, flags) } {
             -1 => Err(io::Error::last_os_error()),
-            // SAFETY: the descriptor is new, so nobody else has it.
+            // SAFETY: the descriptor is new, and nothing else owns it.
             stream => Ok(unsafe { OwnedFd::from_raw_fd(stream) }),
         }
     };

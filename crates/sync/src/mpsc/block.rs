@@ -195,7 +195,7 @@ const RETIRED: usize = 1;
 
 /// Slots of successive positions.
 pub(super) struct Block<T> {
-    /// The position of the first slot. Written while nobody shares the block.
+    /// The position of the first slot. Written before the block is shared.
     start: UnsafeCell<Position>,
     /// The block after it; null until somebody needs it.
     pub(super) next: AtomicPtr<Block<T>>,
