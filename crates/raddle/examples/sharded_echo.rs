@@ -1,11 +1,11 @@
-//! An echo server that shares nothing: each worker accepts from a socket of its
-//! own and serves what it has accepted, with state that needs no lock.
+//! An echo server with one thread per core: each worker accepts connections from a socket of
+//! its own and serves them, with state that needs no lock.
 //!
-//! The system deals the connections out among the sockets, which are bound to
-//! one address by `SO_REUSEPORT`: systems that are not Unix have none of that.
+//! All sockets are bound to one address with `SO_REUSEPORT`; the kernel distributes the
+//! connections among them. Systems other than Unix do not have this option.
 //!
 //! ```sh
-//! cargo run -p raddle --example sharded_echo -- 127.0.0.1:7000
+//! cargo run --example sharded_echo -- 127.0.0.1:7000
 //! ```
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,7 @@ fn main() {
 }
 
 #[cfg(unix)]
-mod unix {
+pub(crate) mod unix {
     use std::cell::Cell;
     use std::io;
     use std::net::SocketAddr;
@@ -28,8 +28,8 @@ mod unix {
 
     use raddle::io::{AsyncReadExt, AsyncWriteExt};
     use raddle::net::{TcpListener, TcpStream};
-    use raddle::runtime::{Builder, Policy};
-    use raddle::task::spawn_local;
+    use raddle::runtime::{Builder, Policy, Runtime};
+    use raddle::task::{JoinHandle, spawn_local};
     use socket2::{Domain, Socket, Type};
 
     pub(crate) fn main() -> io::Result<()> {
@@ -41,21 +41,23 @@ mod unix {
             .scheduler(Policy::Sharded)
             .enable_all()
             .build()?;
-        let workers = runtime.metrics().num_workers();
-        let servers: Vec<_> = (0..workers)
-            .map(|worker| {
-                runtime
-                    .handle()
-                    .spawn_on(worker, move || serve(worker, address))
-            })
-            .collect();
-        println!("{workers} workers on {address}");
+        let servers = start(&runtime, address);
+        println!("{} workers on {address}", servers.len());
         runtime.block_on(async {
             for server in servers {
-                server.await.map_err(io::Error::other)??;
+                server.await??;
             }
             Ok(())
         })
+    }
+
+    /// Starts a server on each worker.
+    pub(crate) fn start(runtime: &Runtime, address: SocketAddr) -> Vec<JoinHandle<io::Result<()>>> {
+        let workers = 0..runtime.metrics().num_workers();
+        let handle = runtime.handle();
+        workers
+            .map(|worker| handle.spawn_on(worker, move || serve(worker, address)))
+            .collect()
     }
 
     /// A socket that shares its address with those of the other workers.
@@ -69,7 +71,7 @@ mod unix {
         TcpListener::from_std(socket.into())
     }
 
-    /// The whole of one worker. Its tasks share a count without a lock.
+    /// Runs on one worker. Its tasks stay on that worker, and share a count without a lock.
     async fn serve(worker: usize, address: SocketAddr) -> io::Result<()> {
         let listener = listen(address)?;
         let served = Rc::new(Cell::new(0_u64));

@@ -195,6 +195,8 @@ pub use raddle_macros::test;
 pub use raddle_macros::test_current_thread as test;
 
 #[cfg(doctest)]
+mod guide;
+#[cfg(doctest)]
 mod refused;
 
 #[cfg(doctest)]

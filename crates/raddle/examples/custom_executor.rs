@@ -1,0 +1,178 @@
+//! An executor of one's own, on `raddle-task` and `raddle-queue`: a few threads that steal
+//! from each other, without sockets, timers or a runtime.
+//!
+//! `raddle-task` makes a task of a future and says when it is due; where it waits until then
+//! is this program's decision. `raddle-queue` has the queues: one that all threads push to,
+//! and a bounded one for each worker, from which the others steal.
+//!
+//! ```sh
+//! cargo run --example custom_executor
+//! ```
+#![forbid(unsafe_code)]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+use std::pin::pin;
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, JoinHandle, Thread};
+
+use raddle_queue::{Injection, Owner, Stealer, local};
+use raddle_task::{Outcome, Runnable};
+
+/// How many tasks a worker's own queue holds; the rest overflows into the common queue.
+const LOCAL: usize = 256;
+/// How many tasks a worker takes from the common queue at once.
+const BATCH: usize = 32;
+
+/// A queue holds values of one pointer. A `Runnable` is one, too, but a program without unsafe
+/// code cannot say so (`raddle_queue::Pointer` is an unsafe trait); a box costs an allocation.
+type Item = Box<Runnable>;
+
+pub(crate) struct Executor {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    common: Injection<Item>,
+    stealers: Vec<Stealer<Item, LOCAL>>,
+    /// A worker sleeps under this lock, and only if no queue has a task for it.
+    idle: Mutex<()>,
+    work: Condvar,
+}
+
+impl Executor {
+    pub(crate) fn new(workers: usize) -> Self {
+        let (owners, stealers) = (0..workers)
+            .map(|_| local::new())
+            .unzip::<_, _, Vec<_>, _>();
+        let shared = Arc::new(Shared {
+            common: Injection::new(),
+            stealers,
+            idle: Mutex::new(()),
+            work: Condvar::new(),
+        });
+        let start = |(index, own)| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.work(index, &own))
+        };
+        let threads = owners.into_iter().enumerate().map(start).collect();
+        Self { shared, threads }
+    }
+
+    pub(crate) fn spawn<F>(&self, future: F) -> raddle_task::JoinHandle<F::Output>
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        let shared = Arc::clone(&self.shared);
+        // Called whenever the task is woken, by whichever thread wakes it.
+        let (task, handle) = raddle_task::spawn(future, move |task| shared.schedule(task));
+        self.shared.schedule(task);
+        handle
+    }
+}
+
+/// Lets the workers run what is due, and waits for them.
+impl Drop for Executor {
+    fn drop(&mut self) {
+        self.shared.common.close();
+        drop(self.shared.idle.lock().unwrap());
+        self.shared.work.notify_all();
+        for thread in self.threads.drain(..) {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Shared {
+    fn schedule(&self, task: Runnable) {
+        // A closed queue gives the task back; dropping a runnable cancels its task.
+        let _ = self.common.push(Box::new(task));
+        self.wake_one();
+    }
+
+    /// Taking the lock orders this after a worker's last look at the queues: a worker either
+    /// sees the task that was pushed before, or already waits for the notification.
+    fn wake_one(&self) {
+        drop(self.idle.lock().unwrap());
+        self.work.notify_one();
+    }
+
+    fn work(&self, index: usize, own: &Owner<Item, LOCAL>) {
+        loop {
+            while let Some(task) = self.next(index, own) {
+                // A task that was woken while it ran comes back instead of being scheduled.
+                if let Outcome::Again(task) = task.run() {
+                    own.push(Box::new(task), &self.common);
+                }
+            }
+            if !self.sleep() {
+                return;
+            }
+        }
+    }
+
+    /// From the worker's own queue, the common one, or another worker's, in this order.
+    fn next(&self, index: usize, own: &Owner<Item, LOCAL>) -> Option<Item> {
+        own.pop().or_else(|| {
+            let others = self
+                .stealers
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != index);
+            let taken = self.common.pop_into(BATCH, own).or_else(|| {
+                let mut stolen = others.map(|(_, stealer)| stealer.steal_into(own));
+                stolen.find_map(|stolen| stolen)
+            })?;
+            if taken.moved > 0 {
+                // There is work for one more worker, which will steal it.
+                self.wake_one();
+            }
+            Some(taken.first)
+        })
+    }
+
+    /// Sleeps until there may be work. Returns `false` if there will be none.
+    fn sleep(&self) -> bool {
+        let idle = self.idle.lock().unwrap();
+        let queued = self.stealers.iter().any(|stealer| !stealer.is_empty());
+        if queued || !self.common.is_empty() {
+            return true;
+        }
+        if self.common.is_closed() {
+            return false;
+        }
+        drop(self.work.wait(idle).unwrap());
+        true
+    }
+}
+
+/// Blocks the thread until the future is ready.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+fn main() {
+    let executor = Executor::new(4);
+    let squares: Vec<_> = (0..1000_u64)
+        .map(|n| executor.spawn(async move { n * n }))
+        .collect();
+    let sum: u64 = squares
+        .into_iter()
+        .map(|square| block_on(square).unwrap())
+        .sum();
+    println!("{sum}");
+}

@@ -1,0 +1,18 @@
+//! The code of the pages in `docs/guide`, compiled and run as doc-tests.
+
+/// Makes the code blocks of a page the examples of an item.
+macro_rules! page {
+    ($item:ident, $path:literal) => {
+        #[doc = include_str!($path)]
+        struct $item;
+    };
+}
+
+page!(Tokio, "../../../docs/guide/tokio.md");
+page!(Policy, "../../../docs/guide/policy.md");
+page!(Blocking, "../../../docs/guide/blocking.md");
+page!(Shutdown, "../../../docs/guide/shutdown.md");
+page!(CancelSafety, "../../../docs/guide/cancel-safety.md");
+page!(Testing, "../../../docs/guide/testing.md");
+page!(ThreadPerCore, "../../../docs/guide/thread-per-core.md");
+page!(Layers, "../../../docs/guide/layers.md");
