@@ -52,7 +52,7 @@ impl Queue for raddle_queue::Owner<Item> {
 
     #[inline]
     fn steal_from(&self, stealer: &Self::Stealer) -> Option<Item> {
-        Some(stealer.steal_into(self)?.first)
+        Some(stealer.steal_into(self, |n| n.div_ceil(2))?.first)
     }
 }
 

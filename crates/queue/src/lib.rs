@@ -8,7 +8,7 @@ mod pointer;
 mod slot;
 
 pub use injection::{Batch, Injection};
-pub use local::{Owner, Stealer, Stolen};
+pub use local::{Owner, Pushed, Stealer, Stolen};
 pub use pointer::Pointer;
 pub use slot::Slot;
 

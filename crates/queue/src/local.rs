@@ -19,7 +19,7 @@ use crate::Pointer;
 use crate::cursor::{Index, MAX_CAPACITY};
 use ring::Ring;
 
-pub use owner::Owner;
+pub use owner::{Owner, Pushed};
 pub use stealer::{Stealer, Stolen};
 
 /// The capacity of a queue that names none: 256 items.
@@ -57,7 +57,7 @@ pub fn starting_at<T: Pointer, const N: usize>(index: u32) -> (Owner<T, N>, Stea
         ring: ring.clone(),
         seen: Cell::new(start),
         free: Cell::new(start),
-        told: Cell::new(start),
+        unstolen: Cell::new(start),
         items: PhantomData,
     };
     let stealer = Stealer {

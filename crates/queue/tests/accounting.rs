@@ -82,7 +82,7 @@ fn steal<const N: usize>(
             if let Some(item) = other.steal() {
                 round.take(item, &mut mine);
             }
-        } else if let Some(stolen) = other.steal_into(own) {
+        } else if let Some(stolen) = other.steal_into(own, |n| n.div_ceil(2)) {
             round.take(stolen.first, &mut mine);
         } else {
             thread::yield_now();

@@ -43,7 +43,7 @@ fn with_their_owner() {
     assert!(stealer.is_empty());
     assert!(stealer.steal().is_none());
     let (into, _) = local::new::<Item, 8>();
-    assert!(stealer.steal_into(&into).is_none());
+    assert!(stealer.steal_into(&into, |n| n.div_ceil(2)).is_none());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn with_the_owner_that_stole_them() {
         owner.try_push(tally.item(id)).unwrap();
     }
     let (into, _) = local::new::<Item, 8>();
-    drop(stealer.steal_into(&into));
+    drop(stealer.steal_into(&into, |n| n.div_ceil(2)));
     assert_eq!(tally.drops(), [1, 0, 0, 0, 0, 0, 0, 0]);
     drop(owner);
     assert_eq!(tally.drops(), [1, 0, 0, 0, 1, 1, 1, 1]);

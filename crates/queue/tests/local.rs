@@ -2,8 +2,9 @@
 #![cfg(not(raddle_loom))]
 
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_queue::{Overflow, Owner, Stealer, local};
+use raddle_queue::{Overflow, Owner, Pushed, Stealer, local};
 
 /// Where the indices begin: at rest, and before their wrap.
 const STARTS: [u32; 2] = [0, u32::MAX - 3];
@@ -92,7 +93,7 @@ fn half<const N: usize>(start: u32) {
         let (owner, stealer) = filled::<N>(start, 0..len as u32);
         let (into, _) = local::starting_at::<Box<u32>, N>(start.wrapping_add(1));
         let taken = len.div_ceil(2);
-        match stealer.steal_into(&into) {
+        match stealer.steal_into(&into, |n| n.div_ceil(2)) {
             None => assert_eq!(len, 0),
             Some(stolen) => {
                 assert_eq!((*stolen.first, stolen.moved), (0, taken - 1));
@@ -122,7 +123,7 @@ fn fullness<const N: usize>(start: u32) {
     for len in 0..=N {
         let (owner, stealer) = filled::<N>(start, 0..N as u32);
         let (into, _) = filled::<N>(start, 100..100 + len as u32);
-        let stolen = stealer.steal_into(&into);
+        let stolen = stealer.steal_into(&into, |n| n.div_ceil(2));
         if len > N / 2 {
             assert!(stolen.is_none());
             assert_eq!((owner.len(), into.len()), (N, len));
@@ -146,7 +147,7 @@ fn a_steal_refuses_a_queue_that_is_more_than_half_full() {
 fn a_queue_can_steal_from_itself() {
     for start in STARTS {
         let (owner, stealer) = filled::<8>(start, 0..4);
-        let stolen = stealer.steal_into(&owner).unwrap();
+        let stolen = stealer.steal_into(&owner, |n| n.div_ceil(2)).unwrap();
         assert_eq!((*stolen.first, stolen.moved), (0, 1));
         assert_eq!((owner.len(), owner.room()), (3, 5));
         assert_eq!(popped(&owner), [2, 3, 1]);
@@ -162,21 +163,21 @@ fn a_chain_of_steals_between_full_queues() {
         let (b, from_b) = filled::<4>(start, 10..14);
         let (c, from_c) = filled::<4>(start, 20..24);
         for _ in 0..2 {
-            assert!(from_a.steal_into(&b).is_none());
-            assert!(from_b.steal_into(&c).is_none());
-            assert!(from_c.steal_into(&a).is_none());
+            assert!(from_a.steal_into(&b, |n| n.div_ceil(2)).is_none());
+            assert!(from_b.steal_into(&c, |n| n.div_ceil(2)).is_none());
+            assert!(from_c.steal_into(&a, |n| n.div_ceil(2)).is_none());
         }
         assert_eq!((*c.pop().unwrap(), *c.pop().unwrap()), (20, 21));
-        let stolen = from_b.steal_into(&c).unwrap();
+        let stolen = from_b.steal_into(&c, |n| n.div_ceil(2)).unwrap();
         assert_eq!((*stolen.first, stolen.moved), (10, 1));
-        let stolen = from_a.steal_into(&b).unwrap();
+        let stolen = from_a.steal_into(&b, |n| n.div_ceil(2)).unwrap();
         assert_eq!((*stolen.first, stolen.moved), (0, 1));
         for (queue, next) in [(&a, 4), (&b, 14), (&c, 24)] {
             while queue.room() > 0 {
                 queue.try_push(Box::new(next)).unwrap();
             }
         }
-        assert!(from_b.steal_into(&c).is_none());
+        assert!(from_b.steal_into(&c, |n| n.div_ceil(2)).is_none());
         assert_eq!(popped(&a), [2, 3, 4, 4]);
         assert_eq!(popped(&b), [12, 13, 1, 14]);
         assert_eq!(popped(&c), [22, 23, 11, 24]);
@@ -251,38 +252,63 @@ fn items_can_be_any_single_pointer() {
     assert_eq!(Arc::strong_count(&shared), 1);
 }
 
-/// What a push is to somebody who has looked for something to steal.
 #[test]
-fn a_push_is_news_to_an_empty_queue_and_after_a_steal() {
+fn a_push_reports_whether_the_queue_was_empty_stolen_from_or_full() {
+    let pushed = |found: &str| Pushed {
+        was_empty: found.contains("empty"),
+        was_stolen_from: found.contains("stolen"),
+        overflowed: found.contains("full"),
+    };
     for start in STARTS {
         let (owner, stealer) = local::starting_at::<Box<u32>, 4>(start);
         let sink = Sink::default();
-        let push = |n| owner.push_news(Box::new(n), &sink);
-        assert!(push(0));
-        assert!(!push(1));
+        let push = |n| owner.push(Box::new(n), &sink);
+        assert_eq!(push(0), pushed("empty"));
+        assert_eq!(push(1), pushed(""));
         owner.pop();
-        assert!(!push(2), "the owner's own pops are no news");
+        assert_eq!(push(2), pushed(""), "the owner's own pops do not count");
         assert_eq!(popped(&owner), [1, 2]);
-        assert!(push(3), "it was empty");
-        assert!(!push(4));
+        assert_eq!(push(3), pushed("empty"));
+        assert_eq!(push(4), pushed(""));
         assert_eq!(stealer.steal(), Some(Box::new(3)));
-        assert!(push(5), "a stealer has seen it, and left");
-        assert!(!push(6));
-        assert!(!push(7));
-        assert!(push(8), "something went to the sink");
-        assert!(push(9), "which the front shows once more");
-        assert!(!push(10));
+        assert_eq!(push(5), pushed("stolen"));
+        assert_eq!(push(6), pushed(""));
+        assert_eq!(push(7), pushed(""));
+        assert_eq!(push(8), pushed("full"));
+        assert_eq!(push(9), pushed("stolen"), "the overflow has taken some");
+        assert_eq!(push(10), pushed(""));
         // SAFETY: nobody steals.
         let alone = || unsafe { owner.pop_alone() };
         alone().expect("there are four");
-        assert!(!push(11));
+        assert_eq!(push(11), pushed(""));
+        assert_eq!(stealer.steal(), Some(Box::new(7)));
         while alone().is_some() {}
-        assert!(owner.is_empty());
-        assert!(push(12));
-        push(13);
-        owner.withhold();
-        alone().expect("there are two");
-        assert!(push(14), "nobody has been told of those before");
-        assert!(!push(15));
+        assert_eq!(push(12), pushed("empty stolen"));
     }
+}
+
+#[test]
+fn a_steal_takes_the_share_that_is_asked_for_within_bounds() {
+    for start in STARTS {
+        for (asked, taken) in [(0, 1), (1, 1), (3, 3), (8, 8), (9, 8), (usize::MAX, 8)] {
+            let (owner, stealer) = filled::<16>(start, 0..12);
+            let (into, _) = local::starting_at::<Box<u32>, 16>(start);
+            let stolen = stealer.steal_into(&into, |there| {
+                assert_eq!(there, 12);
+                asked
+            });
+            assert_eq!(stolen.map(|stolen| stolen.moved + 1), Some(taken));
+            assert_eq!((owner.len(), into.len()), (12 - taken, taken - 1));
+        }
+    }
+}
+
+#[test]
+fn a_panic_in_the_share_leaves_the_queue_open_to_stealers() {
+    let (owner, stealer) = filled::<16>(0, 0..4);
+    let (into, _) = local::starting_at::<Box<u32>, 16>(0);
+    let steal = || stealer.steal_into(&into, |_| panic!("no share"));
+    assert!(catch_unwind(AssertUnwindSafe(steal)).is_err());
+    assert_eq!((owner.len(), owner.room(), into.len()), (4, 12, 0));
+    assert_eq!(stealer.steal(), Some(Box::new(0)));
 }

@@ -159,7 +159,7 @@ fn stealing_into_a_queue_that_is_stolen_from() {
         let b = thread::spawn(move || {
             let sink = Sink::default();
             b.push(items.item(6), &sink);
-            if let Some(stolen) = from_a.steal_into(&b) {
+            if let Some(stolen) = from_a.steal_into(&b, |n| n.div_ceil(2)) {
                 stolen.first.take();
             }
             b.push(items.item(7), &sink);
@@ -190,7 +190,7 @@ fn two_owners_that_steal_from_each_other() {
         b.push(arena.item(2), &NoOverflow);
         b.push(arena.item(3), &NoOverflow);
         let steal_and_drain = |own: &Owner<Item, 4>, other: &Stealer<Item, 4>| {
-            if let Some(stolen) = other.steal_into(own) {
+            if let Some(stolen) = other.steal_into(own, |n| n.div_ceil(2)) {
                 stolen.first.take();
             }
             while let Some(item) = own.pop() {

@@ -61,7 +61,7 @@ unsafe impl Pointer for Item {
 /// looked at before all threads are joined.
 fn steal_half<const N: usize>(stealer: &Stealer<Item, N>) -> Owner<Item, N> {
     let (own, _) = local::new();
-    let _ = stealer.steal_into(&own);
+    let _ = stealer.steal_into(&own, |n| n.div_ceil(2));
     own
 }
 
@@ -118,7 +118,7 @@ fn a_steal_writes_to_a_slot_that_was_stolen() {
         }
         let stealing = thread::spawn(move || {
             // `b` has room if its stealer has finished.
-            let _ = from_a.steal_into(&b);
+            let _ = from_a.steal_into(&b, |n| n.div_ceil(2));
             b
         });
         let own = steal_half(&from_b);

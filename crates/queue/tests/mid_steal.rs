@@ -72,7 +72,10 @@ fn steal(owner: &Rc<Owner<Item, N>>, hook: impl FnOnce(&Owner<Item, N>) + 'stati
             hook(&owner);
         }
     })));
-    let stolen = owner.stealer().steal_into(&into).unwrap();
+    let stolen = owner
+        .stealer()
+        .steal_into(&into, |n| n.div_ceil(2))
+        .unwrap();
     assert!(ran.get());
     std::iter::once(*stolen.first.0)
         .chain(popped(&into))
@@ -116,7 +119,12 @@ fn other_stealers_are_refused() {
     let owner = filled(0..4);
     let stolen = steal(&owner, |owner| {
         let (into, _) = local::new();
-        assert!(owner.stealer().steal_into(&into).is_none());
+        assert!(
+            owner
+                .stealer()
+                .steal_into(&into, |n| n.div_ceil(2))
+                .is_none()
+        );
         assert!(owner.stealer().steal().is_none());
         assert_eq!(owner.stealer().len(), 2);
     });
@@ -147,13 +155,13 @@ fn nothing_is_stolen_into_slots_that_are_being_copied() {
     let (a, b) = (filled(0..4), filled(10..14));
     let from_a = a.stealer();
     let stolen = steal(&b, move |b| {
-        assert!(from_a.steal_into(b).is_none());
+        assert!(from_a.steal_into(b, |n| n.div_ceil(2)).is_none());
         assert_eq!((b.len(), b.room()), (2, 0));
     });
     assert_eq!(stolen, [10, 11]);
 
     let from_a = a.stealer();
-    let stolen = from_a.steal_into(&b).unwrap();
+    let stolen = from_a.steal_into(&b, |n| n.div_ceil(2)).unwrap();
     assert_eq!((*stolen.first.0, stolen.moved), (0, 1));
     assert_eq!(popped(&b), [12, 13, 1]);
     assert_eq!(popped(&a), [2, 3]);
@@ -165,7 +173,7 @@ fn a_queue_that_is_stolen_from_can_steal() {
     let (a, b) = (filled(0..4), filled(10..12));
     let from_a = a.stealer();
     let stolen = steal(&b, move |b| {
-        let stolen = from_a.steal_into(b).unwrap();
+        let stolen = from_a.steal_into(b, |n| n.div_ceil(2)).unwrap();
         assert_eq!((*stolen.first.0, stolen.moved), (0, 1));
         assert_eq!((b.len(), b.room()), (2, 1));
     });

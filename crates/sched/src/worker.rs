@@ -151,6 +151,9 @@ pub(crate) struct Core {
     shared: Arc<Shared>,
     index: usize,
     pub(crate) queue: Owner<Task>,
+    /// Whether the next push to the queue needs a notification, whatever it finds:
+    /// tasks were put there without one.
+    force_notify: Cell<bool>,
     /// What a full queue leaves behind that is kept in order.
     backlog: Injection<Task>,
     pub(crate) live: LiveList,
@@ -191,6 +194,7 @@ impl Core {
         let number = u32::try_from(index + 1).expect("MAX_WORKERS fits");
         Self {
             queue,
+            force_notify: Cell::new(false),
             backlog: Injection::new(),
             counters: shared.remotes[index].counters.clone(),
             observes: shared.config.observes_runs(),
@@ -309,7 +313,7 @@ impl Core {
         if self.order != Order::Slot {
             return self.push_by_order(task);
         }
-        if self.enqueue(task) && self.has_others && !self.in_driver.get() {
+        if self.push_needs_notify(task) && self.has_others && !self.in_driver.get() {
             self.shared.notify();
         }
     }

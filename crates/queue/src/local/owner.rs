@@ -14,6 +14,18 @@ use super::{CAPACITY, Stealer};
 use crate::cursor::Index;
 use crate::{Overflow, Pointer};
 
+/// What [`Owner::push`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pushed {
+    /// The queue held nothing.
+    pub was_empty: bool,
+    /// A stealer, or an overflow, has taken items since the last push.
+    pub was_stolen_from: bool,
+    /// The queue was full. Items went to the overflow, unless a stealer made room
+    /// just then.
+    pub overflowed: bool,
+}
+
 /// The end of the queue that pushes and pops, on one thread at a time.
 ///
 /// Dropping it drops the items that are left.
@@ -27,9 +39,9 @@ pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     /// Slots before this may be written again, as the owner last found. There
     /// may be more by now.
     pub(super) free: Cell<Index>,
-    /// Where the front is, if nobody but the owner has moved it since a push
-    /// was news.
-    pub(super) told: Cell<Index>,
+    /// Where the front is, if no stealer has moved it since the last
+    /// [`push`](Self::push).
+    pub(super) unstolen: Cell<Index>,
     pub(super) items: PhantomData<T>,
 }
 
@@ -41,38 +53,26 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// Adds an item at the tail. A full queue moves its older half, and the
     /// item, to `overflow` in one batch; while a stealer is at work, which
     /// makes room, only the item goes there.
+    ///
+    /// Returns what the push found, from which a scheduler concludes whether to
+    /// wake a worker.
     #[inline]
-    pub fn push(&self, item: T, overflow: &impl Overflow<T>) {
-        if let Err(item) = self.try_push(item) {
-            self.push_to_full(item, overflow);
-        }
-    }
-
-    /// Adds an item as [`push`](Self::push) does, and says whether that is news
-    /// to somebody who has looked for something to steal: the queue was empty,
-    /// or stealers have taken from it since the last push that was news, or
-    /// something went to `overflow`. Otherwise whoever has looked since then
-    /// has found the queue not empty.
-    #[inline]
-    pub fn push_news(&self, item: T, overflow: &impl Overflow<T>) -> bool {
+    pub fn push(&self, item: T, overflow: &impl Overflow<T>) -> Pushed {
         let front = self.look();
-        let news = front == self.tail() || front != self.told.get();
-        if news {
-            self.told.set(front);
-        }
-        match self.try_push(item) {
-            Ok(()) => news,
+        let was_empty = front == self.tail();
+        let was_stolen_from = front != self.unstolen.replace(front);
+        let overflowed = match self.try_push(item) {
+            Ok(()) => false,
             Err(item) => {
                 self.push_to_full(item, overflow);
                 true
             }
+        };
+        Pushed {
+            was_empty,
+            was_stolen_from,
+            overflowed,
         }
-    }
-
-    /// Has the next push be news, whoever has been told of those before.
-    #[inline]
-    pub fn withhold(&self) {
-        self.told.set(self.seen.get().plus(u32::MAX));
     }
 
     /// Adds an item at the tail, or gives it back if the queue is full, also of
@@ -143,7 +143,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     #[inline]
     unsafe fn took(&self, index: Index) -> T {
         self.seen.set(index.plus(1));
-        self.told.set(self.told.get().plus(1));
+        self.unstolen.set(self.unstolen.get().plus(1));
         // SAFETY: the caller claimed the slot; the owner wrote it.
         unsafe { self.ring.take(index) }
     }

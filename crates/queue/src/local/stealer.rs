@@ -11,16 +11,17 @@ use raddle_std::sync::atomic::Ordering;
 use super::ring::Ring;
 use super::{CAPACITY, Owner};
 use crate::Pointer;
+use crate::claim::ClaimCell;
 use crate::cursor::Index;
 
 /// For how many hints to the processor a stealer waits, once, that finds no more
-/// than an eighth of the capacity, before it takes half of what there is then.
+/// than an eighth of the capacity, before it takes its share of what there is then.
 ///
 /// The owner may be in the middle of a burst of pushes, and to move one item
 /// keeps the cores waiting for each other as long as to move many: without the
 /// wait, most of the steals beside a busy owner bring a single item. It is a
 /// fraction of a microsecond.
-const PATIENCE: u32 = 4;
+const STEAL_SPINS: u32 = 4;
 
 /// The end of the queue that takes items away from its owner.
 pub struct Stealer<T: Pointer, const N: usize = CAPACITY> {
@@ -43,15 +44,35 @@ pub struct Stolen<T> {
 }
 
 impl<T: Pointer, const N: usize> Stealer<T, N> {
-    /// Takes half of the items, rounded up: the oldest is returned, the others
-    /// go to `into`. Nothing if the queue is empty, if another stealer is at
-    /// work on it, or if `into` is itself more than half full. Where there are
-    /// few items it waits a moment for more, once.
-    pub fn steal_into(&self, into: &Owner<T, N>) -> Option<Stolen<T>> {
+    /// Takes the oldest items, of so many as `share` says of the number that is
+    /// there: the first is returned, the others go to `into`. A share is at
+    /// least one item, and at most what is there and half of the capacity.
+    ///
+    /// Nothing if the queue is empty, if another stealer is at work on it, or if
+    /// `into` is itself more than half full. Where there are few items it waits
+    /// a moment for more, once. `share` may be called several times, if the owner
+    /// pops meanwhile.
+    ///
+    /// ```
+    /// use raddle_queue::{Injection, local};
+    ///
+    /// let (owner, stealer) = local::new::<_, 16>();
+    /// for n in 0..8 {
+    ///     owner.push(Box::new(n), &Injection::new());
+    /// }
+    /// let (thief, _) = local::new();
+    /// let stolen = stealer.steal_into(&thief, |n| n / 2).unwrap();
+    /// assert_eq!((*stolen.first, stolen.moved, owner.len()), (0, 3, 4));
+    /// ```
+    pub fn steal_into(
+        &self,
+        into: &Owner<T, N>,
+        share: impl Fn(usize) -> usize,
+    ) -> Option<Stolen<T>> {
         if into.room() < N / 2 {
             return None;
         }
-        let (first, count) = self.claim()?;
+        let Claim { mark, first, count } = self.claim(share)?;
         // SAFETY: `claim` won these slots and acquired the tail past them.
         let item = unsafe { self.ring.take(first) };
         let tail = into.tail();
@@ -61,7 +82,7 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
             let item = unsafe { self.ring.take(first.plus(1 + offset)) };
             into.write(tail.plus(offset), item);
         }
-        self.ring.claim.clear();
+        drop(mark);
         if moved > 0 {
             into.publish(tail.plus(moved));
         }
@@ -99,28 +120,34 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         self.len() == 0
     }
 
-    /// Claims half of the items: the first and how many. The claim is marked,
-    /// and the caller's to clear.
-    fn claim(&self) -> Option<(Index, u32)> {
+    /// Claims a share of the items.
+    fn claim(&self, share: impl Fn(usize) -> usize) -> Option<Claim<'_>> {
         let (mut front, mut available) = self.look();
         if available > 0 && available as usize <= N / 8 {
-            (0..PATIENCE).for_each(|_| hint::spin_loop());
+            (0..STEAL_SPINS).for_each(|_| hint::spin_loop());
             (front, available) = self.look();
         }
         if available == 0 || !self.ring.claim.mark(front) {
             return None;
         }
+        let mark = Mark(&self.ring.claim);
         loop {
             // The owner may have popped and pushed between the two loads; the
             // exchange fails then, and the length means nothing.
-            let count = (available - available / 2).min((N / 2) as u32);
+            let most = (available as usize).min(N / 2);
+            let count = share(available as usize).clamp(1, most) as u32;
             match self.ring.front.advance(front, front.plus(count)) {
-                Ok(()) => return Some((front, count)),
+                Ok(()) => {
+                    return Some(Claim {
+                        mark,
+                        first: front,
+                        count,
+                    });
+                }
                 Err(actual) => front = actual,
             }
             available = self.tail().since(front);
             if available == 0 {
-                self.ring.claim.clear();
                 return None;
             }
             self.ring.claim.mark_again(front);
@@ -141,6 +168,23 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         // ORDERING: pairs with `Owner::publish`: the slots before this tail are
         // written.
         Index::new(self.ring.tail.load(Ordering::Acquire))
+    }
+}
+
+/// Slots that a stealer has taken over, to read them.
+struct Claim<'a> {
+    mark: Mark<'a>,
+    first: Index,
+    count: u32,
+}
+
+/// The mark of a claim, which is cleared when it is dropped, also by a panic of
+/// the function that says how many items to take.
+struct Mark<'a>(&'a ClaimCell);
+
+impl Drop for Mark<'_> {
+    fn drop(&mut self) {
+        self.0.clear();
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn drain<const N: usize>(owner: &Owner<Item, N>, mut last: Option<usi
 /// Steals once, into a queue of its own, and takes what that brought.
 pub(crate) fn steal_half<const N: usize>(stealer: &Stealer<Item, N>, index: u32) {
     let (own, _) = local::starting_at::<Item, N>(index);
-    if let Some(stolen) = stealer.steal_into(&own) {
+    if let Some(stolen) = stealer.steal_into(&own, |n| n.div_ceil(2)) {
         assert_eq!(own.len(), stolen.moved);
         drain(&own, Some(stolen.first.take()));
     }

@@ -80,7 +80,9 @@ fn work<const N: usize>(
         }
         match random.below(5) {
             0 if !others.is_empty() => {
-                if let Some(stolen) = others[random.below(others.len())].steal_into(own) {
+                if let Some(stolen) =
+                    others[random.below(others.len())].steal_into(own, |n| n.div_ceil(2))
+                {
                     take(stolen.first);
                 }
             }

@@ -178,8 +178,8 @@ impl Core {
             return;
         }
         if self.trusts(self.index) {
-            // Should one of them make more work, that is to be told of.
-            self.queue.withhold();
+            // Should one of them make more work, a worker is notified of that.
+            self.force_notify.set(true);
         } else {
             self.shared.notify();
         }

@@ -8,11 +8,14 @@ use crate::policy::Order;
 use crate::task::Task;
 
 impl Core {
-    /// Puts a task into the queue, from which others can take it, and says
-    /// whether they are to be told.
+    /// Puts a task into the queue, from which others can take it. Whether a worker
+    /// has to be notified: whoever has looked for work since the last push that was
+    /// notified of would have found the queue empty.
     #[inline]
-    pub(super) fn enqueue(&self, task: Task) -> bool {
-        self.queue.push_news(task, &Overflowing(self))
+    pub(super) fn push_needs_notify(&self, task: Task) -> bool {
+        let pushed = self.queue.push(task, &Overflowing(self));
+        let is_forced = self.force_notify.replace(false);
+        pushed.was_empty || pushed.was_stolen_from || pushed.overflowed || is_forced
     }
 
     /// Queues a task behind all others of a worker without a slot.

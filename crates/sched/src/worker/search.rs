@@ -20,7 +20,7 @@ impl Core {
             .find_map(|victim| {
                 self.shared.remotes[victim]
                     .stealer
-                    .steal_into(&self.queue)
+                    .steal_into(&self.queue, |n| n.div_ceil(2))
                     .map(|stolen| {
                         self.counters.stole(1 + stolen.moved);
                         stolen.first

@@ -105,7 +105,7 @@ impl Worker {
         }
         // From the queue others can take it, should nobody come.
         if let Some(task) = core.remote().slot.take()
-            && core.enqueue(task)
+            && core.push_needs_notify(task)
             && core.has_others
         {
             core.shared.notify();

@@ -63,8 +63,8 @@ impl Core {
         if self.order != Order::Slot || !is_alone {
             return self.push_back(task);
         }
-        let _untold = self.enqueue(task);
-        self.queue.withhold();
+        let _not_notified = self.push_needs_notify(task);
+        self.force_notify.set(true);
         self.mind_slot();
     }
 

@@ -116,7 +116,7 @@ impl Core {
                 let rescued = task.is_some();
                 if let Some(task) = task {
                     self.counters.stole(1);
-                    let _ = self.enqueue(task);
+                    let _ = self.push_needs_notify(task);
                 }
                 rescued
             });

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use raddle_queue::{Injection, Owner, Slot, Stealer, local};
+use raddle_queue::{Injection, Owner, Pushed, Slot, Stealer, local};
 
 use crate::Choices;
 use item::{Item, Live};
@@ -25,8 +25,8 @@ struct Reference {
     /// Which queue a stealer is at work on, and so not all of its slots are free
     /// that are not taken.
     claimed: Option<usize>,
-    /// Whether the next push must be told of, whoever looked before.
-    news: [bool; QUEUES],
+    /// Whether items were taken by others since the last push.
+    stolen_from: [bool; QUEUES],
     injection: VecDeque<u32>,
     closed: bool,
     slot: Option<u32>,
@@ -110,13 +110,16 @@ impl Bench {
     fn push(&self, queue: usize) {
         let (id, item) = self.item();
         let full = self.queues[queue].0.room() == 0;
-        let must_tell = self.with(|reference| {
+        let expected = self.with(|reference| {
             let items = &mut reference.queues[queue];
-            let must_tell = items.is_empty() || reference.news[queue] || full;
-            reference.news[queue] = false;
+            let expected = Pushed {
+                was_empty: items.is_empty(),
+                was_stolen_from: std::mem::take(&mut reference.stolen_from[queue]),
+                overflowed: full,
+            };
             if !full {
                 items.push_back(id);
-                return must_tell;
+                return expected;
             }
             let gone = match reference.claimed == Some(queue) {
                 true => 0,
@@ -124,16 +127,14 @@ impl Bench {
             };
             // What overflows into a closed queue is dropped.
             let batch: Vec<_> = items.drain(..gone).chain([id]).collect();
+            reference.stolen_from[queue] = gone > 0;
             if !reference.closed {
                 reference.injection.extend(batch);
             }
-            must_tell
+            expected
         });
-        let told = self.queues[queue].0.push_news(item, &self.injection);
-        assert!(
-            told || !must_tell,
-            "a push is kept from those who look for it"
-        );
+        let pushed = self.queues[queue].0.push(item, &self.injection);
+        assert_eq!(pushed, expected);
     }
 
     fn try_push(&self, queue: usize) {
@@ -160,7 +161,7 @@ impl Bench {
         });
         let stolen = self.queues[queue].1.steal();
         assert_eq!(stolen.map(Item::id), expected);
-        self.with(|reference| reference.news[queue] |= expected.is_some());
+        self.with(|reference| reference.stolen_from[queue] |= expected.is_some());
     }
 
     /// Steals half from one into another, and does something to the former in the
@@ -172,7 +173,7 @@ impl Bench {
             let half = items.len().div_ceil(2);
             (has_room && half > 0).then(|| {
                 reference.claimed = Some(from);
-                reference.news[from] = true;
+                reference.stolen_from[from] = true;
                 items.drain(..half).collect()
             })
         });
@@ -186,7 +187,9 @@ impl Bench {
                 }
             });
         }
-        let stolen = self.queues[from].1.steal_into(&self.queues[into].0);
+        let stolen = self.queues[from]
+            .1
+            .steal_into(&self.queues[into].0, |n| n.div_ceil(2));
         let moved = stolen.map(|stolen| (stolen.first.id(), stolen.moved));
         self.with(|reference| reference.claimed = None);
         let Some(expected) = expected else {

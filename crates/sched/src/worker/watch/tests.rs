@@ -26,7 +26,7 @@ fn helps(polls: u64, parks: u64) -> bool {
             .note(Duration::from_micros(polls), polls);
     });
     let (task, _handle) = task::spawn(&shared, async {});
-    let _ = other.enqueue(Task(task));
+    let _ = other.push_needs_notify(Task(task));
     assert!(!watcher.keep_watch(), "nothing is known of its polls yet");
     thread::sleep(FIRST_LOOK);
     other.counters.polls.add(polls);
