@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use common::{builders, each_flavor, eventually, multi_thread};
-use raddle::runtime::RuntimeFlavor;
+use raddle::net::TcpListener;
+use raddle::runtime::{HistogramConfiguration, RuntimeFlavor};
+use raddle::sync::Notify;
 use raddle::task;
 
 #[test]
@@ -87,6 +89,8 @@ fn polls_are_timed_only_when_asked() {
         let metrics = builder.build().unwrap().metrics();
         assert!(!metrics.poll_time_histogram_enabled());
         assert_eq!(metrics.poll_time_histogram_num_buckets(), 0);
+        assert_eq!(metrics.poll_time_histogram_bucket_count(0, 0), 0);
+        assert!(metrics.poll_time_histogram_bucket_range(0).is_empty());
 
         let runtime = builder
             .enable_metrics_poll_time_histogram()
@@ -102,7 +106,7 @@ fn polls_are_timed_only_when_asked() {
             assert_eq!(range.start, end);
             end = range.end;
         }
-        assert_eq!(end, Duration::MAX);
+        assert_eq!(end, Duration::from_nanos(u64::MAX));
         eventually("the poll has been counted", || {
             let buckets = 0..metrics.poll_time_histogram_num_buckets();
             let long = buckets.filter(|&bucket| {
@@ -114,6 +118,123 @@ fn polls_are_timed_only_when_asked() {
                 >= 1
         });
     }
+}
+
+#[test]
+fn polls_are_counted_in_the_buckets_that_were_configured() {
+    for mut builder in builders() {
+        let runtime = builder
+            .enable_metrics_poll_time_histogram()
+            .metrics_poll_time_histogram_configuration(HistogramConfiguration::linear(
+                Duration::from_millis(2),
+                2,
+            ))
+            .build()
+            .unwrap();
+        let metrics = runtime.metrics();
+        assert_eq!(metrics.poll_time_histogram_num_buckets(), 2);
+        let task = runtime.spawn(async { std::thread::sleep(Duration::from_millis(3)) });
+        runtime.block_on(task).unwrap();
+        let workers = metrics.num_workers();
+        eventually("the poll has been counted", || {
+            (0..workers).any(|worker| metrics.poll_time_histogram_bucket_count(worker, 1) == 1)
+        });
+    }
+}
+
+#[test]
+fn a_worker_is_on_the_thread_that_runs_its_tasks() {
+    each_flavor(|runtime| {
+        let metrics = runtime.metrics();
+        let task = runtime.spawn(async {
+            let worker = raddle::runtime::worker_index().unwrap();
+            (worker, std::thread::current().id())
+        });
+        let (worker, thread) = runtime.block_on(task).unwrap();
+        assert_eq!(metrics.worker_thread_id(worker), Some(thread));
+    });
+    let runtime = raddle::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    assert_eq!(runtime.metrics().worker_thread_id(0), None);
+}
+
+#[test]
+fn polls_that_use_up_their_budget_are_counted() {
+    each_flavor(|runtime| {
+        let metrics = runtime.metrics();
+        let task = runtime.spawn(async {
+            for _ in 0..1_000 {
+                task::consume_budget().await;
+            }
+        });
+        runtime.block_on(task).unwrap();
+        // 128 units each, and the last poll had some left.
+        assert_eq!(metrics.budget_forced_yield_count(), 1_000 / 128);
+        let task = runtime.spawn(async { task::yield_now().await });
+        runtime.block_on(task).unwrap();
+        assert_eq!(metrics.budget_forced_yield_count(), 1_000 / 128);
+    });
+}
+
+#[test]
+fn sources_and_their_events_are_counted() {
+    for mut builder in builders() {
+        let runtime = builder.enable_io().build().unwrap();
+        let metrics = runtime.metrics();
+        let before = metrics.io_driver_fd_registered_count();
+        assert_eq!(metrics.io_driver_fd_deregistered_count(), 0);
+        let events = metrics.io_driver_ready_count();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            assert_eq!(metrics.io_driver_fd_registered_count(), before + 1);
+            let address = listener.local_addr().unwrap();
+            let peer = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(5));
+                std::net::TcpStream::connect(address).unwrap()
+            });
+            drop(listener.accept().await.unwrap());
+            drop(peer.join().unwrap());
+        });
+        assert!(metrics.io_driver_ready_count() > events);
+        assert_eq!(
+            metrics.io_driver_fd_registered_count() - before,
+            metrics.io_driver_fd_deregistered_count()
+        );
+    }
+    let runtime = raddle::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    assert_eq!(runtime.metrics().io_driver_fd_registered_count(), 0);
+}
+
+#[test]
+fn without_the_slot_tasks_run_in_the_order_of_their_wakes() {
+    let order = |builder: &mut raddle::runtime::Builder| {
+        let runtime = builder.worker_threads(1).build().unwrap();
+        let task = runtime.spawn(async {
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let gates: Vec<_> = (0..3).map(|_| Arc::new(Notify::new())).collect();
+            let mut tasks = task::JoinSet::new();
+            for (index, gate) in gates.iter().enumerate() {
+                let (gate, order) = (Arc::clone(gate), Arc::clone(&order));
+                tasks.spawn(async move {
+                    gate.notified().await;
+                    order.lock().unwrap().push(index);
+                });
+            }
+            task::yield_now().await;
+            for gate in &gates {
+                gate.notify_one();
+            }
+            while tasks.join_next().await.is_some() {}
+            let order = order.lock().unwrap();
+            order.clone()
+        });
+        runtime.block_on(task).unwrap()
+    };
+    assert_eq!(order(&mut multi_thread()), [2, 0, 1]);
+    assert_eq!(order(multi_thread().disable_lifo_slot()), [0, 1, 2]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use mio::event::Source;
 use raddle_std::sync::{Arc, Mutex, Rank};
 
 use crate::table::{Table, UNPARK};
-use crate::{Interest, IoState, Registration, error};
+use crate::{Interest, IoState, Metrics, Registration, error};
 
 /// Registers sources with a reactor and wakes whoever drives it. Cloning is
 /// cheap; all methods may be called from any thread.
@@ -84,6 +84,11 @@ impl Handle {
     /// How many sources are registered now.
     pub fn registered_count(&self) -> usize {
         self.table().lock().len()
+    }
+
+    /// What the reactor has counted.
+    pub fn metrics(&self) -> Metrics {
+        self.table().lock().metrics()
     }
 
     pub(crate) fn registry(&self) -> &mio::Registry {

@@ -106,7 +106,8 @@ impl Reactor {
             let mut wakers = WakerBatch::new();
             let mut unfinished = None;
             // One lock for as many events as fill a batch of wakers.
-            let table = self.handle.table().lock();
+            let before = dispatched;
+            let mut table = self.handle.table().lock();
             while dispatched < limit
                 && !wakers.is_full()
                 && let Some(&(token, ready)) = self.batch.get(self.cursor)
@@ -121,6 +122,7 @@ impl Reactor {
                     break;
                 }
             }
+            table.count_events(dispatched - before);
             drop(table);
             // A waker's panic is no reason to leave other waiters behind.
             wakers.wake_all_contained();

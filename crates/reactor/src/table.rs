@@ -6,7 +6,7 @@ use mio::Token;
 use raddle_std::sync::Arc;
 use slab::Slab;
 
-use crate::{IoState, error};
+use crate::{IoState, Metrics, error};
 
 const _: () = assert!(
     usize::BITS == 64,
@@ -31,6 +31,8 @@ pub(crate) struct Table {
     /// Counts registrations. A token is met again only after 2^36 of them, and
     /// then only if the index is the same too.
     generation: usize,
+    /// Counts events that have been passed on to a registration.
+    events: u64,
     /// At so few registrations the memory beyond the last one is given back: a
     /// quarter of the most there were, then half of that, and so on, so that the
     /// walks over the slab stay rare.
@@ -49,6 +51,7 @@ impl Table {
         Self {
             slots: Slab::new(),
             generation: 0,
+            events: 0,
             shrink_at: 0,
             shut_down: false,
         }
@@ -92,6 +95,20 @@ impl Table {
     pub(crate) fn get(&self, token: Token) -> Option<&Arc<IoState>> {
         let slot = self.slots.get(token.0 & INDEX)?;
         (slot.token == token).then_some(&slot.state)
+    }
+
+    /// Counts events that are passed on to registrations.
+    pub(crate) fn count_events(&mut self, events: usize) {
+        self.events += events as u64;
+    }
+
+    pub(crate) fn metrics(&self) -> Metrics {
+        let registered = self.generation as u64;
+        Metrics {
+            registered,
+            deregistered: registered - self.slots.len() as u64,
+            events: self.events,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::hooks::TaskHooks;
+use crate::metrics::HistogramConfiguration;
 use crate::panics::UnhandledPanic;
 use crate::policy::Policy;
 use crate::worker::seat::Relief;
@@ -44,6 +45,9 @@ pub struct Config {
     ///
     /// [`CurrentThread::block_on`]: crate::CurrentThread::block_on
     pub event_interval: u32,
+    /// Whether a worker of [`Policy::WorkStealing`] has a next-task slot. Without it
+    /// tasks that are spawned and woken on a worker run in that order.
+    pub next_task_slot: bool,
     /// Whether a parked worker keeps watch over those that run, and takes what
     /// waits behind a poll that does not return. Costs a timed park now and
     /// then while some workers run and others are parked.
@@ -61,16 +65,16 @@ pub struct Config {
     pub on_thread_unpark: Option<Hook>,
     /// Run at points of each task's life.
     pub task_hooks: TaskHooks,
-    /// Whether to time each poll, for
+    /// Time each poll, and count it in one of these buckets, for
     /// [`Metrics::poll_time_count`](crate::Metrics::poll_time_count): two reads
     /// of the clock a poll.
-    pub poll_time_histogram: bool,
+    pub poll_time_histogram: Option<HistogramConfiguration>,
     /// What the panic of a task does to the scheduler.
     pub unhandled_panic: UnhandledPanic,
 }
 
 impl Default for Config {
-    /// One worker; work stealing; intervals of 31 and 61 steps; a watch; no
+    /// One worker; work stealing with a next-task slot; intervals of 31 and 61 steps; a watch; no
     /// hooks; panics go to the join handles alone.
     fn default() -> Self {
         Self {
@@ -80,6 +84,7 @@ impl Default for Config {
             thread_stack_size: None,
             global_queue_interval: 31,
             event_interval: 61,
+            next_task_slot: true,
             // In a model a timed park returns at once, so that a watch would
             // only multiply the executions.
             keeps_watch: cfg!(not(raddle_loom)),
@@ -88,7 +93,7 @@ impl Default for Config {
             on_thread_park: None,
             on_thread_unpark: None,
             task_hooks: TaskHooks::default(),
-            poll_time_histogram: false,
+            poll_time_histogram: None,
             unhandled_panic: UnhandledPanic::Ignore,
         }
     }
@@ -97,7 +102,7 @@ impl Default for Config {
 impl Config {
     /// Whether anybody wants to know of each run of a task.
     pub(crate) fn observes_runs(&self) -> bool {
-        self.poll_time_histogram || self.task_hooks.are_set()
+        self.poll_time_histogram.is_some() || self.task_hooks.are_set()
     }
 
     /// # Panics
@@ -125,6 +130,7 @@ impl fmt::Debug for Config {
             .field("thread_stack_size", &self.thread_stack_size)
             .field("global_queue_interval", &self.global_queue_interval)
             .field("event_interval", &self.event_interval)
+            .field("next_task_slot", &self.next_task_slot)
             .field("keeps_watch", &self.keeps_watch)
             .field("task_hooks", &self.task_hooks)
             .field("poll_time_histogram", &self.poll_time_histogram)

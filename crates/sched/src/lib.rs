@@ -30,7 +30,10 @@ pub use handle::{Handle, count_nested_poll, is_inside, is_on_pinned_worker, spaw
 pub use hooks::{TaskHook, TaskHooks, TaskMeta};
 pub use id::{Id, take_id};
 pub use in_place::block_in_place;
-pub use metrics::{Metrics, WorkerMetrics};
+pub use metrics::{
+    HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
+    Metrics, WorkerMetrics,
+};
 pub use panics::UnhandledPanic;
 pub use policy::Policy;
 pub use pool::Pool;

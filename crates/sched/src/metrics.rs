@@ -13,6 +13,10 @@ use std::time::Duration;
 use crate::handle::Handle;
 use crate::shared::Remote;
 pub(crate) use counters::{Counters, Outside};
+use histogram::Histogram;
+pub use histogram::{
+    HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
+};
 pub(crate) use pace::Pace;
 
 /// The counts of a scheduler: a view that reads them when it is asked.
@@ -44,6 +48,8 @@ pub struct WorkerMetrics {
     /// How many times its queue was full and handed tasks to the injection
     /// queue.
     pub overflows: u64,
+    /// How many polls used up their budget, so that the task yielded.
+    pub budget_yields: u64,
     /// How many times a task was queued by the worker itself: spawned or woken
     /// on it, or woken while it ran there.
     pub local_schedules: u64,
@@ -123,6 +129,7 @@ impl Metrics {
             steals: counters.steals.get(),
             steal_operations: counters.steal_operations.get(),
             overflows: counters.overflows.get(),
+            budget_yields: counters.budget_yields.get(),
             local_schedules: counters.local_schedules.get(),
             completed_elsewhere: counters.completed_elsewhere.get(),
             local_queue_depth: remote.stealer.len()
@@ -135,45 +142,58 @@ impl Metrics {
 
     /// How many buckets the histograms of poll times have; zero if
     /// [`Config::poll_time_histogram`](crate::Config::poll_time_histogram) is
-    /// off.
+    /// none.
     pub fn poll_time_buckets(&self) -> usize {
-        match self.handle.shared().config.poll_time_histogram {
-            true => histogram::BUCKETS,
-            false => 0,
-        }
+        self.histogram(0).map_or(0, Histogram::num_buckets)
     }
 
     /// The times that a bucket counts. Each bucket begins where the one before
-    /// ends; the first begins at zero, the last ends at [`Duration::MAX`].
+    /// ends; the first begins at zero, the last ends at `u64::MAX` nanoseconds.
+    /// Empty if polls are not timed.
     ///
     /// # Panics
     ///
-    /// If there is no such bucket.
+    /// If polls are timed and there is no such bucket.
     #[track_caller]
     pub fn poll_time_bucket_range(&self, bucket: usize) -> Range<Duration> {
         self.check_bucket(bucket);
-        histogram::range(bucket)
+        let histogram = self.histogram(0);
+        histogram.map_or(Duration::ZERO..Duration::ZERO, |h| h.range(bucket))
     }
 
-    /// How many of a worker's polls took as long as a bucket says.
+    /// How many of a worker's polls took as long as a bucket says; zero if polls
+    /// are not timed.
     ///
     /// # Panics
     ///
-    /// If there is no such worker or bucket.
+    /// If there is no such worker, or polls are timed and there is no such bucket.
     #[track_caller]
     pub fn poll_time_count(&self, worker: usize, bucket: usize) -> u64 {
         self.check_bucket(bucket);
-        let histogram = &self.remote(worker).counters.poll_times;
-        histogram
-            .as_ref()
-            .map_or(0, |histogram| histogram.count(bucket))
+        self.histogram(worker).map_or(0, |h| h.count(bucket))
+    }
+
+    /// The thread that drives a worker, or did last. None before the first.
+    ///
+    /// # Panics
+    ///
+    /// If there is no worker of that index.
+    #[cfg(not(raddle_loom))]
+    #[track_caller]
+    pub fn worker_thread_id(&self, worker: usize) -> Option<std::thread::ThreadId> {
+        self.remote(worker).parker.thread_id()
+    }
+
+    #[track_caller]
+    fn histogram(&self, worker: usize) -> Option<&Histogram> {
+        self.remote(worker).counters.poll_times.as_ref()
     }
 
     #[track_caller]
     fn check_bucket(&self, bucket: usize) {
         let buckets = self.poll_time_buckets();
         assert!(
-            bucket < buckets,
+            bucket < buckets || buckets == 0,
             "there is no bucket {bucket}: the histogram of poll times has {buckets}"
         );
     }

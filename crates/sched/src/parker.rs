@@ -38,6 +38,12 @@ impl Parker {
         *self.thread.lock() = Some(thread::current());
     }
 
+    /// The thread that runs the worker, or did last.
+    #[cfg(not(raddle_loom))]
+    pub(crate) fn thread_id(&self) -> Option<thread::ThreadId> {
+        self.thread.lock().as_ref().map(thread::Thread::id)
+    }
+
     /// Blocks on the thread until unparked, at most for `timeout`.
     pub(crate) fn park_on_thread(&self, timeout: Option<Duration>) {
         if !self.enter(ON_THREAD) {

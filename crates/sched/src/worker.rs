@@ -162,6 +162,8 @@ pub(crate) struct Core {
     observes: bool,
     /// Where woken and spawned tasks go.
     order: Order,
+    /// Whether they go through the next-task slot.
+    has_slot: bool,
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
     /// The whole scheduler, if this is the worker of a shard.
@@ -200,6 +202,7 @@ impl Core {
             observes: shared.config.observes_runs(),
             live: LiveList::new(),
             order,
+            has_slot: order == Order::Slot && shared.config.next_task_slot,
             thread: Cell::new(None),
             shards: OnceCell::new(),
             has_others: shared.remotes.len() > 1,

@@ -498,7 +498,7 @@ fn hooks_go_on() {
             })),
             ..Default::default()
         },
-        poll_time_histogram: true,
+        poll_time_histogram: Some(raddle_sched::HistogramConfiguration::default()),
         ..config(1)
     });
     for _ in 0..10 {

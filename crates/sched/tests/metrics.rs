@@ -12,7 +12,9 @@ use common::{
     POLICIES, SHARING, SelfWaking, Signal, config_of, current_thread, message_of, pool_of,
     wait_until,
 };
-use raddle_sched::{Config, Handle, Metrics, Policy, Pool, Step, Worker, spawn, yield_now};
+use raddle_sched::{
+    Config, Handle, HistogramConfiguration, Metrics, Policy, Pool, Step, Worker, spawn, yield_now,
+};
 
 /// Workers without a watch, which could take tasks when a test is slow.
 fn stepped(policy: Policy, workers: usize) -> (Handle, Vec<Worker>) {
@@ -309,7 +311,7 @@ fn polls_are_timed_when_asked() {
     for policy in POLICIES {
         let (handle, mut workers) = Pool::stepped(
             Config {
-                poll_time_histogram: true,
+                poll_time_histogram: Some(HistogramConfiguration::default()),
                 ..config_of(policy, 1)
             },
             None,
@@ -332,7 +334,7 @@ fn polls_are_timed_when_asked() {
         assert!(long >= 1, "{counts:?}");
         assert_eq!(
             metrics.poll_time_bucket_range(buckets - 1).end,
-            Duration::MAX
+            Duration::from_nanos(u64::MAX)
         );
     }
 }
@@ -340,16 +342,24 @@ fn polls_are_timed_when_asked() {
 #[test]
 fn what_is_not_there_is_refused() {
     for policy in POLICIES {
-        let (handle, _workers) = stepped(policy, 2);
+        let config = Config {
+            poll_time_histogram: Some(HistogramConfiguration::linear(Duration::from_nanos(1), 3)),
+            ..config_of(policy, 2)
+        };
+        let (handle, _workers) = Pool::stepped(config, None);
         let metrics = handle.metrics();
-        assert_eq!(metrics.poll_time_buckets(), 0);
         assert_eq!(
             message_of(|| _ = metrics.worker(2)),
             "there is no worker 2: the scheduler has 2"
         );
         assert_eq!(
-            message_of(|| _ = metrics.poll_time_bucket_range(0)),
-            "there is no bucket 0: the histogram of poll times has 0"
+            message_of(|| _ = metrics.poll_time_bucket_range(3)),
+            "there is no bucket 3: the histogram of poll times has 3"
         );
+        let (handle, _workers) = stepped(policy, 2);
+        let metrics = handle.metrics();
+        assert_eq!(metrics.poll_time_buckets(), 0);
+        assert!(metrics.poll_time_bucket_range(0).is_empty());
+        assert_eq!(metrics.poll_time_count(1, 0), 0);
     }
 }

@@ -20,7 +20,9 @@ use crate::runtime::driver::{self, Driver};
 use crate::runtime::handle::Inner;
 use crate::runtime::random::Random;
 use crate::runtime::runtime::Scheduler;
-use crate::runtime::{Handle, Policy, RngSeed, Runtime, RuntimeFlavor, UnhandledPanic};
+use crate::runtime::{
+    Handle, HistogramConfiguration, Policy, RngSeed, Runtime, RuntimeFlavor, UnhandledPanic,
+};
 
 /// The variables that say how many workers a runtime has by default. The first
 /// that is set counts.
@@ -61,7 +63,9 @@ pub struct Builder {
     global_queue_interval: Option<u32>,
     event_interval: Option<u32>,
     task_hooks: raddle_sched::TaskHooks,
+    next_task_slot: bool,
     poll_time_histogram: bool,
+    poll_time_buckets: HistogramConfiguration,
     unhandled_panic: UnhandledPanic,
     start_paused: bool,
     rng_seed: Option<RngSeed>,
@@ -101,7 +105,9 @@ impl Builder {
             global_queue_interval: None,
             event_interval: None,
             task_hooks: raddle_sched::TaskHooks::default(),
+            next_task_slot: true,
             poll_time_histogram: false,
+            poll_time_buckets: HistogramConfiguration::default(),
             unhandled_panic: UnhandledPanic::Ignore,
             start_paused: false,
             rng_seed: None,
@@ -264,6 +270,15 @@ impl Builder {
         self
     }
 
+    /// Has the multi-thread runtime run tasks that a worker spawns or wakes in that
+    /// order, and not the latest first. Two tasks that send each other messages
+    /// then wait for all others of the worker at each message. Other kinds of
+    /// runtimes have this order always.
+    pub fn disable_lifo_slot(&mut self) -> &mut Self {
+        self.next_task_slot = false;
+        self
+    }
+
     /// Builds the runtime. The builder may be used again.
     ///
     /// # Errors
@@ -342,7 +357,10 @@ impl Builder {
             on_thread_park: self.on_thread_park.clone(),
             on_thread_unpark: self.on_thread_unpark.clone(),
             task_hooks: self.task_hooks.clone(),
-            poll_time_histogram: self.poll_time_histogram,
+            next_task_slot: self.next_task_slot,
+            poll_time_histogram: self
+                .poll_time_histogram
+                .then(|| self.poll_time_buckets.clone()),
             unhandled_panic: self.unhandled_panic,
             ..default
         }

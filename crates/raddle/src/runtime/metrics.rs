@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::thread::ThreadId;
 use std::time::Duration;
 
 use raddle_sched::WorkerMetrics;
@@ -62,6 +63,12 @@ impl RuntimeMetrics {
         self.scheduler().alive_tasks()
     }
 
+    /// The former name of [`num_alive_tasks`](Self::num_alive_tasks).
+    #[deprecated = "use num_alive_tasks"]
+    pub fn active_tasks_count(&self) -> usize {
+        self.num_alive_tasks()
+    }
+
     /// How many tasks have been spawned, those that have ended included.
     pub fn spawned_tasks_count(&self) -> u64 {
         self.scheduler().spawned_tasks()
@@ -75,6 +82,23 @@ impl RuntimeMetrics {
     /// How many times a task was queued from outside the workers.
     pub fn remote_schedule_count(&self) -> u64 {
         self.scheduler().remote_schedules()
+    }
+
+    /// How many polls used up their [budget](crate::task::coop), so that the task
+    /// yielded.
+    pub fn budget_forced_yield_count(&self) -> u64 {
+        let workers = 0..self.num_workers();
+        workers
+            .map(|worker| self.worker(worker).budget_yields)
+            .sum()
+    }
+
+    /// The thread that a worker runs on, or ran on last: another one after a
+    /// [`block_in_place`](crate::task::block_in_place), or, on a current-thread
+    /// runtime, after a `block_on` elsewhere. None before the first.
+    #[track_caller]
+    pub fn worker_thread_id(&self, worker: usize) -> Option<ThreadId> {
+        self.scheduler().worker_thread_id(worker)
     }
 
     /// How many times a worker has parked for want of work.
@@ -171,24 +195,24 @@ impl RuntimeMetrics {
     }
 
     /// The times that a bucket counts. Each begins where the one before ends,
-    /// the first at zero; the last ends at [`Duration::MAX`]. Below 64 ns and
-    /// above 17 s all times share a bucket; in between one is at most a
-    /// quarter as wide as the times in it.
+    /// the first at zero; the last ends at `u64::MAX` nanoseconds. Empty if polls
+    /// are not timed.
     ///
     /// # Panics
     ///
-    /// If `bucket` is not below
+    /// If polls are timed and `bucket` is not below
     /// [`poll_time_histogram_num_buckets`](Self::poll_time_histogram_num_buckets).
     #[track_caller]
     pub fn poll_time_histogram_bucket_range(&self, bucket: usize) -> Range<Duration> {
         self.scheduler().poll_time_bucket_range(bucket)
     }
 
-    /// How many polls of a worker took as long as a bucket says.
+    /// How many polls of a worker took as long as a bucket says; zero if polls are
+    /// not timed.
     ///
     /// # Panics
     ///
-    /// If there is no such worker or bucket.
+    /// If there is no such worker, or polls are timed and there is no such bucket.
     #[track_caller]
     pub fn poll_time_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
         self.scheduler().poll_time_count(worker, bucket)
@@ -202,6 +226,39 @@ impl RuntimeMetrics {
     /// How many of the threads for blocking work have none.
     pub fn num_idle_blocking_threads(&self) -> usize {
         self.handle.inner.blocking.idle_threads()
+    }
+
+    /// How many sources of events, such as sockets, have been registered with the
+    /// runtime's reactors.
+    #[cfg(feature = "mio")]
+    pub fn io_driver_fd_registered_count(&self) -> u64 {
+        self.reactors(|counts| counts.registered)
+    }
+
+    /// How many of them are registered no more.
+    #[cfg(feature = "mio")]
+    pub fn io_driver_fd_deregistered_count(&self) -> u64 {
+        self.reactors(|counts| counts.deregistered)
+    }
+
+    /// How many events the operating system has told of that were those of such a
+    /// source.
+    #[cfg(feature = "mio")]
+    pub fn io_driver_ready_count(&self) -> u64 {
+        self.reactors(|counts| counts.events)
+    }
+
+    #[cfg(feature = "mio")]
+    fn reactors(&self, count: fn(raddle_reactor::Metrics) -> u64) -> u64 {
+        let drivers = self.handle.inner.drivers.iter();
+        let reactors = drivers.filter_map(|driver| driver.reactor.as_ref());
+        let mut reactors: Vec<_> = reactors.collect();
+        // Workers that share a driver have one reactor.
+        reactors.dedup_by(|reactor, former| reactor.is_same_reactor(former));
+        reactors
+            .into_iter()
+            .map(|reactor| count(reactor.metrics()))
+            .sum()
     }
 
     /// How many pieces of blocking work wait for a thread.

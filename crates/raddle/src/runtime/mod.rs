@@ -61,4 +61,7 @@ pub use self::local_runtime::{LocalOptions, LocalRuntime};
 pub use self::metrics::RuntimeMetrics;
 pub use self::random::RngSeed;
 pub use self::runtime::Runtime;
-pub use raddle_sched::{Id, Policy, TaskMeta, UnhandledPanic};
+pub use raddle_sched::{
+    HistogramConfiguration, Id, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
+    Policy, TaskMeta, UnhandledPanic,
+};

@@ -28,6 +28,8 @@ pub(crate) struct Counters {
     pub(crate) steals: Count,
     pub(crate) steal_operations: Count,
     pub(crate) overflows: Count,
+    /// Polls that used up their budget.
+    pub(crate) budget_yields: Count,
     /// How many tasks are in the backlog now.
     pub(crate) backlog: Count,
     pub(crate) clock: Clock,
@@ -53,10 +55,11 @@ impl Counters {
             steals: Count::default(),
             steal_operations: Count::default(),
             overflows: Count::default(),
+            budget_yields: Count::default(),
             backlog: Count::default(),
             clock: Clock::new(epoch),
             pace: Pace::default(),
-            poll_times: config.poll_time_histogram.then(Histogram::new),
+            poll_times: config.poll_time_histogram.as_ref().map(Histogram::new),
             polls_at_park: Count::new(u64::MAX),
         }
     }

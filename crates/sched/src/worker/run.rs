@@ -102,6 +102,7 @@ impl Core {
                 && !raddle_coop::has_budget_remaining()
                 && context::is_worker()
             {
+                self.counters.budget_yields.add(1);
                 self.note_yield();
             }
             outcome

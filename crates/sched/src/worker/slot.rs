@@ -30,7 +30,7 @@ impl Core {
         self.counters.spawned.add(1);
         self.counters.local_schedules.add(1);
         let slot = &self.remote().slot;
-        if self.order != Order::Slot || !slot.is_empty() {
+        if !self.has_slot || !slot.is_empty() {
             return self.push_back(task);
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
@@ -44,7 +44,7 @@ impl Core {
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
-        if self.order != Order::Slot || self.is_woken_by_the_queue(&task) {
+        if !self.has_slot || self.is_woken_by_the_queue(&task) {
             return self.push_back(task);
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.

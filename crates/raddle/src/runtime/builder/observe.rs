@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::runtime::{Builder, TaskMeta};
+use crate::runtime::{Builder, HistogramConfiguration, TaskMeta};
 
 impl Builder {
     /// Names the runtime, for [`Handle::name`](crate::runtime::Handle::name). Default: none.
@@ -87,6 +87,37 @@ impl Builder {
     /// That costs two reads of the clock a poll.
     pub fn enable_metrics_poll_time_histogram(&mut self) -> &mut Self {
         self.poll_time_histogram = true;
+        self
+    }
+
+    /// Sets the buckets of the histogram of poll times. It is kept only if
+    /// [asked for](Self::enable_metrics_poll_time_histogram). Default:
+    /// [`LogHistogram::default`](crate::runtime::LogHistogram::default).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use raddle::runtime::{Builder, HistogramConfiguration};
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .enable_metrics_poll_time_histogram()
+    ///     .metrics_poll_time_histogram_configuration(HistogramConfiguration::linear(
+    ///         Duration::from_micros(50),
+    ///         20,
+    ///     ))
+    ///     .build()?;
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.poll_time_histogram_num_buckets(), 20);
+    /// assert_eq!(
+    ///     metrics.poll_time_histogram_bucket_range(1),
+    ///     Duration::from_micros(50)..Duration::from_micros(100)
+    /// );
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn metrics_poll_time_histogram_configuration(
+        &mut self,
+        configuration: HistogramConfiguration,
+    ) -> &mut Self {
+        self.poll_time_buckets = configuration;
         self
     }
 }

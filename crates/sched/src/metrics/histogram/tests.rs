@@ -1,51 +1,174 @@
 use std::time::Duration;
 
-use super::{BUCKETS, Histogram, bucket, range};
+use super::{
+    Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, nanos,
+};
+
+fn configurations() -> Vec<HistogramConfiguration> {
+    let times = [0, 1, 2, 63, 64, 65, 1_000, 1 << 40, u64::MAX].map(Duration::from_nanos);
+    let mut all = vec![
+        HistogramConfiguration::default(),
+        HistogramConfiguration::linear(Duration::from_micros(100), 10),
+        HistogramConfiguration::linear(Duration::from_nanos(1), 1),
+        HistogramConfiguration::linear(Duration::MAX, 2),
+    ];
+    for min in times {
+        for max in &times[1..] {
+            for precision in [0, 1, 2, 10] {
+                let builder = LogHistogram::builder().min_value(min).max_value(*max);
+                all.push(HistogramConfiguration::log(
+                    builder.precision_exact(precision),
+                ));
+            }
+        }
+    }
+    all
+}
 
 #[test]
 fn the_buckets_tile_the_axis() {
-    let mut end = Duration::ZERO;
-    for bucket in 0..BUCKETS {
-        let range = range(bucket);
-        assert_eq!(range.start, end, "bucket {bucket}");
-        assert!(range.end > range.start, "bucket {bucket}");
-        end = range.end;
+    for configuration in configurations() {
+        let histogram = Histogram::new(&configuration);
+        let mut end = Duration::ZERO;
+        for bucket in 0..histogram.num_buckets() {
+            let range = histogram.range(bucket);
+            assert_eq!(range.start, end, "bucket {bucket} of {configuration:?}");
+            // 584 years are the end of the axis.
+            assert!(
+                range.end > range.start || nanos(range.start) == u64::MAX,
+                "bucket {bucket} of {configuration:?}"
+            );
+            end = range.end;
+        }
+        assert_eq!(nanos(end), u64::MAX);
     }
-    assert_eq!(end, Duration::MAX);
 }
 
 #[test]
 fn a_time_is_in_its_bucket() {
-    for index in 0..BUCKETS {
-        let range = range(index);
-        let first = range.start.as_nanos() as u64;
-        assert_eq!(bucket(first), index);
-        let last = u64::try_from(range.end.as_nanos()).map_or(u64::MAX, |end| end - 1);
-        assert_eq!(bucket(last), index);
+    for configuration in configurations() {
+        let histogram = Histogram::new(&configuration);
+        for bucket in 0..histogram.num_buckets() {
+            let range = histogram.range(bucket);
+            if range.is_empty() {
+                continue;
+            }
+            assert_eq!(
+                configuration.bucket(nanos(range.start)),
+                bucket,
+                "{configuration:?}"
+            );
+            assert_eq!(
+                configuration.bucket(nanos(range.end) - 1),
+                bucket,
+                "{configuration:?}"
+            );
+        }
+        let last = histogram.num_buckets() - 1;
+        assert_eq!(configuration.bucket(0), 0);
+        assert_eq!(configuration.bucket(u64::MAX), last);
     }
-    assert_eq!(bucket(0), 0);
-    assert_eq!(bucket(u64::MAX), BUCKETS - 1);
 }
 
 #[test]
-fn a_bucket_is_at_most_a_quarter_as_wide_as_its_times() {
-    for bucket in 1..BUCKETS - 1 {
-        let range = range(bucket);
-        assert!(
-            (range.end - range.start) * 4 <= range.start,
-            "bucket {bucket}"
+fn a_bucket_is_as_wide_as_its_precision_says() {
+    for (precision, parts) in [(0, 1), (2, 4), (10, 1024)] {
+        let builder = LogHistogram::builder().precision_exact(precision);
+        let histogram = Histogram::new(&HistogramConfiguration::log(builder));
+        for bucket in 1..histogram.num_buckets() - 1 {
+            let range = histogram.range(bucket);
+            let width = nanos(range.end) - nanos(range.start);
+            assert!(width * parts <= nanos(range.start).max(parts), "{range:?}");
+        }
+    }
+}
+
+#[test]
+fn the_ends_are_as_near_as_they_can_be() {
+    let builder = LogHistogram::builder();
+    let builder = builder.min_value(Duration::from_nanos(100));
+    for max in [1_000, 1_024, 1_025, 60_000_000_000] {
+        let builder = builder.max_value(Duration::from_nanos(max));
+        let histogram = Histogram::new(&HistogramConfiguration::log(builder));
+        let first = nanos(histogram.range(0).end);
+        assert!((75..=100).contains(&first), "{first}");
+        let last = histogram.num_buckets() - 1;
+        assert!(nanos(histogram.range(last).start) >= max);
+        assert!(nanos(histogram.range(last - 1).start) < max);
+        assert_eq!(
+            builder.build().max_value(),
+            nanos(histogram.range(last).start)
         );
     }
 }
 
 #[test]
+fn the_error_gives_the_precision() {
+    let buckets = |error: f64| {
+        let builder = LogHistogram::builder().max_error(error);
+        HistogramConfiguration::log(builder).num_buckets()
+    };
+    let exact = |precision| {
+        let builder = LogHistogram::builder().precision_exact(precision);
+        HistogramConfiguration::log(builder).num_buckets()
+    };
+    assert_eq!(buckets(0.9), exact(2));
+    assert_eq!(buckets(0.25), exact(2));
+    assert_eq!(buckets(0.2), exact(3));
+    assert_eq!(buckets(0.000_001), exact(10));
+    assert_eq!(exact(2), 119);
+}
+
+#[test]
+fn too_many_buckets_are_an_error() {
+    let mut builder = LogHistogram::builder();
+    assert_eq!(builder.max_buckets(119).unwrap(), LogHistogram::default());
+    let error = builder.max_buckets(118).unwrap_err();
+    let InvalidHistogramConfiguration::TooManyBuckets {
+        required_bucket_count,
+    } = error;
+    assert_eq!(required_bucket_count, 119);
+    assert!(error.to_string().contains("119"));
+}
+
+#[test]
+#[should_panic = "give it a width"]
+fn a_histogram_without_buckets_is_refused() {
+    let _ = HistogramConfiguration::linear(Duration::from_nanos(1), 0);
+}
+
+#[test]
+#[should_panic = "give it a width"]
+fn buckets_without_a_width_are_refused() {
+    let _ = HistogramConfiguration::linear(Duration::ZERO, 1);
+}
+
+#[test]
+#[should_panic = "between 0 and 1"]
+fn an_error_of_the_whole_is_refused() {
+    let _ = LogHistogram::builder().max_error(1.0);
+}
+
+#[test]
+#[should_panic = "give precision_exact less"]
+fn a_precision_above_the_limit_is_refused() {
+    let _ = LogHistogram::builder().precision_exact(11);
+}
+
+#[test]
+#[should_panic = "more than zero"]
+fn a_longest_time_of_zero_is_refused() {
+    let _ = LogHistogram::builder().max_value(Duration::ZERO);
+}
+
+#[test]
 fn times_are_counted_where_they_belong() {
-    let histogram = Histogram::new();
+    let histogram = Histogram::new(&HistogramConfiguration::default());
     histogram.record(Duration::ZERO);
-    histogram.record(Duration::from_nanos(63));
-    histogram.record(Duration::from_nanos(64));
+    histogram.record(Duration::from_nanos(95));
+    histogram.record(Duration::from_nanos(96));
     histogram.record(Duration::MAX);
     assert_eq!(histogram.count(0), 2);
     assert_eq!(histogram.count(1), 1);
-    assert_eq!(histogram.count(BUCKETS - 1), 1);
+    assert_eq!(histogram.count(histogram.num_buckets() - 1), 1);
 }

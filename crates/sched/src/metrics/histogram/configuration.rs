@@ -1,0 +1,302 @@
+//! The buckets of a histogram of times.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use super::nanos;
+
+/// The most buckets that [`LogHistogramBuilder`] gives each power of two, as a
+/// power of two.
+const MAX_PRECISION: u32 = 10;
+
+/// The buckets of a histogram of poll times.
+///
+/// ```
+/// use std::time::Duration;
+/// use raddle_sched::{HistogramConfiguration, LogHistogram};
+///
+/// let even = HistogramConfiguration::linear(Duration::from_micros(50), 20);
+/// let wide = HistogramConfiguration::log(
+///     LogHistogram::builder().max_value(Duration::from_secs(1)),
+/// );
+/// # drop((even, wide));
+/// ```
+#[derive(Clone, Debug)]
+pub struct HistogramConfiguration(Scale);
+
+#[derive(Clone, Copy, Debug)]
+enum Scale {
+    /// Buckets of one width in nanoseconds, and their number.
+    Linear(u64, usize),
+    Log(LogHistogram),
+}
+
+impl HistogramConfiguration {
+    /// `buckets` buckets of `bucket_width` each. The last one has all longer
+    /// times, too.
+    ///
+    /// # Panics
+    ///
+    /// If one of the two is zero.
+    #[track_caller]
+    pub fn linear(bucket_width: Duration, buckets: usize) -> Self {
+        assert!(
+            !bucket_width.is_zero() && buckets > 0,
+            "a histogram needs a bucket; give it a width and a number from 1 up"
+        );
+        Self(Scale::Linear(nanos(bucket_width), buckets))
+    }
+
+    /// Buckets whose width grows with the times in them.
+    pub fn log(configuration: impl Into<LogHistogram>) -> Self {
+        Self(Scale::Log(configuration.into()))
+    }
+
+    pub(super) fn num_buckets(&self) -> usize {
+        match self.0 {
+            Scale::Linear(_, buckets) => buckets,
+            Scale::Log(log) => log.buckets,
+        }
+    }
+
+    /// The bucket of a time in nanoseconds.
+    #[inline]
+    pub(super) fn bucket(&self, time: u64) -> usize {
+        let bucket = match self.0 {
+            Scale::Linear(width, _) => time / width,
+            Scale::Log(log) => index(time, log.precision).saturating_sub(log.skipped),
+        };
+        usize::try_from(bucket).map_or(usize::MAX, |bucket| bucket.min(self.num_buckets() - 1))
+    }
+
+    /// The shortest time of a bucket, in nanoseconds.
+    pub(super) fn start(&self, bucket: usize) -> u64 {
+        match self.0 {
+            Scale::Linear(width, _) => width.saturating_mul(bucket as u64),
+            Scale::Log(log) => log.start(bucket),
+        }
+    }
+}
+
+/// As [`LogHistogram::default`].
+impl Default for HistogramConfiguration {
+    fn default() -> Self {
+        Self::log(LogHistogram::default())
+    }
+}
+
+/// Buckets of which each power of two has the same number, so that the width of
+/// a bucket is a fixed part of the times in it.
+///
+/// The first bucket has all shorter times, the last all longer ones. In between,
+/// the buckets are those of an [H2 histogram](https://h2histogram.org). By
+/// default there are 119: four to each power of two, from 96 ns to 68.7 s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogHistogram {
+    /// Each power of two has as many buckets as this power of it.
+    precision: u32,
+    /// How many buckets below are part of the first.
+    skipped: u64,
+    buckets: usize,
+}
+
+impl LogHistogram {
+    /// What to build one with.
+    pub fn builder() -> LogHistogramBuilder {
+        LogHistogramBuilder::default()
+    }
+
+    /// The time in nanoseconds from which on all times are in the last bucket.
+    pub fn max_value(&self) -> u64 {
+        self.start(self.buckets - 1)
+    }
+
+    fn start(&self, bucket: usize) -> u64 {
+        match bucket {
+            0 => 0,
+            _ => start(self.skipped + bucket as u64, self.precision),
+        }
+    }
+}
+
+impl Default for LogHistogram {
+    fn default() -> Self {
+        Self::builder().build()
+    }
+}
+
+/// Builds a [`LogHistogram`].
+///
+/// ```
+/// use std::time::Duration;
+/// use raddle_sched::LogHistogram;
+///
+/// let histogram = LogHistogram::builder()
+///     .min_value(Duration::from_micros(1))
+///     .max_value(Duration::from_secs(1))
+///     .max_error(0.1)
+///     .max_buckets(400)?;
+/// assert_eq!(histogram.max_value(), 1_006_632_960);
+/// # Ok::<(), raddle_sched::InvalidHistogramConfiguration>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct LogHistogramBuilder {
+    min_value: Duration,
+    max_value: Duration,
+    precision: u32,
+}
+
+impl Default for LogHistogramBuilder {
+    fn default() -> Self {
+        Self {
+            min_value: Duration::from_nanos(100),
+            max_value: Duration::from_secs(60),
+            precision: 2,
+        }
+    }
+}
+
+impl LogHistogramBuilder {
+    /// Sets how wide a bucket may be, as a part of the times in it: at least
+    /// four buckets are used for each power of two, and at most 1024. Default:
+    /// 0.25.
+    ///
+    /// # Panics
+    ///
+    /// If it is not between 0 and 1.
+    #[must_use]
+    #[track_caller]
+    pub fn max_error(mut self, max_error: f64) -> Self {
+        assert!(
+            max_error > 0.0 && max_error < 1.0,
+            "max_error is a part of the time; give it a number between 0 and 1"
+        );
+        let precise = |precision: &u32| 0.5_f64.powi(*precision as i32) <= max_error;
+        self.precision = (2..MAX_PRECISION).find(precise).unwrap_or(MAX_PRECISION);
+        self
+    }
+
+    /// Sets how many buckets each power of two has, as a power of two. With 0
+    /// each is twice as wide as the one before. Default: 2.
+    ///
+    /// # Panics
+    ///
+    /// If `precision` is above 10.
+    #[must_use]
+    #[track_caller]
+    pub fn precision_exact(mut self, precision: u32) -> Self {
+        assert!(
+            precision <= MAX_PRECISION,
+            "a power of two has 2^{MAX_PRECISION} buckets at most; give precision_exact less"
+        );
+        self.precision = precision;
+        self
+    }
+
+    /// Sets the time up to which the first bucket may reach. Default: 100 ns.
+    #[must_use]
+    pub fn min_value(mut self, time: Duration) -> Self {
+        self.min_value = time;
+        self
+    }
+
+    /// Sets the time from which on, at the earliest, all times share the last
+    /// bucket. Default: 60 seconds.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    #[must_use]
+    #[track_caller]
+    pub fn max_value(mut self, time: Duration) -> Self {
+        assert!(
+            !time.is_zero(),
+            "max_value is the longest time; give it more than zero"
+        );
+        self.max_value = time;
+        self
+    }
+
+    /// The histogram, if it has no more than `max_buckets` buckets.
+    ///
+    /// # Errors
+    ///
+    /// If it has more.
+    pub fn max_buckets(
+        &mut self,
+        max_buckets: usize,
+    ) -> Result<LogHistogram, InvalidHistogramConfiguration> {
+        let histogram = self.build();
+        match histogram.buckets <= max_buckets {
+            true => Ok(histogram),
+            false => Err(InvalidHistogramConfiguration::TooManyBuckets {
+                required_bucket_count: histogram.buckets,
+            }),
+        }
+    }
+
+    /// The histogram. If its longest time is not above its shortest, it has two
+    /// buckets.
+    pub fn build(&self) -> LogHistogram {
+        let precision = self.precision;
+        let max = nanos(self.max_value);
+        // The first bucket ends where the one of the shortest time begins.
+        let skipped = index(nanos(self.min_value), precision).max(1) - 1;
+        let mut last = index(max, precision);
+        if start(last, precision) < max && last < index(u64::MAX, precision) {
+            last += 1;
+        }
+        let last = last.max(skipped + 1);
+        LogHistogram {
+            precision,
+            skipped,
+            buckets: usize::try_from(last - skipped + 1).expect("64 times 1024 at most"),
+        }
+    }
+}
+
+impl From<LogHistogramBuilder> for LogHistogram {
+    fn from(builder: LogHistogramBuilder) -> Self {
+        builder.build()
+    }
+}
+
+/// Why a histogram cannot be built.
+#[derive(Debug)]
+pub enum InvalidHistogramConfiguration {
+    /// It would have more buckets than it may.
+    TooManyBuckets {
+        /// How many it would have.
+        required_bucket_count: usize,
+    },
+}
+
+impl fmt::Display for InvalidHistogramConfiguration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyBuckets {
+                required_bucket_count,
+            } => write!(
+                f,
+                "the histogram needs {required_bucket_count} buckets; allow as many, a larger error or a shorter range"
+            ),
+        }
+    }
+}
+
+impl Error for InvalidHistogramConfiguration {}
+
+/// The bucket of a time in a histogram that begins with buckets of one
+/// nanosecond and has `2^precision` to each power of two.
+#[inline]
+fn index(time: u64, precision: u32) -> u64 {
+    let shift = time.checked_ilog2().unwrap_or(0).saturating_sub(precision);
+    (u64::from(shift) << precision) + (time >> shift)
+}
+
+/// The shortest time of such a bucket.
+fn start(index: u64, precision: u32) -> u64 {
+    let shift = (index >> precision).saturating_sub(1);
+    (index - (shift << precision)) << shift
+}
