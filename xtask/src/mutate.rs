@@ -5,19 +5,25 @@
 //! removed: see [`mutants`]. The models of its crate, and then of the crates that
 //! use that one, run until one fails. With `--logic` it is a change of what the
 //! code computes: see [`logic`]. The tests of its crate run until one fails, and
-//! the models of its crate if none does. All of it happens in a copy of the tree.
+//! the models of its crate if none does. All of it happens in a copy of the tree,
+//! which has every mutant in it, each behind a switch: see [`schema`] and [`lab`].
+#![allow(clippy::disallowed_types, reason = "never modelled")]
 
 mod argued;
 mod book;
 mod copy;
 mod judge;
+mod lab;
 mod logic;
 mod mutants;
+mod schema;
 mod suite;
 mod tally;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 
@@ -25,7 +31,7 @@ use crate::loom;
 use crate::tidy::text::{self, File};
 use crate::workspace::{self, Package};
 use argued::Argued;
-use book::Book;
+use book::{Book, Verdict};
 use copy::Copy;
 use judge::Run;
 use mutants::Mutant;
@@ -40,9 +46,8 @@ pub(crate) struct Args {
     only: Vec<String>,
 
     /// Change the logic instead: comparisons, operators, constants, conditions
-    /// with their early returns, statements and bodies of functions. Needs
-    /// cargo-mutants (`cargo install --locked cargo-mutants`), which makes most
-    /// of these mutants; the tests run first, then the models
+    /// with their early returns, statements and bodies of functions; the tests
+    /// run first, then the models
     #[arg(long)]
     logic: bool,
 
@@ -63,7 +68,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "logic")]
     no_models: bool,
 
-    /// Leave out what an earlier run has seen caught, timed out or not compile
+    /// Leave out what an earlier run has seen caught, timed out or not compile,
+    /// and what has survived the tests and models as they are now
     #[arg(long)]
     resume: bool,
 
@@ -74,6 +80,15 @@ pub(crate) struct Args {
     /// Run nothing, and count the verdicts of earlier runs
     #[arg(long)]
     known: bool,
+
+    /// Start no mutant after this many minutes; `--resume` goes on
+    #[arg(long, value_name = "N")]
+    minutes: Option<u64>,
+
+    /// How many mutants run at a time: twice the number of processors otherwise,
+    /// since many hang
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
 }
 
 impl Args {
@@ -102,24 +117,44 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         return Ok(());
     }
     let directory = loom::target(&root).with_file_name("mutate");
-    let copy = Copy::new(&root, directory.join("tree"))?;
+    let original = Copy::new(&root, directory.join("tree"))?;
     // The mutants are those of the copy: the tree may be edited meanwhile.
-    let (files, mutants) = find(&copy.root, &packages, args)?;
+    let (files, mutants) = find(&original.root, &packages, args)?;
     let argued = Argued::read(&root, args.logic)?;
-    let mut run = Run {
-        suites: judge::suites(&copy.root, &packages),
-        copy,
-        target: directory.join("target"),
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let resume = args.resume || args.known;
+    let run = Run {
+        original,
+        packages: &packages,
+        mutants: &mutants,
         stages: args.stages(),
         own: args.own || args.logic,
-        argued: args.argued,
-        known: args.known,
+        resume,
+        jobs: args.jobs.unwrap_or(2 * processors),
+        end: args
+            .minutes
+            .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes)),
+        book: Mutex::new(Book::open(directory.join("verdicts"), resume)),
+        directory,
     };
-    let book = Book::open(directory.join("verdicts"), args.resume || args.known);
-    let (tally, survivors) = run.judge_all(&packages, &mutants, &argued, book)?;
+    let mut verdicts = run.known((!args.argued).then_some(&argued));
+    if !args.known {
+        run.judge_all(&mut verdicts)?;
+    }
+    let mut tally = Tally::default();
+    let mut open = Vec::new();
+    for (mutant, mut verdict) in mutants.iter().zip(verdicts) {
+        match &verdict {
+            Verdict::Survived(_) if argued.contains(mutant) => verdict = Verdict::Argued,
+            Verdict::Survived(what) => open.push((mutant, what.clone())),
+            Verdict::Argued | Verdict::NotRun => {}
+            _ if argued.contains(mutant) => println!("needless  {}", mutant.row()),
+            _ => {}
+        }
+        tally.count(mutant, &verdict);
+    }
     print!("{tally}");
-    let stale = argued.stale(&files, &mutants);
-    conclude(args, &tally, &survivors, &stale)
+    conclude(args, &tally, &open, &argued.stale(&files, &mutants))
 }
 
 /// The files that a user names, and their mutants.
@@ -132,7 +167,6 @@ fn find(
     let mut found = Vec::new();
     let mut named = BTreeSet::new();
     for package in packages {
-        let mut sources = Vec::new();
         for (path, text) in text::sources(root, package)? {
             let names = |name: &&String| {
                 path.ends_with(name) || package.name == **name || package.dir.ends_with(name)
@@ -153,16 +187,11 @@ fn find(
             let file = File::new(&package.name, path, &text)?;
             if file.path.starts_with("crates") && !file.is_apart() {
                 files.insert(file.path.clone());
-                sources.push((file, text));
+                found.extend(match args.logic {
+                    true => logic::of(&file, &text)?,
+                    false => mutants::of(&file, &text),
+                });
             }
-        }
-        if args.logic {
-            found.extend(logic::of(root, &package.name, &sources)?);
-        } else {
-            let mutants = sources
-                .iter()
-                .flat_map(|(file, text)| mutants::of(file, text));
-            found.extend(mutants);
         }
     }
     if let Some(stranger) = args.only.iter().find(|name| !named.contains(name)) {
@@ -176,9 +205,9 @@ fn find(
 }
 
 /// Names the survivors that the list does not argue, as rows for it.
-fn conclude(args: &Args, tally: &Tally, open: &[&Mutant], stale: &[&str]) -> Result<()> {
-    for mutant in open {
-        println!("open   {} line {}", mutant.row(), mutant.line);
+fn conclude(args: &Args, tally: &Tally, open: &[(&Mutant, String)], stale: &[&str]) -> Result<()> {
+    for (mutant, what) in open {
+        println!("open   {} line {}, {what}", mutant.row(), mutant.line);
     }
     for row in stale {
         println!("stale  {row}");

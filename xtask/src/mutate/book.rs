@@ -17,10 +17,23 @@ pub(super) enum Verdict {
     /// This test or model did not end in time.
     TimedOut(String),
     DoesNotCompile,
-    Survived,
+    /// What has run: [`super::judge`] words it.
+    Survived(String),
     /// The list says why no test can see it.
     Argued,
     NotRun,
+}
+
+impl Verdict {
+    fn words(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Self::Caught(name) => Some(("caught", name)),
+            Self::TimedOut(name) => Some(("timed out", name)),
+            Self::DoesNotCompile => Some(("does not compile", "")),
+            Self::Survived(what) => Some(("survived", what)),
+            Self::Argued | Self::NotRun => None,
+        }
+    }
 }
 
 /// One line a verdict: the mutant's key, the verdict and the name of a test.
@@ -45,12 +58,8 @@ impl Book {
     }
 
     pub(super) fn note(&mut self, mutant: &Mutant, verdict: &Verdict) -> Result<()> {
-        let (word, name) = match verdict {
-            Verdict::Caught(name) => ("caught", name.as_str()),
-            Verdict::TimedOut(name) => ("timed out", name.as_str()),
-            Verdict::DoesNotCompile => ("does not compile", ""),
-            Verdict::Survived => ("survived", ""),
-            Verdict::Argued | Verdict::NotRun => return Ok(()),
+        let Some((word, name)) = verdict.words() else {
+            return Ok(());
         };
         let mut file = fs::File::options()
             .create(true)
@@ -69,7 +78,7 @@ fn parse(line: &str) -> Option<(String, Verdict)> {
         "caught" => Verdict::Caught(name.to_owned()),
         "timed out" => Verdict::TimedOut(name.to_owned()),
         "does not compile" => Verdict::DoesNotCompile,
-        "survived" => Verdict::Survived,
+        "survived" => Verdict::Survived(name.to_owned()),
         _ => return None,
     };
     Some((key.to_owned(), verdict))

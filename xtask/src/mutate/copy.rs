@@ -1,6 +1,6 @@
 //! The copy of the working tree in which files are changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,9 +13,7 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    /// Makes `root` hold what git knows of `original` or does not ignore. A file
-    /// that is as it should be is left as it is, so that cargo does not build it
-    /// anew; one that an earlier run left changed is not.
+    /// Makes `root` hold what git knows of `original` or does not ignore.
     pub(crate) fn new(original: &Path, root: PathBuf) -> Result<Self> {
         let output = Command::new("git")
             .current_dir(original)
@@ -30,16 +28,42 @@ impl Copy {
             .context("cannot start git")?;
         ensure!(output.status.success(), "git ls-files: {}", output.status);
         let listing = String::from_utf8(output.stdout)?;
+        let copy = Self { root };
+        let names = listing.split_terminator('\0').map(PathBuf::from);
+        copy.fill(original, names, &BTreeMap::new())?;
+        Ok(copy)
+    }
+
+    /// Makes it hold what another copy holds, with some files changed or added.
+    pub(crate) fn mirror(&self, other: &Path, changed: &BTreeMap<PathBuf, String>) -> Result<()> {
+        let mut names = Vec::new();
+        list(other, Path::new(""), &mut names)?;
+        self.fill(other, names.into_iter(), changed)
+    }
+
+    /// A file that is as it should be is left as it is, so that cargo does not
+    /// build it anew; one that an earlier run left changed is not.
+    fn fill(
+        &self,
+        original: &Path,
+        names: impl Iterator<Item = PathBuf>,
+        changed: &BTreeMap<PathBuf, String>,
+    ) -> Result<()> {
         let mut wanted = BTreeSet::new();
-        for name in listing.split_terminator('\0') {
+        for name in names {
             // Of a file that was removed git may still know.
-            if let Ok(bytes) = fs::read(original.join(name)) {
-                put(&root.join(name), &bytes)?;
-                wanted.insert(root.join(name));
+            if !changed.contains_key(&name)
+                && let Ok(bytes) = fs::read(original.join(&name))
+            {
+                put(&self.root.join(&name), &bytes)?;
+                wanted.insert(self.root.join(name));
             }
         }
-        remove_others(&root, &wanted)?;
-        Ok(Self { root })
+        for (name, text) in changed {
+            self.write(name, text)?;
+            wanted.insert(self.root.join(name));
+        }
+        remove_others(&self.root, &wanted)
     }
 
     /// Writes one file of the copy.
@@ -56,6 +80,18 @@ fn put(path: &Path, bytes: &[u8]) -> Result<()> {
         fs::create_dir_all(dir)?;
     }
     fs::write(path, bytes).with_context(|| path.display().to_string())
+}
+
+/// The files under a directory, relative to `root`.
+fn list(root: &Path, dir: &Path, names: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(root.join(dir))? {
+        let path = dir.join(entry?.file_name());
+        match root.join(&path).is_dir() {
+            true => list(root, &path, names)?,
+            false => names.push(path),
+        }
+    }
+    Ok(())
 }
 
 fn remove_others(dir: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {

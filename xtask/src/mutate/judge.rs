@@ -1,30 +1,24 @@
-//! Runs tests and models on each mutant, in a copy of the tree.
+//! Runs tests and models on each mutant.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::slice;
-use std::time::{Duration, Instant};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result};
 
 use super::argued::Argued;
 use super::book::{Book, Verdict};
 use super::copy::Copy;
+use super::lab::{Lab, Place};
 use super::mutants::Mutant;
-use super::suite::{self, Kind, Outcome, Stage, Suite};
-use super::tally::Tally;
+use super::suite::{Outcome, Stage, Suite};
+use crate::tidy::text;
 use crate::workspace::Package;
-
-/// The time limit of a suite of models, with one switch, beyond five times what
-/// it takes without a mutant.
-const MORE_FOR_MODELS: Duration = Duration::from_secs(60);
-
-/// The same for a suite of tests.
-const MORE_FOR_TESTS: Duration = Duration::from_secs(12);
-
-/// The time limit of a suite that is explored as far as in CI.
-const LIMIT_OF_FULL: Duration = Duration::from_secs(1800);
 
 /// The packages whose models may see a mutant of `package`: itself, and those
 /// that are built on it.
@@ -37,150 +31,263 @@ pub(super) fn judges(packages: &[Package], package: &str) -> Vec<String> {
     std::iter::once(package.to_owned()).chain(above).collect()
 }
 
-pub(super) struct Run {
-    pub(super) copy: Copy,
-    pub(super) target: PathBuf,
-    /// By package and kind. The suites that catch most come first, in the course
-    /// of time.
-    pub(super) suites: BTreeMap<(String, Kind), Vec<Suite>>,
+pub(super) struct Run<'a> {
+    pub(super) directory: PathBuf,
+    /// The tree as it is when the run begins, and with one mutant at a time.
+    pub(super) original: Copy,
+    pub(super) packages: &'a [Package],
+    pub(super) mutants: &'a [Mutant],
     /// What is run on a mutant until something fails.
     pub(super) stages: &'static [Stage],
     /// Whether the crates above the mutant's own are left out.
     pub(super) own: bool,
-    /// Whether argued mutants are run.
-    pub(super) argued: bool,
-    /// Whether nothing is run, and only earlier verdicts are counted.
-    pub(super) known: bool,
+    /// Whether what earlier runs found out is believed.
+    pub(super) resume: bool,
+    /// How many mutants run at a time.
+    pub(super) jobs: usize,
+    /// No mutant starts later.
+    pub(super) end: Option<Instant>,
+    pub(super) book: Mutex<Book>,
 }
 
-impl Run {
-    /// Judges each mutant, and returns those that survive.
-    pub(super) fn judge_all<'a>(
-        &mut self,
-        packages: &[Package],
-        mutants: &'a [Mutant],
-        argued: &Argued,
-        mut book: Book,
-    ) -> Result<(Tally, Vec<&'a Mutant>)> {
-        let mut tally = Tally::default();
-        let mut survivors = Vec::new();
-        for mutant in mutants {
-            let start = Instant::now();
-            let is_argued = argued.contains(mutant);
-            let mut verdict = match book.verdict(mutant) {
-                _ if is_argued && !self.argued => Verdict::Argued,
-                // New tests may catch a survivor.
-                Some(earlier) if self.known || *earlier != Verdict::Survived => earlier.clone(),
-                _ if self.known => Verdict::NotRun,
-                _ if self.own => self.judge(slice::from_ref(&mutant.package), mutant)?,
-                _ => self.judge(&judges(packages, &mutant.package), mutant)?,
-            };
-            if book.verdict(mutant) != Some(&verdict) {
-                book.note(mutant, &verdict)?;
-            }
-            if is_argued && verdict == Verdict::Survived {
-                verdict = Verdict::Argued;
-            } else if is_argued && verdict != Verdict::Argued {
-                println!("needless  {}", mutant.row());
-            }
-            if !self.known {
-                let seconds = start.elapsed().as_secs_f64();
-                println!("{} ({seconds:.0} s)", line(mutant, &verdict));
-            }
-            tally.count(mutant, &verdict);
-            if verdict == Verdict::Survived {
-                survivors.push(mutant);
-            }
+/// A stage of one package.
+struct Round<'a, 'b> {
+    lab: &'b mut Lab<'a>,
+    stage: Stage,
+    /// What tells the tests from others.
+    tests: u64,
+}
+
+impl Run<'_> {
+    /// What earlier runs found out.
+    pub(super) fn known(&self, argued: Option<&Argued>) -> Vec<Verdict> {
+        let book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |mutant: &Mutant| match book.verdict(mutant) {
+            _ if argued.is_some_and(|argued| argued.contains(mutant)) => Verdict::Argued,
+            Some(earlier) => earlier.clone(),
+            None => Verdict::NotRun,
+        };
+        self.mutants.iter().map(known).collect()
+    }
+
+    /// Judges each mutant that has no verdict.
+    pub(super) fn judge_all(&self, verdicts: &mut [Verdict]) -> Result<()> {
+        let packages: BTreeSet<_> = self.mutants.iter().map(|mutant| &mutant.package).collect();
+        for name in packages {
+            let package = self.packages.iter().find(|package| package.name == *name);
+            let package = package.context("a package of the workspace")?;
+            self.judge_package(package, verdicts)
+                .with_context(|| name.clone())?;
         }
-        Ok((tally, survivors))
+        Ok(())
     }
 
-    fn judge(&mut self, judges: &[String], mutant: &Mutant) -> Result<Verdict> {
-        let original = fs::read_to_string(self.copy.root.join(&mutant.path))?;
-        let mutated = mutant.apply(&original);
-        let verdict = self.run_stages(judges, mutant, &original, &mutated);
-        self.copy.write(&mutant.path, &original)?;
-        verdict
+    fn judge_package(&self, package: &Package, verdicts: &mut [Verdict]) -> Result<()> {
+        let numbered = (1..).zip(self.mutants);
+        let mutants: Vec<_> = numbered
+            .filter(|(_, mutant)| mutant.package == package.name)
+            .collect();
+        let judges = match self.own {
+            true => vec![package.name.clone()],
+            false => judges(self.packages, &package.name),
+        };
+        let place = Place {
+            directory: &self.directory,
+            original: &self.original,
+            package: &package.name,
+            dir: &package.dir,
+            judges: &judges,
+            mutants: &mutants,
+        };
+        let tests = fingerprint(&self.original, package)?;
+        let mut labs = Vec::<(_, Lab<'_>)>::new();
+        for &stage in self.stages {
+            let is_open = |verdict: &Verdict| match verdict {
+                Verdict::NotRun => true,
+                Verdict::Survived(what) => !has_survived(what, tests, stage),
+                _ => false,
+            };
+            let open: Vec<_> = mutants
+                .iter()
+                .copied()
+                .filter(|(id, _)| is_open(&verdicts[id - 1]))
+                .collect();
+            if open.is_empty() {
+                continue;
+            }
+            let kind = stage.kind();
+            if !labs.iter().any(|(of, _)| *of == kind) {
+                labs.push((kind, Lab::new(&place, kind, self.resume)?));
+            }
+            let (_, lab) = labs
+                .iter_mut()
+                .find(|(of, _)| *of == kind)
+                .context("a lab")?;
+            if lab.suites.is_empty() {
+                continue;
+            }
+            self.judge(&mut Round { lab, stage, tests }, open, verdicts)?;
+        }
+        Ok(())
     }
 
-    fn run_stages(
-        &mut self,
-        judges: &[String],
-        mutant: &Mutant,
-        original: &str,
-        mutated: &str,
-    ) -> Result<Verdict> {
-        for judge in judges {
-            // Most are caught by the first stage; the later ones take long.
-            for &stage in self.stages {
-                if !self.is_timed(judge, stage.kind()) {
-                    self.copy.write(&mutant.path, original)?;
-                    self.time(judge, stage.kind())?;
+    /// Runs one stage on the mutants that are open.
+    fn judge(
+        &self,
+        round: &mut Round<'_, '_>,
+        open: Vec<(usize, &Mutant)>,
+        verdicts: &mut [Verdict],
+    ) -> Result<()> {
+        let alone = |(id, _): &(usize, &Mutant)| round.lab.left_out.contains_key(id);
+        let (alone, together): (Vec<_>, Vec<_>) = open.into_iter().partition(alone);
+        let order: Vec<usize> = (0..round.lab.suites.len()).collect();
+        let shared = Mutex::new((order, verdicts));
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<()> {
+            // ORDERING: Relaxed; the number is all that the threads share by it.
+            while let Some(&(id, mutant)) = together.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if self.is_over() {
+                    break;
                 }
-                self.copy.write(&mutant.path, mutated)?;
-                let verdict = self.run_stage(judge, stage)?;
-                if verdict != Verdict::Survived {
+                let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let order = lock().0.clone();
+                let mut verdict = None;
+                for place in order {
+                    let suite = &round.lab.suites[place];
+                    if suite.reached.contains(&id) {
+                        verdict = failure(suite, &suite.run(round.stage, id)?);
+                    }
+                    if verdict.is_some() {
+                        // What has caught this one may catch the next.
+                        let order = &mut lock().0;
+                        let now = order.iter().position(|&other| other == place);
+                        order[..=now.unwrap_or_default()].rotate_right(1);
+                        break;
+                    }
+                }
+                let verdict = verdict.unwrap_or_else(|| round.survived(id));
+                self.note(mutant, &verdict)?;
+                lock().1[id - 1] = verdict;
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.jobs).map(|_| scope.spawn(work)).collect();
+            let join = |worker: thread::ScopedJoinHandle<'_, _>| {
+                worker
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            workers.into_iter().try_for_each(join)
+        })?;
+        let (order, verdicts) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (id, mutant) in alone {
+            if self.is_over() {
+                break;
+            }
+            let verdict = match round.lab.left_out.get(&id) {
+                Some(true) => Verdict::DoesNotCompile,
+                _ => self.judge_alone(round, &order, id, mutant)?,
+            };
+            self.note(mutant, &verdict)?;
+            verdicts[id - 1] = verdict;
+        }
+        Ok(())
+    }
+
+    /// Builds and runs the suites of a mutant that could not be put in with the
+    /// others.
+    fn judge_alone(
+        &self,
+        round: &Round<'_, '_>,
+        order: &[usize],
+        id: usize,
+        mutant: &Mutant,
+    ) -> Result<Verdict> {
+        let path = &mutant.path;
+        let text = fs::read_to_string(self.original.root.join(path))?;
+        self.original.write(path, &mutant.apply(&text))?;
+        let verdict = || -> Result<Verdict> {
+            for &place in order {
+                let suite = &round.lab.suites[place];
+                let Some(program) = round.lab.build_alone(suite)? else {
+                    return Ok(Verdict::DoesNotCompile);
+                };
+                let suite = Suite {
+                    program,
+                    ..suite.clone()
+                };
+                if let Some(verdict) = failure(&suite, &suite.run(round.stage, 0)?) {
                     return Ok(verdict);
                 }
             }
-        }
-        Ok(Verdict::Survived)
-    }
-
-    /// Runs the suites of a package on the copy as it is, until one fails.
-    fn run_stage(&mut self, package: &str, stage: Stage) -> Result<Verdict> {
-        let suites = self.suites.get_mut(&(package.to_owned(), stage.kind()));
-        let suites = suites.map_or(&mut [][..], Vec::as_mut_slice);
-        for place in 0..suites.len() {
-            let suite = &suites[place];
-            let usual = suite.time.unwrap_or_default() * 5;
-            let limit = match stage {
-                Stage::Tests => usual + MORE_FOR_TESTS,
-                Stage::Shallow => usual + MORE_FOR_MODELS,
-                Stage::Full => LIMIT_OF_FULL,
-            };
-            let verdict = match suite::run(&self.copy.root, &self.target, suite, stage, limit)? {
-                Outcome::AllPassed => continue,
-                Outcome::Failed(test) => Verdict::Caught(format!("{}::{test}", suite.name)),
-                Outcome::TimedOut(test) => Verdict::TimedOut(format!("{}::{test}", suite.name)),
-                Outcome::DoesNotCompile => Verdict::DoesNotCompile,
-            };
-            suites[..=place].rotate_right(1);
-            return Ok(verdict);
-        }
-        Ok(Verdict::Survived)
-    }
-
-    fn is_timed(&self, package: &str, kind: Kind) -> bool {
-        let suites = self.suites.get(&(package.to_owned(), kind));
-        let mut suites = suites.into_iter().flatten();
-        suites.all(|suite| suite.time.is_some())
-    }
-
-    /// Runs the suites of a package without a mutant, once: a failure then would
-    /// catch every mutant. The time sets the limits, and the shortest runs first.
-    fn time(&mut self, package: &str, kind: Kind) -> Result<()> {
-        let Some(suites) = self.suites.get_mut(&(package.to_owned(), kind)) else {
-            return Ok(());
+            Ok(round.survived(id))
         };
-        for suite in &mut *suites {
-            let (root, target) = (&self.copy.root, &self.target);
-            let stage = match kind {
-                Kind::Tests => Stage::Tests,
-                Kind::Models => Stage::Shallow,
-            };
-            suite::build(root, target, suite)?;
-            let start = Instant::now();
-            let outcome = suite::run(root, target, suite, stage, LIMIT_OF_FULL)?;
-            ensure!(
-                outcome == Outcome::AllPassed,
-                "{package} {} fails without a mutant: {outcome:?}",
-                suite.name
-            );
-            suite.time = Some(start.elapsed());
+        let verdict = verdict();
+        self.original.write(path, &text)?;
+        verdict
+    }
+
+    fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    fn note(&self, mutant: &Mutant, verdict: &Verdict) -> Result<()> {
+        println!("{}", line(mutant, verdict));
+        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        book.note(mutant, verdict)
+    }
+}
+
+impl Round<'_, '_> {
+    fn survived(&self, id: usize) -> Verdict {
+        let reached = self
+            .lab
+            .suites
+            .iter()
+            .filter(|suite| suite.reached.contains(&id));
+        let names: Vec<_> = reached.map(|suite| suite.name.as_str()).collect();
+        let names = match names.is_empty() {
+            _ if self.lab.left_out.contains_key(&id) => "built alone".to_owned(),
+            true => "reached by none".to_owned(),
+            false => format!("reached by {}", names.join(", ")),
+        };
+        let Self { stage, tests, .. } = self;
+        Verdict::Survived(format!(
+            "{tests:016x} {} {stage:?}: {names}",
+            *stage as usize
+        ))
+    }
+}
+
+/// Whether a mutant with this verdict has survived a stage of the same tests.
+fn has_survived(what: &str, tests: u64, stage: Stage) -> bool {
+    let mut words = what.split(' ');
+    let same = words.next() == Some(&format!("{tests:016x}"));
+    let reached = words.next().and_then(|word| word.parse().ok());
+    same && reached.is_some_and(|reached: usize| reached >= stage as usize)
+}
+
+/// What tells the tests of a package, which is not about its mutants, from those
+/// of another time.
+fn fingerprint(original: &Copy, package: &Package) -> Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for (path, text) in text::sources(&original.root, package)? {
+        if path
+            .iter()
+            .any(|part| part == "tests" || part == "tests.rs")
+        {
+            (path, text).hash(&mut hasher);
         }
-        suites.sort_by_key(|suite| suite.time);
-        Ok(())
+    }
+    Ok(hasher.finish())
+}
+
+fn failure(suite: &Suite, outcome: &Outcome) -> Option<Verdict> {
+    match outcome {
+        Outcome::AllPassed => None,
+        Outcome::Failed(test) => Some(Verdict::Caught(format!("{}::{test}", suite.name))),
+        Outcome::TimedOut(test) => Some(Verdict::TimedOut(format!("{}::{test}", suite.name))),
     }
 }
 
@@ -189,20 +296,8 @@ fn line(mutant: &Mutant, verdict: &Verdict) -> String {
         Verdict::Caught(test) => format!("caught    {mutant} -- {test}"),
         Verdict::TimedOut(test) => format!("timed out {mutant} -- {test}"),
         Verdict::DoesNotCompile => format!("unviable  {mutant}"),
-        Verdict::Survived => format!("SURVIVED  {mutant}"),
+        Verdict::Survived(what) => format!("SURVIVED  {mutant} -- {what}"),
         Verdict::Argued => format!("argued    {mutant}"),
         Verdict::NotRun => format!("not run   {mutant}"),
     }
-}
-
-/// The suites of models of each package, and its suites of tests.
-pub(super) fn suites(root: &Path, packages: &[Package]) -> BTreeMap<(String, Kind), Vec<Suite>> {
-    let mut suites = BTreeMap::new();
-    for package in packages {
-        for kind in [Kind::Tests, Kind::Models] {
-            let of_kind = suite::of(root, package, kind);
-            suites.insert((package.name.clone(), kind), of_kind);
-        }
-    }
-    suites
 }

@@ -1,13 +1,9 @@
-//! Changes of what the code computes.
-//!
-//! cargo-mutants replaces bodies of functions, operators, match arms and match
-//! guards: see [`listed`]. [`syntax`] adds what it lacks.
+//! Changes of what the code computes: see [`syntax`].
 
-mod listed;
 mod syntax;
+mod values;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
@@ -30,23 +26,12 @@ pub(super) fn is_default(package: &str) -> bool {
     CRATES.contains(&package)
 }
 
-/// The mutants of some files of a package.
-pub(super) fn of(root: &Path, package: &str, files: &[(File, String)]) -> Result<Vec<Mutant>> {
-    if files.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut listed = listed::of(root, package)?;
-    let mut found = Vec::new();
-    for (file, text) in files {
-        let mut changes = syntax::changes(text).with_context(|| file.path.display().to_string())?;
-        for entry in listed.remove(&file.path).unwrap_or_default() {
-            changes.push(entry.change(text).context("cargo-mutants names no place")?);
-        }
-        changes.sort_by_key(|change| change.range.start);
-        number(file, &mut changes);
-        found.extend(mutants::in_order(file, changes));
-    }
-    Ok(found)
+/// The mutants of a file.
+pub(super) fn of(file: &File, text: &str) -> Result<Vec<Mutant>> {
+    let mut changes = syntax::changes(text).with_context(|| file.path.display().to_string())?;
+    changes.sort_by_key(|change| change.range.start);
+    number(file, &mut changes);
+    Ok(mutants::in_order(file, changes))
 }
 
 /// Tells changes of one function apart that have the same words.

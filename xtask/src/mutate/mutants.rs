@@ -12,6 +12,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use super::schema::Schema;
 use crate::tidy::text::File;
 
 /// The line above a check that precedes sleep.
@@ -34,6 +35,8 @@ pub(crate) struct Mutant {
     pub(crate) place: usize,
     range: Range<usize>,
     replacement: String,
+    /// None where a switch cannot be asked.
+    pub(super) schema: Option<Schema>,
 }
 
 impl Mutant {
@@ -106,6 +109,7 @@ pub(super) fn in_order(file: &File, mut changes: Vec<Change>) -> Vec<Mutant> {
             place: 0,
             range: change.range,
             replacement: change.replacement,
+            schema: change.schema,
         };
         let before = like.entry(mutant.key()).or_insert(0);
         mutant.place = *before;
@@ -122,6 +126,7 @@ pub(super) struct Change {
     pub(super) line: usize,
     pub(super) range: Range<usize>,
     pub(super) replacement: String,
+    pub(super) schema: Option<Schema>,
 }
 
 /// Each ordering stronger than `Relaxed`, weakened.
@@ -137,6 +142,10 @@ fn orderings(file: &File) -> Vec<Change> {
                 line: token.line,
                 range: token.bytes.clone(),
                 replacement: (*weaker).to_owned(),
+                schema: Some(Schema::other(
+                    file.tokens[index].bytes.start..token.bytes.end,
+                    &format!("Ordering::{weaker}"),
+                )),
             });
         }
     }
@@ -178,10 +187,12 @@ fn fences(file: &File) -> Vec<Change> {
         .map(|index| {
             let name = &file.tokens[index];
             let close = index + 1 + file.group(index + 1).len();
+            let range = name.bytes.start..file.tokens[close].bytes.end;
             Change {
                 words: "fence removed".to_owned(),
                 line: name.line,
-                range: name.bytes.start..file.tokens[close].bytes.end,
+                schema: Some(Schema::other(range.clone(), "()")),
+                range,
                 replacement: "()".to_owned(),
             }
         })
@@ -199,14 +210,16 @@ fn checks(file: &File, text: &str) -> Vec<Change> {
         };
         let range = check(file, first);
         let check = text[range.clone()].to_owned();
+        let has_pattern = check.starts_with("let ");
         changes.push(Change {
             words: format!("`{}` never holds", one_line(&check)),
             line: file.tokens[first].line,
             // The name of a pattern is used behind it, so that one stays.
-            replacement: match check.starts_with("let ") {
+            replacement: match has_pattern {
                 true => format!("false && {check}"),
                 false => "false".to_owned(),
             },
+            schema: Some(Schema::never(range.clone(), has_pattern)),
             range,
         });
     }

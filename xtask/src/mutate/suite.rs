@@ -1,49 +1,44 @@
-//! Building and running one suite of tests or models of the copy.
+//! Running one suite of tests or models, with a mutant switched on.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
-use serde_json::Value;
-
-use crate::loom;
-use crate::steps::cargo;
-use crate::tidy::text;
-use crate::workspace::Package;
+use anyhow::{Context as _, Result, ensure};
 
 /// The address space that a suite may have, in KiB: a mutant may allocate
 /// without end.
 const ADDRESS_SPACE: u64 = 16 << 20;
 
-/// The name of the suite of a crate's unit tests.
-const UNIT_TESTS: &str = "unit tests";
-
-/// A suite, and how long it takes when nothing is changed.
+/// A program of tests or models.
 #[derive(Clone, Debug)]
-pub(crate) struct Suite {
-    pub(crate) package: String,
+pub(super) struct Suite {
+    pub(super) package: String,
+    pub(super) name: String,
     /// The directory of the package.
-    pub(crate) dir: PathBuf,
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
-    /// Of models with one switch, once it is known.
-    pub(crate) time: Option<Duration>,
+    pub(super) dir: PathBuf,
+    pub(super) program: PathBuf,
+    /// What it takes when no mutant is on.
+    pub(super) usual: Cost,
+    /// The numbers of the mutants that it reaches.
+    pub(super) reached: BTreeSet<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     Tests,
     Models,
 }
 
 /// One round of suites, and how far models are explored in it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Stage {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
     Tests,
     /// Models with one involuntary switch.
     Shallow,
@@ -52,91 +47,127 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    pub(crate) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> Kind {
         match self {
             Self::Tests => Kind::Tests,
             Self::Shallow | Self::Full => Kind::Models,
         }
     }
-}
 
-/// The suites of one kind that a package has.
-pub(crate) fn of(root: &Path, package: &Package, kind: Kind) -> Vec<Suite> {
-    let names = match kind {
-        Kind::Models => loom::suites(&root.join(&package.dir)).into_iter().collect(),
-        Kind::Tests => tests(root, package),
-    };
-    let suite = |name| Suite {
-        package: package.name.clone(),
-        dir: root.join(&package.dir),
-        name,
-        kind,
-        time: None,
-    };
-    names.into_iter().map(suite).collect()
-}
-
-/// The names of a package's suites of tests.
-fn tests(root: &Path, package: &Package) -> Vec<String> {
-    let mut names = Vec::new();
-    let sources = text::sources(root, package).unwrap_or_default();
-    let has_tests = |text: &str| text.contains("#[cfg(test)]") || text.contains("#[cfg(all(test,");
-    if sources.iter().any(|(_, text)| has_tests(text)) {
-        names.push(UNIT_TESTS.to_owned());
-    }
-    let entries = fs::read_dir(root.join(&package.dir).join("tests"));
-    for entry in entries.into_iter().flatten().flatten() {
-        let file = entry.file_name().to_string_lossy().into_owned();
-        if let Some(name) = file.strip_suffix(".rs")
-            && !name.starts_with("loom_")
-        {
-            names.push(name.to_owned());
+    /// How long a suite may take that usually takes `usual`.
+    fn limit(self, usual: Cost) -> Limit {
+        let more = |seconds| Duration::from_secs(seconds);
+        let of = |idle, processor, wall| Limit {
+            idle: usual.wall * 3 + more(idle),
+            processor: usual.processor * 4 + more(processor),
+            wall: usual.wall * 10 + more(wall),
+        };
+        match self {
+            Self::Tests => of(5, 5, 60),
+            Self::Shallow => of(20, 60, 300),
+            Self::Full => of(20, 1800, 3600),
         }
     }
-    names
+}
+
+/// What a run has cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cost {
+    pub(super) wall: Duration,
+    pub(super) processor: Duration,
+}
+
+/// When a run is over. Where others use the processors too, a run that makes
+/// progress takes longer than usual; one that hangs uses no processor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    /// Without a word, and without a tick of a processor.
+    idle: Duration,
+    processor: Duration,
+    wall: Duration,
 }
 
 /// How a suite took a mutant.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(super) enum Outcome {
     AllPassed,
     /// The name of the first that failed.
     Failed(String),
     /// The name of the one that did not come to an end.
     TimedOut(String),
-    DoesNotCompile,
 }
 
-/// Builds a suite and runs it until a test or model fails; models one after the
-/// other, and without the canaries, which fail of their own.
-pub(crate) fn run(
-    root: &Path,
-    target: &Path,
-    suite: &Suite,
-    stage: Stage,
-    limit: Duration,
-) -> Result<Outcome> {
-    let Some(program) = build(root, target, suite)? else {
-        return Ok(Outcome::DoesNotCompile);
-    };
-    let mut tests = Command::new("sh");
-    tests.args([
-        "-c",
-        &format!("ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\""),
-    ]);
-    tests.arg(program);
-    if suite.kind == Kind::Models {
-        tests.args(["--skip", "canary", "--test-threads", "1"]);
+impl Suite {
+    /// Runs it with a mutant on until a test or model fails; models one after the
+    /// other, and without the canaries, which fail of their own.
+    pub(super) fn run(&self, stage: Stage, mutant: usize) -> Result<Outcome> {
+        let mut command = self.command(stage);
+        command.env("RADDLE_MUTANT", mutant.to_string());
+        Ok(execute(&mut command, stage.limit(self.usual))?.0)
     }
-    match stage {
-        Stage::Shallow => tests.env("LOOM_MAX_PREEMPTIONS", "1"),
-        Stage::Tests | Stage::Full => tests.env_remove("LOOM_MAX_PREEMPTIONS"),
-    };
-    let mut child = tests
-        // As under cargo.
-        .current_dir(&suite.dir)
-        .env_remove("RADDLE_LOOM_LONG")
-        .env_remove("RADDLE_LOOM_COMPLETE")
+
+    /// Runs it with no mutant on: it must pass. Learns what that costs, and which
+    /// mutants it reaches. An earlier run of the same program is good enough.
+    pub(super) fn try_out(&mut self, stage: Stage) -> Result<()> {
+        let map = self.program.with_extension("reached");
+        let cost = self.program.with_extension("cost");
+        let age = |path: &Path| fs::metadata(path).and_then(|data| data.modified());
+        if age(&cost).ok() < age(&self.program).ok() {
+            fs::write(&map, [])?;
+            let mut command = self.command(stage);
+            command.env("RADDLE_MUTANTS_REACHED", &map);
+            let (outcome, spent) = execute(&mut command, Stage::Full.limit(Cost::default()))?;
+            ensure!(
+                outcome == Outcome::AllPassed,
+                "{} {} fails without a mutant: {outcome:?}",
+                self.package,
+                self.name
+            );
+            let millis = |time: Duration| time.as_millis();
+            fs::write(
+                &cost,
+                format!("{} {}", millis(spent.wall), millis(spent.processor)),
+            )?;
+        }
+        let text = fs::read_to_string(&cost)?;
+        let mut times = text
+            .split(' ')
+            .map(|word| word.parse().map(Duration::from_millis));
+        let mut time = || times.next().context("half of a cost")?.context("no number");
+        self.usual = Cost {
+            wall: time()?,
+            processor: time()?,
+        };
+        let map = fs::read(&map)?;
+        self.reached = (0..map.len()).filter(|&mutant| map[mutant] == 1).collect();
+        Ok(())
+    }
+
+    fn command(&self, stage: Stage) -> Command {
+        let mut command = Command::new("sh");
+        let limited = format!("ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\"");
+        command.args(["-c", &limited]).arg(&self.program);
+        if stage.kind() == Kind::Models {
+            command.args(["--skip", "canary", "--test-threads", "1"]);
+        }
+        match stage {
+            Stage::Shallow => command.env("LOOM_MAX_PREEMPTIONS", "1"),
+            Stage::Tests | Stage::Full => command.env_remove("LOOM_MAX_PREEMPTIONS"),
+        };
+        command
+            // As under cargo.
+            .current_dir(&self.dir)
+            .env_remove("RADDLE_LOOM_LONG")
+            .env_remove("RADDLE_LOOM_COMPLETE");
+        command
+    }
+}
+
+/// Runs a program of tests until it is clear what comes of it.
+fn execute(command: &mut Command, limit: Limit) -> Result<(Outcome, Cost)> {
+    let start = Instant::now();
+    let mut child = command
+        .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -144,46 +175,10 @@ pub(crate) fn run(
         .context("cannot start the tests")?;
     let stdout = child.stdout.take().context("a child without output")?;
     let words = words_of(stdout);
-    let verdict = follow(&words, Instant::now() + limit);
+    let (outcome, processor) = follow(&words, child.id(), limit);
+    let wall = start.elapsed();
     end(&mut child)?;
-    Ok(verdict)
-}
-
-/// The program of a suite; None if it does not compile.
-pub(crate) fn build(root: &Path, target: &Path, suite: &Suite) -> Result<Option<PathBuf>> {
-    let args = ["test", "--no-run", "--message-format", "json"];
-    let mut command = cargo(root, &args);
-    command.args(["-p", &suite.package]);
-    match suite.name.as_str() {
-        UNIT_TESTS => command.arg("--lib"),
-        name => command.args(["--test", name]),
-    };
-    if suite.kind == Kind::Models {
-        let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-        flags.push_str(" --cfg raddle_loom");
-        command
-            .arg("--release")
-            .env("RUSTFLAGS", flags.trim_start());
-    }
-    let output = command
-        .env("CARGO_TARGET_DIR", target)
-        // Nobody reads a backtrace of it, and it is built again and again.
-        .env("CARGO_PROFILE_DEV_DEBUG", "false")
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-        .env("CARGO_INCREMENTAL", "1")
-        .stderr(Stdio::null())
-        .output()
-        .context("cannot start cargo")?;
-    let messages = String::from_utf8(output.stdout)?;
-    if !output.status.success() {
-        return Ok(None);
-    }
-    let program = messages.lines().rev().find_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let program = message["executable"].as_str()?;
-        (message["profile"]["test"] == true).then(|| program.into())
-    });
-    program.context("cargo names no program").map(Some)
+    Ok((outcome, Cost { wall, processor }))
 }
 
 /// Each word that a child prints, as soon as it is there: a model that does not
@@ -209,19 +204,23 @@ fn words_of(stdout: impl std::io::Read + Send + 'static) -> Receiver<String> {
 }
 
 /// Reads the verdicts of a suite: `test NAME ... ok`, one line each.
-fn follow(words: &Receiver<String>, deadline: Instant) -> Outcome {
+fn follow(words: &Receiver<String>, process: u32, limit: Limit) -> (Outcome, Duration) {
+    const INTERVAL: Duration = Duration::from_millis(250);
+    let start = Instant::now();
     let mut name = String::from("no model");
     // The words of the present line; what a model prints is none of a verdict.
     let mut line: Vec<String> = Vec::new();
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match words.recv_timeout(left) {
+    let mut progress = Instant::now();
+    let mut processor = Duration::ZERO;
+    let outcome = loop {
+        match words.recv_timeout(INTERVAL) {
             Ok(word) => {
+                progress = Instant::now();
                 line.push(word.trim_end().to_owned());
                 let so_far: Vec<_> = line.iter().map(String::as_str).collect();
                 match so_far[..] {
-                    ["test", "result:"] => return Outcome::AllPassed,
-                    ["test", .., "FAILED"] => return Outcome::Failed(name),
+                    ["test", "result:"] => break Outcome::AllPassed,
+                    ["test", .., "FAILED"] => break Outcome::Failed(name),
                     ["test", started] => started.clone_into(&mut name),
                     _ => {}
                 }
@@ -229,17 +228,45 @@ fn follow(words: &Receiver<String>, deadline: Instant) -> Outcome {
                     line.clear();
                 }
             }
-            Err(RecvTimeoutError::Timeout) => return Outcome::TimedOut(name),
+            Err(RecvTimeoutError::Timeout) => {}
             // The process has ended without a verdict: a panic while another
             // unwound, or a fault.
-            Err(RecvTimeoutError::Disconnected) => return Outcome::Failed(name),
+            Err(RecvTimeoutError::Disconnected) => break Outcome::Failed(name),
         }
-    }
+        let used = processor_time(process).unwrap_or(processor);
+        if used > processor {
+            processor = used;
+            progress = Instant::now();
+        }
+        let is_over = progress.elapsed() > limit.idle
+            || processor > limit.processor
+            || start.elapsed() > limit.wall;
+        if is_over {
+            break Outcome::TimedOut(name);
+        }
+    };
+    (outcome, processor_time(process).unwrap_or(processor))
 }
 
+/// What a process has used of the processors, where the system says so.
+fn processor_time(process: u32) -> Option<Duration> {
+    /// Of a tick, on every platform of Linux that has processes of users.
+    const MILLISECONDS: u64 = 10;
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let fields = text.rsplit_once(')')?.1.split_whitespace();
+    let ticks: Result<Vec<u64>, _> = fields.skip(11).take(2).map(str::parse).collect();
+    Some(Duration::from_millis(
+        ticks.ok()?.iter().sum::<u64>() * MILLISECONDS,
+    ))
+}
+
+/// Ends a child and what it has started.
 fn end(child: &mut Child) -> Result<()> {
-    // It may have ended by itself.
-    let _ = child.kill();
+    // They may have ended by themselves.
+    let _ = Command::new("kill")
+        .args(["-9", "--", &format!("-{}", child.id())])
+        .stderr(Stdio::null())
+        .status();
     child.wait()?;
     Ok(())
 }

@@ -42,7 +42,7 @@ fn column(verdict: &Verdict) -> usize {
         Verdict::TimedOut(_) => 2,
         Verdict::DoesNotCompile => 3,
         Verdict::Argued => 4,
-        Verdict::Survived => 5,
+        Verdict::Survived(_) => 5,
         Verdict::NotRun => 6,
     }
 }

@@ -32,6 +32,8 @@ fn args(only: &str) -> Args {
         resume: false,
         argued: false,
         known: false,
+        minutes: None,
+        jobs: None,
     }
 }
 

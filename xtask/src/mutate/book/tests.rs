@@ -11,7 +11,8 @@ fn a_run_that_resumes_knows_the_last_verdict_of_each_mutant() {
     let mutant = mutants::of(&file, text).remove(0);
     let mut book = Book::open(path.clone(), false);
     let caught = Verdict::Caught("loom_word::a_word".to_owned());
-    book.note(&mutant, &Verdict::Survived).unwrap();
+    book.note(&mutant, &Verdict::Survived("0 1".to_owned()))
+        .unwrap();
     book.note(&mutant, &caught).unwrap();
     let resumed = Book::open(path.clone(), true);
     assert_eq!(resumed.verdict(&mutant), Some(&caught));

@@ -1,19 +1,17 @@
 use super::*;
 
 /// What is made of the output of `script`.
-fn outcome(script: &str, limit: Duration) -> Outcome {
-    let mut child = Command::new("sh")
-        .args(["-c", script])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let words = words_of(child.stdout.take().unwrap());
-    let outcome = follow(&words, Instant::now() + limit);
-    end(&mut child).unwrap();
-    outcome
+fn outcome(script: &str, limit: Limit) -> Outcome {
+    execute(Command::new("sh").args(["-c", script]), limit)
+        .unwrap()
+        .0
 }
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Limit = Limit {
+    idle: Duration::from_secs(60),
+    processor: Duration::from_secs(60),
+    wall: Duration::from_secs(60),
+};
 
 #[test]
 fn a_suite_that_passes() {
@@ -36,10 +34,25 @@ fn one_that_ends_the_process_is_named() {
 }
 
 #[test]
-fn one_that_does_not_return_is_named() {
+fn one_that_waits_for_ever_is_named() {
     let script = "echo 'running 1 test'; printf 'test a ... '; exec sleep 600";
-    let limit = Duration::from_millis(500);
+    let idle = Duration::from_millis(500);
+    let limit = Limit { idle, ..LONG };
     assert_eq!(outcome(script, limit), Outcome::TimedOut("a".to_owned()));
+}
+
+#[test]
+fn one_that_computes_for_ever_is_named() {
+    let script = "echo 'running 1 test'; printf 'test a ... '; while true; do true; done";
+    let processor = Duration::from_millis(500);
+    let limit = Limit { processor, ..LONG };
+    assert_eq!(outcome(script, limit), Outcome::TimedOut("a".to_owned()));
+}
+
+#[test]
+fn one_that_waits_for_less_than_the_limit_is_waited_for() {
+    let script = "printf 'test a ... '; sleep 1; echo ok; echo 'test result: ok. 1 passed'";
+    assert_eq!(outcome(script, LONG), Outcome::AllPassed);
 }
 
 #[test]

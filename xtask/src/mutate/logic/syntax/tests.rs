@@ -1,18 +1,28 @@
 use super::*;
 
-/// What a text becomes, for each change in order.
-fn changed(text: &str) -> Vec<String> {
+/// What a text becomes, for each change whose words contain `words`, in order.
+fn changed_by(words: &str, text: &str) -> Vec<String> {
     let apply = |change: Change| {
         let (before, after) = (&text[..change.range.start], &text[change.range.end..]);
         format!("{before}{}{after}", change.replacement)
     };
-    changes(text).unwrap().into_iter().map(apply).collect()
+    let changes = changes(text).unwrap().into_iter();
+    let wanted = changes.filter(|change| change.words.contains(words));
+    wanted.map(apply).collect()
+}
+
+/// The same of all changes but those of whole bodies.
+fn changed(text: &str) -> Vec<String> {
+    let mut changed = changed_by("", text);
+    let bodies = changed_by("replace f", text);
+    changed.retain(|text| !bodies.contains(text));
+    changed
 }
 
 #[test]
 fn a_condition_becomes_both_constants() {
     assert_eq!(
-        changed("fn f() { if a == b { c } else { d } }"),
+        changed_by("holds", "fn f() { if a == b { c } else { d } }"),
         [
             "fn f() { if false { c } else { d } }",
             "fn f() { if true { c } else { d } }"
@@ -48,7 +58,8 @@ fn a_loop_is_not_made_endless() {
 #[test]
 fn calls_assignments_and_jumps_are_dropped() {
     let text = "fn f() { a(); b.c(); d = e; f += g; { return; } let _ = h(); let i = j(); k!(); }";
-    let dropped: Vec<_> = changes(text).unwrap();
+    let mut dropped: Vec<_> = changes(text).unwrap();
+    dropped.retain(|change| change.words.contains("dropped"));
     let words: Vec<_> = dropped.iter().map(|change| change.words.as_str()).collect();
     assert_eq!(
         words,
@@ -64,8 +75,8 @@ fn calls_assignments_and_jumps_are_dropped() {
 }
 
 #[test]
-fn the_only_statement_of_a_function_is_left_to_cargo_mutants() {
-    assert!(changed("fn f() { a(); }").is_empty());
+fn the_only_statement_of_a_function_goes_with_its_body() {
+    assert_eq!(changed_by("", "fn f() { a(); }"), ["fn f() { () }"]);
     assert_eq!(
         changed("fn f() { loop { a(); } }"),
         ["fn f() { loop {  } }"]
@@ -97,4 +108,68 @@ fn tests_models_and_debug_forms_are_left_alone() {
                 impl fmt::Debug for A { fn fmt() { a(1); b(); } }";
     assert!(changed(text).is_empty());
     assert_eq!(changed("#[cfg(not(raddle_loom))] fn f() { a(1) }").len(), 1);
+}
+
+#[test]
+fn an_operator_becomes_others() {
+    assert_eq!(
+        changed("fn f() { a < b }"),
+        ["fn f() { a == b }", "fn f() { a > b }", "fn f() { a <= b }"]
+    );
+    assert_eq!(
+        changed("fn f() { a |= !b; }"),
+        ["fn f() { a &= !b; }", "fn f() { a |= b; }"]
+    );
+}
+
+#[test]
+fn a_guard_and_an_arm_go() {
+    assert_eq!(
+        changed("fn f() { match a { B if c => d, E => g, _ => h } }"),
+        [
+            "fn f() { match a { B if true => d, E => g, _ => h } }",
+            "fn f() { match a { B if false => d, E => g, _ => h } }",
+            "fn f() { match a { B if c => d,  _ => h } }"
+        ]
+    );
+    assert!(changed("fn f() { match a { B => d, E => g } }").is_empty());
+}
+
+#[test]
+fn a_body_becomes_constants_of_its_type() {
+    let values = |output: &str| -> Vec<String> {
+        let text = format!("fn f(){output} {{ a }}");
+        let changed = changed_by("replace f", &text);
+        let value = |text: &String| text.rsplit_once("{ ").unwrap().1.replace(" }", "");
+        changed.iter().map(value).collect()
+    };
+    assert_eq!(values(""), ["()"]);
+    assert_eq!(values(" -> bool"), ["true", "false"]);
+    assert_eq!(values(" -> Option<u8>"), ["None", "Some(0)", "Some(1)"]);
+    assert_eq!(values(" -> io::Result<A>"), ["Ok(Default::default())"]);
+    assert_eq!(
+        values(" -> (bool, A)"),
+        [
+            "(true, Default::default(),)",
+            "(false, Default::default(),)"
+        ]
+    );
+    assert!(values(" -> !").is_empty());
+}
+
+#[test]
+fn constants_and_patterns_take_no_switch() {
+    let text = "const A: [u8; 2] = [1; 2]; fn f() { match a { 1 => 2, _ => b::<3>([0; 4]) } }";
+    let changes = changes(text).unwrap();
+    let switched = changes.iter().filter(|change| change.schema.is_some());
+    let switched: Vec<_> = switched.map(|change| &text[change.range.clone()]).collect();
+    assert_eq!(
+        switched,
+        [
+            "{ match a { 1 => 2, _ => b::<3>([0; 4]) } }",
+            "1 => 2,",
+            "2",
+            "0"
+        ]
+    );
 }
