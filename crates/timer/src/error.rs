@@ -4,6 +4,20 @@ use std::{fmt, io};
 
 /// The deadline of a [`Timeout`](crate::Timeout) came before its future was
 /// ready.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::{Duration, timeout};
+/// use std::io;
+///
+/// # fn main() { raddle::run(async {
+/// let never = std::future::pending::<()>();
+/// let elapsed = timeout(Duration::from_millis(1), never).await.unwrap_err();
+/// assert_eq!(io::Error::from(elapsed).kind(), io::ErrorKind::TimedOut);
+/// # }) }
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Elapsed(pub(crate) ());
 
@@ -45,31 +59,97 @@ enum Reason {
 
 impl Error {
     /// The runtime of the timer has been shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::error::Error;
+    ///
+    /// # fn main() {
+    /// assert!(Error::shutdown().is_shutdown());
+    /// # }
+    /// ```
     pub fn shutdown() -> Self {
         Self(Reason::Shutdown)
     }
 
     /// Whether the runtime of the timer has been shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::error::Error;
+    ///
+    /// # fn main() {
+    /// assert!(!Error::invalid().is_shutdown());
+    /// # }
+    /// ```
     pub fn is_shutdown(&self) -> bool {
         self.0 == Reason::Shutdown
     }
 
     /// There are as many timers as there may be.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::error::Error;
+    ///
+    /// # fn main() {
+    /// assert!(Error::at_capacity().is_at_capacity());
+    /// # }
+    /// ```
     pub fn at_capacity() -> Self {
         Self(Reason::AtCapacity)
     }
 
     /// Whether there are as many timers as there may be.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::error::Error;
+    ///
+    /// # fn main() {
+    /// assert!(!Error::shutdown().is_at_capacity());
+    /// # }
+    /// ```
     pub fn is_at_capacity(&self) -> bool {
         self.0 == Reason::AtCapacity
     }
 
     /// The duration is too long.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::error::Error;
+    ///
+    /// # fn main() {
+    /// assert!(Error::invalid().is_invalid());
+    /// # }
+    /// ```
     pub fn invalid() -> Self {
         Self(Reason::Invalid)
     }
 
     /// Whether the duration is too long.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::error::Error;
+    ///
+    /// # fn main() {
+    /// assert!(!Error::at_capacity().is_invalid());
+    /// # }
+    /// ```
     pub fn is_invalid(&self) -> bool {
         self.0 == Reason::Invalid
     }

@@ -13,6 +13,20 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 /// It is [`std::time::Instant`], but for [`now`](Instant::now), which asks the
 /// clock of the timers this thread runs in. That makes a difference once that
 /// clock has been paused: see [`Handle::pause`](crate::Handle::pause).
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::{Duration, Instant};
+///
+/// # fn main() { raddle::run(async {
+/// let start = Instant::now();
+/// let deadline = start + Duration::from_secs(5);
+/// assert!(deadline > start);
+/// assert_eq!(deadline - start, Duration::from_secs(5));
+/// # }) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(std::time::Instant);
 
@@ -43,44 +57,148 @@ impl Instant {
     }
 
     /// The same instant, of std's type.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::Instant;
+    ///
+    /// # fn main() {
+    /// let now = std::time::Instant::now();
+    /// assert_eq!(Instant::from_std(now).into_std(), now);
+    /// # }
+    /// ```
     pub fn from_std(std: std::time::Instant) -> Self {
         Self(std)
     }
 
     /// The same instant, as std's type.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::Instant;
+    ///
+    /// # fn main() {
+    /// let now: std::time::Instant = Instant::now().into_std();
+    /// assert!(now <= std::time::Instant::now());
+    /// # }
+    /// ```
     pub fn into_std(self) -> std::time::Instant {
         self.0
     }
 
     /// The time from `earlier` to this instant, or zero if `earlier` is later.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// # fn main() {
+    /// let start = Instant::now();
+    /// let end = start + Duration::from_secs(1);
+    /// assert_eq!(end.duration_since(start), Duration::from_secs(1));
+    /// assert_eq!(start.duration_since(end), Duration::ZERO);
+    /// # }
+    /// ```
     pub fn duration_since(&self, earlier: Self) -> Duration {
         self.0.saturating_duration_since(earlier.0)
     }
 
     /// The time from `earlier` to this instant, or `None` if `earlier` is later.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// # fn main() {
+    /// let start = Instant::now();
+    /// let end = start + Duration::from_secs(1);
+    /// assert_eq!(end.checked_duration_since(start), Some(Duration::from_secs(1)));
+    /// assert_eq!(start.checked_duration_since(end), None);
+    /// # }
+    /// ```
     pub fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
         self.0.checked_duration_since(earlier.0)
     }
 
     /// The time from `earlier` to this instant, or zero if `earlier` is later.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// # fn main() {
+    /// let start = Instant::now();
+    /// let end = start + Duration::from_secs(1);
+    /// assert_eq!(start.saturating_duration_since(end), Duration::ZERO);
+    /// # }
+    /// ```
     pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
         self.0.saturating_duration_since(earlier.0)
     }
 
     /// The time from this instant to the [present](Self::now), or zero if it is
     /// in the future.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant, sleep};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let start = Instant::now();
+    /// sleep(Duration::from_millis(2)).await;
+    /// assert!(start.elapsed() >= Duration::from_millis(2));
+    /// # }) }
+    /// ```
     pub fn elapsed(&self) -> Duration {
         Self::now().saturating_duration_since(*self)
     }
 
     /// This instant and `duration` more, or `None` if the platform cannot count
     /// that far.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// # fn main() {
+    /// let now = Instant::now();
+    /// assert!(now.checked_add(Duration::from_secs(1)).is_some_and(|later| later > now));
+    /// assert_eq!(now.checked_add(Duration::MAX), None);
+    /// # }
+    /// ```
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         self.0.checked_add(duration).map(Self)
     }
 
     /// This instant less `duration`, or `None` if the platform cannot count that
     /// far.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// # fn main() {
+    /// let now = Instant::now();
+    /// assert_eq!(now.checked_sub(Duration::ZERO), Some(now));
+    /// assert_eq!(now.checked_sub(Duration::MAX), None);
+    /// # }
+    /// ```
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         self.0.checked_sub(duration).map(Self)
     }

@@ -42,6 +42,20 @@ pub fn interval(period: Duration) -> Interval {
 /// # Panics
 ///
 /// As [`interval`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::{Duration, Instant, interval_at};
+///
+/// # fn main() { raddle::run(async {
+/// let start = Instant::now() + Duration::from_millis(2);
+/// let mut ticks = interval_at(start, Duration::from_millis(1));
+/// assert_eq!(ticks.tick().await, start);
+/// assert_eq!(ticks.tick().await, start + Duration::from_millis(1));
+/// # }) }
+/// ```
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     assert!(!period.is_zero(), "period must be non-zero");
@@ -49,6 +63,25 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 }
 
 /// What an [`Interval`] does about ticks that came and went before anyone looked.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::{Duration, MissedTickBehavior, interval, sleep};
+///
+/// # fn main() { raddle::run(async {
+/// let mut ticks = interval(Duration::from_millis(10));
+/// ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+/// let first = ticks.tick().await;
+/// // Misses two ticks.
+/// sleep(Duration::from_millis(35)).await;
+/// ticks.tick().await;
+/// // At least a whole period after the tick before it was observed.
+/// let third = ticks.tick().await;
+/// assert!(third >= first + Duration::from_millis(45));
+/// # }) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTickBehavior {
     /// Ticks at once for each missed tick until it has caught up: the number of
@@ -81,6 +114,20 @@ impl MissedTickBehavior {
 }
 
 /// A stream of ticks, made by [`interval`] and [`interval_at`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::{Duration, interval};
+///
+/// # fn main() { raddle::run(async {
+/// let mut ticks = interval(Duration::from_millis(1));
+/// let first = ticks.tick().await;
+/// let second = ticks.tick().await;
+/// assert_eq!(second - first, ticks.period());
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Interval {
     /// Waits for the next tick.
@@ -104,12 +151,41 @@ impl Interval {
     ///
     /// A tick is consumed only when the future is ready; dropping it before that
     /// loses none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, interval};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut ticks = interval(Duration::from_millis(1));
+    /// for _ in 0..3 {
+    ///     // The first tick is ready at once.
+    ///     ticks.tick().await;
+    /// }
+    /// # }) }
+    /// ```
     pub async fn tick(&mut self) -> Instant {
         poll_fn(|cx| self.poll_tick(cx)).await
     }
 
     /// Polls for the next tick. While it is pending, the task of the last call
     /// will be woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, interval};
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut ticks = interval(Duration::from_millis(1));
+    /// let first = poll_fn(|cx| ticks.poll_tick(cx)).await;
+    /// assert!(ticks.tick().await > first);
+    /// # }) }
+    /// ```
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(self.delay.as_mut().poll(cx));
         let due = self.delay.deadline();
@@ -125,16 +201,61 @@ impl Interval {
     }
 
     /// Makes the next tick due one period from now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant, interval};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut ticks = interval(Duration::from_millis(2));
+    /// ticks.tick().await;
+    /// let reset = Instant::now();
+    /// ticks.reset();
+    /// assert!(ticks.tick().await >= reset + Duration::from_millis(2));
+    /// # }) }
+    /// ```
     pub fn reset(&mut self) {
         self.reset_after(self.period);
     }
 
     /// Makes the next tick due now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, interval};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut ticks = interval(Duration::from_secs(3600));
+    /// ticks.tick().await;
+    /// ticks.reset_immediately();
+    /// // Does not wait for an hour.
+    /// ticks.tick().await;
+    /// # }) }
+    /// ```
     pub fn reset_immediately(&mut self) {
         self.reset_at(self.delay.now());
     }
 
     /// Makes the next tick due `after` from now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, interval};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut ticks = interval(Duration::from_secs(3600));
+    /// ticks.tick().await;
+    /// ticks.reset_after(Duration::from_millis(1));
+    /// // Does not wait for an hour. The tick after it would.
+    /// ticks.tick().await;
+    /// # }) }
+    /// ```
     pub fn reset_after(&mut self, after: Duration) {
         let now = self.delay.now();
         let deadline = now
@@ -144,21 +265,73 @@ impl Interval {
     }
 
     /// Makes the next tick due at `deadline`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant, interval};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut ticks = interval(Duration::from_secs(3600));
+    /// ticks.tick().await;
+    /// let deadline = Instant::now() + Duration::from_millis(1);
+    /// ticks.reset_at(deadline);
+    /// assert_eq!(ticks.tick().await, deadline);
+    /// # }) }
+    /// ```
     pub fn reset_at(&mut self, deadline: Instant) {
         self.delay.as_mut().reset(deadline);
     }
 
     /// What is done about missed ticks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, MissedTickBehavior, interval};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let ticks = interval(Duration::from_secs(1));
+    /// assert_eq!(ticks.missed_tick_behavior(), MissedTickBehavior::Burst);
+    /// # }) }
+    /// ```
     pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
         self.missed_tick_behavior
     }
 
     /// Chooses what is done about missed ticks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, MissedTickBehavior, interval};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut ticks = interval(Duration::from_secs(1));
+    /// ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    /// assert_eq!(ticks.missed_tick_behavior(), MissedTickBehavior::Skip);
+    /// # }) }
+    /// ```
     pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
         self.missed_tick_behavior = behavior;
     }
 
     /// The time between ticks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, interval};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let ticks = interval(Duration::from_secs(1));
+    /// assert_eq!(ticks.period(), Duration::from_secs(1));
+    /// # }) }
+    /// ```
     pub fn period(&self) -> Duration {
         self.period
     }

@@ -23,6 +23,19 @@ use crate::instant::Instant;
 ///
 /// If no timers are current on this thread. Polling it panics if the timers have
 /// shut down before the deadline.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::{Duration, Instant, sleep};
+///
+/// # fn main() { raddle::run(async {
+/// let start = Instant::now();
+/// sleep(Duration::from_millis(2)).await;
+/// assert!(start.elapsed() >= Duration::from_millis(2));
+/// # }) }
+/// ```
 #[track_caller]
 #[inline]
 pub fn sleep(duration: Duration) -> Sleep {
@@ -41,6 +54,19 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// # Panics
 ///
 /// As [`sleep`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::{Duration, Instant, sleep_until};
+///
+/// # fn main() { raddle::run(async {
+/// let deadline = Instant::now() + Duration::from_millis(2);
+/// sleep_until(deadline).await;
+/// assert!(Instant::now() >= deadline);
+/// # }) }
+/// ```
 #[track_caller]
 #[inline]
 pub fn sleep_until(deadline: Instant) -> Sleep {
@@ -53,6 +79,21 @@ pin_project! {
     /// It holds the timer itself, so it is neither small to move nor [`Unpin`]:
     /// pin it, on the stack or in a box, to poll it more than once or to
     /// [`reset`](Sleep::reset) it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, sleep};
+    /// use std::pin::pin;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut timer = pin!(sleep(Duration::from_millis(2)));
+    /// assert!(!timer.is_elapsed());
+    /// timer.as_mut().await;
+    /// assert!(timer.is_elapsed());
+    /// # }) }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     #[project(!Unpin)]
@@ -99,11 +140,38 @@ impl Sleep {
     }
 
     /// The instant it waits for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, Instant, sleep_until};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let deadline = Instant::now() + Duration::from_secs(1);
+    /// assert_eq!(sleep_until(deadline).deadline(), deadline);
+    /// # }) }
+    /// ```
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
     /// Whether the timer has fired. One that nobody has polled does not fire.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, sleep};
+    /// use std::pin::pin;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut timer = pin!(sleep(Duration::from_millis(2)));
+    /// assert!(!timer.is_elapsed());
+    /// timer.as_mut().await;
+    /// assert!(timer.is_elapsed());
+    /// # }) }
+    /// ```
     pub fn is_elapsed(&self) -> bool {
         self.entry.is_fired()
     }

@@ -62,6 +62,20 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 /// # Panics
 ///
 /// As [`sleep`](crate::sleep).
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::{Duration, Instant, timeout_at};
+///
+/// # fn main() { raddle::run(async {
+/// let deadline = Instant::now() + Duration::from_millis(2);
+/// // Both share the deadline.
+/// assert!(timeout_at(deadline, async { 1 }).await.is_ok());
+/// assert!(timeout_at(deadline, std::future::pending::<()>()).await.is_err());
+/// # }) }
+/// ```
 #[track_caller]
 #[inline]
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
@@ -73,6 +87,18 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 
 pin_project! {
     /// The future of [`timeout`] and [`timeout_at`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, timeout};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let limited = timeout(Duration::from_secs(1), async { 7 });
+    /// assert_eq!(limited.await, Ok(7));
+    /// # }) }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Timeout<F> {
@@ -85,16 +111,52 @@ pin_project! {
 
 impl<F> Timeout<F> {
     /// The future within.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, timeout};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let limited = timeout(Duration::from_secs(1), std::future::ready(7));
+    /// assert_eq!(limited.get_ref().clone().await, 7);
+    /// # }) }
+    /// ```
     pub fn get_ref(&self) -> &F {
         &self.future
     }
 
     /// The future within.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, timeout};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut limited = timeout(Duration::from_secs(1), std::future::ready(7));
+    /// assert_eq!(limited.get_mut().await, 7);
+    /// # }) }
+    /// ```
     pub fn get_mut(&mut self) -> &mut F {
         &mut self.future
     }
 
     /// The future within, without its deadline.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::time::{Duration, timeout};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let limited = timeout(Duration::from_secs(1), std::future::ready(7));
+    /// assert_eq!(limited.into_inner().await, 7);
+    /// # }) }
+    /// ```
     pub fn into_inner(self) -> F {
         self.future
     }

@@ -17,6 +17,24 @@ use lookup::Lookup;
 /// dropped before it ends occupies its thread until the system answers.
 ///
 /// The trait is sealed: it cannot be implemented outside this crate.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::TcpListener;
+/// use std::net::{Ipv4Addr, SocketAddr};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let address: SocketAddr = "127.0.0.1:0".parse()?;
+/// TcpListener::bind(address).await?;
+/// TcpListener::bind("127.0.0.1:0").await?;
+/// TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+/// // The first that can be bound.
+/// TcpListener::bind(&[address, "127.0.0.1:7000".parse()?][..]).await?;
+/// # Ok(())
+/// # }) }
+/// ```
 pub trait ToSocketAddrs: sealed::Sealed {}
 
 mod sealed {
@@ -31,13 +49,28 @@ mod sealed {
 ///
 /// # Errors
 ///
-/// If the text is not of the form `"host:port"`, the name is not known, the
-/// operating system refuses a thread, or the runtime shuts down.
+/// - `InvalidInput` if the text is not of the form `"host:port"`.
+/// - An uncategorized error if the name is not known, or if no name server answers.
+/// - `Other` if the runtime shuts down, or if the system refuses a thread.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future is not to wait for the answer; a thread may still ask
 /// for it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::lookup_host;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// for address in lookup_host("localhost:80").await? {
+///     println!("{address}");
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn lookup_host<T: ToSocketAddrs>(
     host: T,
 ) -> io::Result<impl Iterator<Item = SocketAddr>> {

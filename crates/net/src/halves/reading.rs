@@ -16,6 +16,26 @@ use crate::sys::Receive;
 /// `into_split`; modules name it `ReadHalf` and `OwnedReadHalf`.
 ///
 /// Its methods are those of the stream of the same names.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+/// use raddle::net::{TcpListener, TcpStream};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+/// let (server, _) = listener.accept().await?;
+/// client.write_all(b"hello").await?;
+/// let (mut reader, _writer) = server.into_split();
+/// let mut buffer = [0; 5];
+/// reader.read_exact(&mut buffer).await?;
+/// assert_eq!(&buffer, b"hello");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Reading<P>(pub(crate) P);
 
@@ -34,6 +54,24 @@ where
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// let (reader, _writer) = server.into_split();
+    /// client.try_write(b"hello")?;
+    /// assert!(reader.ready(Interest::READABLE).await?.is_readable());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.0.io().ready(interest).await
     }
@@ -47,6 +85,25 @@ where
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// let (reader, _writer) = server.into_split();
+    /// client.try_write(b"hello")?;
+    /// reader.readable().await?;
+    /// let mut buffer = [0; 16];
+    /// assert_eq!(reader.try_read(&mut buffer)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
@@ -62,7 +119,22 @@ where
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `NotConnected` if the other side has reset the connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (reader, _writer) = stream.into_split();
+    /// assert_eq!(reader.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn peer_addr(&self) -> io::Result<A> {
         self.0.peer_addr()
     }
@@ -71,7 +143,22 @@ where
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (reader, writer) = stream.into_split();
+    /// assert_eq!(reader.local_addr()?, writer.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn local_addr(&self) -> io::Result<A> {
         self.0.local_addr()
     }
@@ -89,6 +176,25 @@ where
     /// # Errors
     ///
     /// `WouldBlock` if nothing is there. Others are the connection's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// let (reader, _writer) = server.into_split();
+    /// client.try_write(b"hello")?;
+    /// reader.readable().await?;
+    /// let mut buffer = [0; 16];
+    /// assert_eq!(reader.try_read(&mut buffer)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.io().try_read(&mut ReadBuf::new(buf))
     }
@@ -98,6 +204,26 @@ where
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// let (reader, _writer) = server.into_split();
+    /// client.try_write(b"hello")?;
+    /// reader.readable().await?;
+    /// let mut buffer = Vec::with_capacity(16);
+    /// reader.try_read_buf(&mut buffer)?;
+    /// assert_eq!(buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.0.io().try_read_buf(buf)
     }
@@ -107,6 +233,27 @@ where
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::IoSliceMut;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// let (reader, _writer) = server.into_split();
+    /// client.try_write(b"hello")?;
+    /// reader.readable().await?;
+    /// let (mut head, mut tail) = ([0; 2], [0; 14]);
+    /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
+    /// assert_eq!(reader.try_read_vectored(&mut buffers)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.0.io().try_read_vectored(bufs)
     }

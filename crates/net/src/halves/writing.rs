@@ -16,6 +16,28 @@ use super::{End, Ending, Stream};
 /// Dropping the half of `into_split` ends the writing direction, unless it is
 /// forgotten or reunited with the other one; dropping the half of `split` does
 /// not. Its methods are those of the stream of the same names.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+/// use raddle::net::{TcpListener, TcpStream};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let client = TcpStream::connect(listener.local_addr()?).await?;
+/// let (mut server, _) = listener.accept().await?;
+/// let (_reader, mut writer) = client.into_split();
+/// writer.write_all(b"hello").await?;
+/// // Ends the writing direction. The reading half stays open.
+/// drop(writer);
+/// let mut text = String::new();
+/// server.read_to_string(&mut text).await?;
+/// assert_eq!(text, "hello");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Writing<P>(pub(crate) P);
 
@@ -34,6 +56,22 @@ where
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (_reader, writer) = stream.into_split();
+    /// assert!(writer.ready(Interest::WRITABLE).await?.is_writable());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.0.io().ready(interest).await
     }
@@ -47,6 +85,22 @@ where
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (_reader, writer) = stream.into_split();
+    /// writer.writable().await?;
+    /// assert_eq!(writer.try_write(b"hello")?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -62,7 +116,22 @@ where
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `NotConnected` if the other side has reset the connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (_reader, writer) = stream.into_split();
+    /// assert_eq!(writer.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn peer_addr(&self) -> io::Result<A> {
         self.0.peer_addr()
     }
@@ -71,7 +140,22 @@ where
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (reader, writer) = stream.into_split();
+    /// assert_eq!(writer.local_addr()?, reader.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn local_addr(&self) -> io::Result<A> {
         self.0.local_addr()
     }
@@ -88,6 +172,22 @@ where
     /// # Errors
     ///
     /// `WouldBlock` if there is none. Others are the connection's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (_reader, writer) = stream.into_split();
+    /// writer.writable().await?;
+    /// assert_eq!(writer.try_write(b"hello")?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
         self.0.io().try_write(buf)
     }
@@ -97,6 +197,24 @@ where
     /// # Errors
     ///
     /// As [`try_write`](Self::try_write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::IoSlice;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (_reader, writer) = stream.into_split();
+    /// writer.writable().await?;
+    /// let buffers = [IoSlice::new(b"hello "), IoSlice::new(b"world")];
+    /// assert_eq!(writer.try_write_vectored(&buffers)?, 11);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         self.0.io().try_write_vectored(bufs)
     }
@@ -105,6 +223,27 @@ where
 #[expect(private_bounds, reason = "no other stream can be split")]
 impl<S: Stream> Writing<Ending<S>> {
     /// Drops the half without ending the writing direction.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (mut server, _) = listener.accept().await?;
+    /// let (mut reader, writer) = client.into_split();
+    /// writer.forget();
+    /// // The peer sees no end of the stream, and may answer.
+    /// server.write_all(b"hello").await?;
+    /// let mut buffer = [0; 5];
+    /// reader.read_exact(&mut buffer).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn forget(mut self) {
         self.0.on_drop = false;
     }

@@ -42,7 +42,15 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// If the name cannot be looked up, and otherwise that of the last address.
+    /// The error of the last address that was tried:
+    ///
+    /// - `AddrInUse` if another socket listens there.
+    /// - `AddrNotAvailable` if no interface of this host has the IP address.
+    /// - `PermissionDenied` if the process may not use the port; on Unix those below 1024 are
+    ///   reserved.
+    ///
+    /// If there is no address to try, the error of the look-up: see
+    /// [`lookup_host`](crate::lookup_host).
     ///
     /// # Cancel safety
     ///
@@ -52,6 +60,19 @@ impl TcpListener {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// println!("listening on {}", listener.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
         let mut last = None;
         for addr in resolve(addr).await? {
@@ -74,15 +95,34 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system. Some concern one connection only (one
-    /// that was aborted before it was accepted). When the process has no
-    /// descriptor left, each call returns that error at once, until one is
-    /// closed; the connection then still is there. See
-    /// [`accept_retrying`](Self::accept_retrying) for a server that goes on.
+    /// - `ConnectionAborted` and some other kinds concern one connection, which failed before it
+    ///   was accepted. The next call may succeed.
+    /// - An uncategorized error (EMFILE, ENFILE) says that the process or the system has no
+    ///   descriptor left. Each call returns it at once until a descriptor is closed; the
+    ///   connection stays in the queue.
+    /// - Any kind if the runtime has shut down.
+    ///
+    /// [`accept_retrying`](Self::accept_retrying) handles the first two for a server.
     ///
     /// # Cancel safety
     ///
     /// No connection is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, peer) = listener.accept().await?;
+    /// assert_eq!(peer, client.local_addr()?);
+    /// assert_eq!(server.peer_addr()?, peer);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let (stream, addr) = self
             .io
@@ -139,6 +179,22 @@ impl TcpListener {
     /// # Errors
     ///
     /// As [`accept`](Self::accept).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (_server, peer) = poll_fn(|cx| listener.poll_accept(cx)).await?;
+    /// assert_eq!(peer, client.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let accepted = self.io.poll_read_io(cx, |listener| listener.accept());
         let (stream, addr) = ready!(accepted)?;
@@ -155,6 +211,21 @@ impl TcpListener {
     /// # Panics
     ///
     /// If no reactor is current; in debug builds on Unix also if it blocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    /// listener.set_nonblocking(true)?;
+    /// let listener = TcpListener::from_std(listener)?;
+    /// assert!(listener.local_addr()?.ip().is_loopback());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_std(listener: std::net::TcpListener) -> io::Result<TcpListener> {
         debug_assert_nonblocking(&listener);
@@ -166,6 +237,21 @@ impl TcpListener {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let listener = listener.into_std()?;
+    /// // To accept in a thread that blocks.
+    /// listener.set_nonblocking(false)?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_std(self) -> io::Result<std::net::TcpListener> {
         Ok(self.io.into_inner()?.into())
     }
@@ -174,7 +260,20 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr()
     }
@@ -183,7 +282,21 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// listener.set_ttl(64)?;
+    /// assert_eq!(listener.ttl()?, 64);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.ttl()
     }
@@ -192,7 +305,22 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// listener.set_ttl(64)?;
+    /// assert_eq!(listener.ttl()?, 64);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
     }

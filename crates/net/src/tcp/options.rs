@@ -13,7 +13,21 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// assert!(stream.local_addr()?.ip().is_loopback());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr()
     }
@@ -22,7 +36,21 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system, for one if the connection has broken.
+    /// `NotConnected` if the other side has reset the connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr()
     }
@@ -32,7 +60,23 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot report the pending one. The pending error itself is
+    /// in the
+    /// `Ok`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// assert!(stream.take_error()?.is_none());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
@@ -41,7 +85,22 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.set_nodelay(true)?;
+    /// assert!(stream.nodelay()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn nodelay(&self) -> io::Result<bool> {
         self.io.nodelay()
     }
@@ -50,7 +109,23 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.set_nodelay(true)?;
+    /// assert!(stream.nodelay()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.io.set_nodelay(nodelay)
     }
@@ -59,7 +134,22 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.set_ttl(64)?;
+    /// assert_eq!(stream.ttl()?, 64);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.ttl()
     }
@@ -68,7 +158,23 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.set_ttl(64)?;
+    /// assert_eq!(stream.ttl()?, 64);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
     }
@@ -78,7 +184,23 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::time::Duration;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.set_linger(Some(Duration::ZERO))?;
+    /// assert_eq!(stream.linger()?, Some(Duration::ZERO));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn linger(&self) -> io::Result<Option<Duration>> {
         SockRef::from(&*self.io).linger()
     }
@@ -89,7 +211,24 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::time::Duration;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.set_linger(Some(Duration::ZERO))?;
+    /// assert_eq!(stream.linger()?, Some(Duration::ZERO));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         SockRef::from(&*self.io).set_linger(linger)
     }
@@ -99,7 +238,24 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::time::Duration;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.set_zero_linger()?;
+    /// assert_eq!(stream.linger()?, Some(Duration::ZERO));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_zero_linger(&self) -> io::Result<()> {
         SockRef::from(&*self.io).set_linger(Some(Duration::ZERO))
     }
@@ -108,7 +264,21 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let stream = TcpStream::connect("example.com:80").await?;
+    /// stream.set_quickack(true)?;
+    /// assert!(stream.quickack()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn quickack(&self) -> io::Result<bool> {
         SockRef::from(&*self.io).tcp_quickack()
@@ -119,7 +289,22 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let stream = TcpStream::connect("example.com:80").await?;
+    /// stream.set_quickack(true)?;
+    /// assert!(stream.quickack()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
         SockRef::from(&*self.io).set_tcp_quickack(quickack)

@@ -32,7 +32,21 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the process or the system has no descriptor left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse()?)?;
+    /// assert!(socket.local_addr()?.is_ipv4());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new_v4() -> io::Result<TcpSocket> {
         TcpSocket::new(Domain::IPV4)
     }
@@ -41,7 +55,22 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the process or the system has no descriptor left, or if the system has
+    /// no IPv6.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let socket = TcpSocket::new_v6()?;
+    /// socket.bind("[::1]:0".parse()?)?;
+    /// assert!(socket.local_addr()?.is_ipv6());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new_v6() -> io::Result<TcpSocket> {
         TcpSocket::new(Domain::IPV6)
     }
@@ -54,6 +83,22 @@ impl TcpSocket {
 
     /// Takes over a socket of std's, connected or not, to set its options. It
     /// must be in non-blocking mode.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = std::net::TcpStream::connect(listener.local_addr()?)?;
+    /// stream.set_nonblocking(true)?;
+    /// let socket = TcpSocket::from_std_stream(stream);
+    /// assert!(!socket.keepalive()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn from_std_stream(std_stream: std::net::TcpStream) -> TcpSocket {
         TcpSocket {
             socket: std_stream.into(),
@@ -64,7 +109,26 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `AddrInUse` if another socket has the address; see [`set_reuseaddr`](Self::set_reuseaddr).
+    /// - `AddrNotAvailable` if no interface of this host has the IP address.
+    /// - `PermissionDenied` if the process may not use the port; on Unix those below 1024 are
+    ///   reserved.
+    /// - `InvalidInput` if the socket is bound already, or is of the other IP version.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let socket = TcpSocket::new_v4()?;
+    /// // The system chooses the port.
+    /// socket.bind("127.0.0.1:0".parse()?)?;
+    /// assert_ne!(socket.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
         self.socket.bind(&addr.into())
     }
@@ -73,7 +137,10 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `ConnectionRefused` if nothing listens at the address.
+    /// - `TimedOut`, `HostUnreachable` or `NetworkUnreachable` if there is no answer.
+    /// - `AddrNotAvailable` if the system has no free port for this side.
+    /// - Any kind if the reactor has shut down or the system has no memory for the registration.
     ///
     /// # Cancel safety
     ///
@@ -82,6 +149,22 @@ impl TcpSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpSocket};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_nodelay(true)?;
+    /// let stream = socket.connect(listener.local_addr()?).await?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn connect(self, addr: SocketAddr) -> io::Result<TcpStream> {
         match self.socket.connect(&addr.into()) {
             Err(error) if !is_under_way(&error) => return Err(error),
@@ -95,11 +178,27 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `AddrInUse` if another socket listens at the address.
+    /// - Any kind if the reactor has shut down or the system has no memory for the registration.
     ///
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse()?)?;
+    /// let listener = socket.listen(1024)?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.socket
@@ -111,7 +210,21 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse()?)?;
+    /// assert!(socket.local_addr()?.ip().is_loopback());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         to_inet(self.socket.local_addr()?)
     }
@@ -121,7 +234,22 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot report the pending one. The pending error itself is
+    /// in the
+    /// `Ok`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let socket = TcpSocket::new_v4()?;
+    /// assert!(socket.take_error()?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.socket.take_error()
     }

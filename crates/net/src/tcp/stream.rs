@@ -28,6 +28,27 @@ use crate::sys;
 /// The `poll_*` methods keep one waker for reading and one for writing, that of
 /// the last caller. The `async` ones that take `&self` may wait in any number
 /// of tasks.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+/// use raddle::net::{TcpListener, TcpStream};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+/// let (mut server, _) = listener.accept().await?;
+///
+/// client.write_all(b"hello").await?;
+/// client.shutdown().await?;
+/// let mut text = String::new();
+/// server.read_to_string(&mut text).await?;
+/// assert_eq!(text, "hello");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct TcpStream {
     pub(super) io: Evented<mio::net::TcpStream>,
@@ -39,7 +60,15 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// If the name cannot be looked up, and otherwise that of the last address.
+    /// The error of the last address that was tried:
+    ///
+    /// - `ConnectionRefused` if nothing listens there.
+    /// - `TimedOut`, `HostUnreachable` or `NetworkUnreachable` if there is no answer. The system
+    ///   decides how long it waits, often for minutes; use a `timeout` for less.
+    /// - `AddrNotAvailable` if the system has no free port for this side.
+    ///
+    /// If there is no address to try, the error of the look-up: see
+    /// [`lookup_host`](crate::lookup_host).
     ///
     /// # Cancel safety
     ///
@@ -48,6 +77,20 @@ impl TcpStream {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// println!("connected to {}", stream.peer_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn connect<A: ToSocketAddrs>(addr: A) -> io::Result<TcpStream> {
         let mut last = None;
         for addr in resolve(addr).await? {
@@ -98,6 +141,22 @@ impl TcpStream {
     /// # Panics
     ///
     /// If no reactor is current; in debug builds on Unix also if it blocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::TcpStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = std::net::TcpStream::connect(listener.local_addr()?)?;
+    /// stream.set_nonblocking(true)?;
+    /// let stream = TcpStream::from_std(stream)?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_std(stream: std::net::TcpStream) -> io::Result<TcpStream> {
         debug_assert_nonblocking(&stream);
@@ -109,6 +168,22 @@ impl TcpStream {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let stream = stream.into_std()?;
+    /// // To use it in a thread that blocks.
+    /// stream.set_nonblocking(false)?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_std(self) -> io::Result<std::net::TcpStream> {
         Ok(self.io.into_inner()?.into())
     }
@@ -123,6 +198,22 @@ impl TcpStream {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let ready = stream.ready(Interest::READABLE | Interest::WRITABLE).await?;
+    /// assert!(ready.is_writable());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
@@ -137,6 +228,34 @@ impl TcpStream {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// client.write_all(b"hello").await?;
+    /// let mut buffer = [0; 16];
+    /// let length = loop {
+    ///     server.readable().await?;
+    ///     match server.try_read(&mut buffer) {
+    ///         Ok(length) => break length,
+    ///         // Another task was faster, or the event was about something else.
+    ///         Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+    ///         Err(error) => return Err(error.into()),
+    ///     }
+    /// };
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
@@ -151,6 +270,28 @@ impl TcpStream {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// loop {
+    ///     client.writable().await?;
+    ///     match client.try_write(b"hello") {
+    ///         Ok(length) => break assert_eq!(length, 5),
+    ///         Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+    ///         Err(error) => return Err(error.into()),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -160,6 +301,24 @@ impl TcpStream {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// client.write_all(b"hello").await?;
+    /// poll_fn(|cx| server.poll_read_ready(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -169,6 +328,21 @@ impl TcpStream {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// poll_fn(|cx| stream.poll_write_ready(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -180,6 +354,28 @@ impl TcpStream {
     ///
     /// `WouldBlock` if nothing is there; wait with
     /// [`readable`](Self::readable). Others are the connection's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// let error = server.try_read(&mut [0; 16]).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    ///
+    /// client.try_write(b"hello")?;
+    /// let mut buffer = [0; 16];
+    /// server.readable().await?;
+    /// assert_eq!(server.try_read(&mut buffer)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
@@ -190,6 +386,25 @@ impl TcpStream {
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// client.try_write(b"hello")?;
+    /// let mut buffer = Vec::with_capacity(16);
+    /// server.readable().await?;
+    /// server.try_read_buf(&mut buffer)?;
+    /// assert_eq!(buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_read_buf(buf)
     }
@@ -199,6 +414,27 @@ impl TcpStream {
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::IoSliceMut;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// client.try_write(b"hello")?;
+    /// let (mut head, mut tail) = ([0; 2], [0; 14]);
+    /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
+    /// server.readable().await?;
+    /// assert_eq!(server.try_read_vectored(&mut buffers)?, 5);
+    /// assert_eq!((&head, &tail[..3]), (b"he", &b"llo"[..]));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.io.try_read_vectored(bufs)
     }
@@ -209,6 +445,28 @@ impl TcpStream {
     ///
     /// `WouldBlock` if there is none; wait with
     /// [`writable`](Self::writable). Others are the connection's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// loop {
+    ///     client.writable().await?;
+    ///     match client.try_write(b"hello") {
+    ///         Ok(length) => break assert_eq!(length, 5),
+    ///         Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+    ///         Err(error) => return Err(error.into()),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
         self.io.try_write(buf)
     }
@@ -218,6 +476,23 @@ impl TcpStream {
     /// # Errors
     ///
     /// As [`try_write`](Self::try_write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::IoSlice;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.writable().await?;
+    /// let buffers = [IoSlice::new(b"hello "), IoSlice::new(b"world")];
+    /// assert_eq!(stream.try_write_vectored(&buffers)?, 11);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         self.io.try_write_vectored(bufs)
     }
@@ -230,6 +505,31 @@ impl TcpStream {
     /// # Errors
     ///
     /// Those of `f`; `WouldBlock` if the stream is not ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::Read;
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// client.try_write(b"hello")?;
+    /// // std's type has the operation, here a read; the descriptor stays with `server`.
+    /// let std = server.as_fd().try_clone_to_owned()?;
+    /// let mut std = std::net::TcpStream::from(std);
+    /// let mut buffer = [0; 16];
+    /// server.readable().await?;
+    /// let length = server.try_io(Interest::READABLE, || std.read(&mut buffer))?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -248,6 +548,30 @@ impl TcpStream {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::io::Read;
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// client.try_write(b"hello")?;
+    /// // std's type has the operation, here a read; the descriptor stays with `server`.
+    /// let std = server.as_fd().try_clone_to_owned()?;
+    /// let mut std = std::net::TcpStream::from(std);
+    /// let mut buffer = [0; 16];
+    /// let length = server.async_io(Interest::READABLE, || std.read(&mut buffer)).await?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -268,6 +592,27 @@ impl TcpStream {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped: a peek takes nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (mut server, _) = listener.accept().await?;
+    /// client.write_all(b"hello").await?;
+    /// let mut buffer = [0; 5];
+    /// assert_eq!(server.peek(&mut buffer).await?, 5);
+    /// // The bytes are still there.
+    /// server.read_exact(&mut buffer).await?;
+    /// assert_eq!(&buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |stream| stream.peek(buf))
@@ -280,6 +625,27 @@ impl TcpStream {
     /// # Errors
     ///
     /// Those of the connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, ReadBuf};
+    /// use raddle::net::{TcpListener, TcpStream};
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// client.write_all(b"hello").await?;
+    /// let mut buffer = [0; 5];
+    /// let mut buffer = ReadBuf::new(&mut buffer);
+    /// poll_fn(|cx| server.poll_peek(cx, &mut buffer)).await?;
+    /// assert_eq!(buffer.filled(), b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_peek(
         &self,
         cx: &mut Context<'_>,
@@ -291,6 +657,21 @@ impl TcpStream {
 
     /// Splits the stream into a half for reading and one for writing, which
     /// borrow it: nothing is allocated.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::copy;
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// /// Sends back what it receives.
+    /// async fn echo(mut stream: TcpStream) -> std::io::Result<u64> {
+    ///     let (mut reader, mut writer) = stream.split();
+    ///     copy(&mut reader, &mut writer).await
+    /// }
+    /// # fn main() {}
+    /// ```
     pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
         halves::split(self)
     }
@@ -298,6 +679,30 @@ impl TcpStream {
     /// Splits the stream into halves that can go to different tasks. Dropping
     /// the writing half ends the writing direction; dropping both closes the
     /// connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (mut server, _) = listener.accept().await?;
+    /// let (mut reader, mut writer) = client.into_split();
+    /// let task = raddle::spawn(async move {
+    ///     let mut text = String::new();
+    ///     reader.read_to_string(&mut text).await.map(|_| text)
+    /// });
+    /// server.write_all(b"hello").await?;
+    /// server.shutdown().await?;
+    /// assert_eq!(task.await??, "hello");
+    /// writer.write_all(b"bye").await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
         halves::split_owned(self)
     }

@@ -12,7 +12,20 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// assert_ne!(socket.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr()
     }
@@ -21,7 +34,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `NotConnected` if the socket is not connected.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.connect("127.0.0.1:7000").await?;
+    /// assert_eq!(socket.peer_addr()?, "127.0.0.1:7000".parse()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr()
     }
@@ -31,7 +58,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot report the pending one. The pending error itself is
+    /// in the
+    /// `Ok`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// assert!(socket.take_error()?.is_none());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
@@ -40,7 +82,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_broadcast(true)?;
+    /// assert!(socket.broadcast()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn broadcast(&self) -> io::Result<bool> {
         self.io.broadcast()
     }
@@ -49,7 +105,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_broadcast(true)?;
+    /// assert!(socket.broadcast()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_broadcast(&self, on: bool) -> io::Result<()> {
         self.io.set_broadcast(on)
     }
@@ -58,7 +129,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_multicast_loop_v4(false)?;
+    /// assert!(!socket.multicast_loop_v4()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn multicast_loop_v4(&self) -> io::Result<bool> {
         self.io.multicast_loop_v4()
     }
@@ -68,7 +153,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_multicast_loop_v4(false)?;
+    /// assert!(!socket.multicast_loop_v4()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_multicast_loop_v4(&self, on: bool) -> io::Result<()> {
         self.io.set_multicast_loop_v4(on)
     }
@@ -77,7 +177,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_multicast_ttl_v4(4)?;
+    /// assert_eq!(socket.multicast_ttl_v4()?, 4);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn multicast_ttl_v4(&self) -> io::Result<u32> {
         self.io.multicast_ttl_v4()
     }
@@ -87,7 +201,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_multicast_ttl_v4(4)?;
+    /// assert_eq!(socket.multicast_ttl_v4()?, 4);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_multicast_ttl_v4(&self, ttl: u32) -> io::Result<()> {
         self.io.set_multicast_ttl_v4(ttl)
     }
@@ -96,7 +225,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("[::1]:0").await?;
+    /// socket.set_multicast_loop_v6(false)?;
+    /// assert!(!socket.multicast_loop_v6()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn multicast_loop_v6(&self) -> io::Result<bool> {
         self.io.multicast_loop_v6()
     }
@@ -106,7 +249,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("[::1]:0").await?;
+    /// socket.set_multicast_loop_v6(false)?;
+    /// assert!(!socket.multicast_loop_v6()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_multicast_loop_v6(&self, on: bool) -> io::Result<()> {
         self.io.set_multicast_loop_v6(on)
     }
@@ -115,7 +273,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_ttl(64)?;
+    /// assert_eq!(socket.ttl()?, 64);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.ttl()
     }
@@ -124,7 +296,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_ttl(64)?;
+    /// assert_eq!(socket.ttl()?, 64);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
     }
@@ -134,7 +321,26 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `InvalidInput` if `multiaddr` is not a multicast address.
+    /// - `AddrInUse` if the socket is in the group already.
+    /// - An uncategorized error if no interface has the address, or none leads to the group.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::net::Ipv4Addr;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let group = Ipv4Addr::new(224, 0, 0, 251);
+    /// let socket = UdpSocket::bind("0.0.0.0:5353").await?;
+    /// socket.join_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
+    /// // Datagrams to the group arrive here, until:
+    /// socket.leave_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn join_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
         self.io.join_multicast_v4(&multiaddr, &interface)
     }
@@ -144,7 +350,26 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `InvalidInput` if `multiaddr` is not a multicast address.
+    /// - `AddrInUse` if the socket is in the group already.
+    /// - An uncategorized error if there is no interface of that index.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::net::Ipv6Addr;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let group: Ipv6Addr = "ff02::fb".parse()?;
+    /// let socket = UdpSocket::bind("[::]:5353").await?;
+    /// socket.join_multicast_v6(&group, 0)?;
+    /// // Datagrams to the group arrive here, until:
+    /// socket.leave_multicast_v6(&group, 0)?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn join_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.io.join_multicast_v6(multiaddr, interface)
     }
@@ -154,7 +379,24 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `AddrNotAvailable` if the socket is not in the group on that interface.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::net::Ipv4Addr;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let group = Ipv4Addr::new(224, 0, 0, 251);
+    /// let socket = UdpSocket::bind("0.0.0.0:5353").await?;
+    /// socket.join_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
+    /// // Datagrams to the group arrive here, until:
+    /// socket.leave_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn leave_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
         self.io.leave_multicast_v4(&multiaddr, &interface)
     }
@@ -164,7 +406,24 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `AddrNotAvailable` if the socket is not in the group on that interface.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::net::Ipv6Addr;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let group: Ipv6Addr = "ff02::fb".parse()?;
+    /// let socket = UdpSocket::bind("[::]:5353").await?;
+    /// socket.join_multicast_v6(&group, 0)?;
+    /// // Datagrams to the group arrive here, until:
+    /// socket.leave_multicast_v6(&group, 0)?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn leave_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.io.leave_multicast_v6(multiaddr, interface)
     }
@@ -173,7 +432,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("[::1]:0").await?;
+    /// socket.set_tclass_v6(0x20)?;
+    /// assert_eq!(socket.tclass_v6()?, 0x20);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(
         target_os = "linux",
         target_os = "android",
@@ -190,7 +463,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("[::1]:0").await?;
+    /// socket.set_tclass_v6(0x20)?;
+    /// assert_eq!(socket.tclass_v6()?, 0x20);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(
         target_os = "linux",
         target_os = "android",
@@ -207,7 +495,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_tos_v4(0x10)?;
+    /// assert_eq!(socket.tos_v4()?, 0x10);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn tos_v4(&self) -> io::Result<u32> {
         SockRef::from(&*self.io).tos_v4()
@@ -217,7 +519,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket, or refuses
+    /// the value.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.set_tos_v4(0x10)?;
+    /// assert_eq!(socket.tos_v4()?, 0x10);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
         SockRef::from(&*self.io).set_tos_v4(tos)
@@ -250,7 +567,21 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the option for this kind of socket.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.bind_device(Some(b"eth0"))?;
+    /// assert_eq!(socket.device()?.as_deref(), Some(&b"eth0"[..]));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
         SockRef::from(&*self.io).device()
@@ -261,7 +592,22 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `PermissionDenied` if the process may not bind sockets to interfaces.
+    /// - An uncategorized error (ENODEV) if there is no such interface.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// socket.bind_device(Some(b"eth0"))?;
+    /// assert_eq!(socket.device()?.as_deref(), Some(&b"eth0"[..]));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
         SockRef::from(&*self.io).bind_device(interface)

@@ -22,12 +22,33 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system: one may be about an earlier datagram,
-    /// which nobody received.
+    /// - `ConnectionRefused` if the socket is connected and an earlier datagram of it reached no
+    ///   socket: the peer's host has answered so. The next call may succeed.
+    /// - On Windows, an uncategorized error if the datagram is longer than `buf`.
+    /// - Any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// receiver.connect(sender.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// let length = receiver.recv(&mut buffer).await?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.recv(buf))
@@ -39,6 +60,28 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// receiver.connect(sender.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// let mut buffer = ReadBuf::new(&mut buffer);
+    /// poll_fn(|cx| receiver.poll_recv(cx, &mut buffer)).await?;
+    /// assert_eq!(buffer.filled(), b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.io
             .poll_read_io(cx, |socket| recv(socket, buf).map(drop))
@@ -49,6 +92,25 @@ impl UdpSocket {
     /// # Errors
     ///
     /// `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// receiver.connect(sender.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// receiver.readable().await?;
+    /// assert_eq!(receiver.try_recv(&mut buffer)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.recv(buf))
@@ -65,6 +127,25 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// receiver.connect(sender.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = Vec::with_capacity(1500);
+    /// receiver.recv_buf(&mut buffer).await?;
+    /// assert_eq!(buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| {
@@ -78,6 +159,26 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// receiver.connect(sender.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = Vec::with_capacity(1500);
+    /// receiver.readable().await?;
+    /// receiver.try_recv_buf(&mut buffer)?;
+    /// assert_eq!(buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_io(Interest::READABLE, |socket| {
             sys::fill(buf, |buf| recv(socket, buf))
@@ -94,6 +195,25 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// let (length, peer) = receiver.recv_from(&mut buffer).await?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.recv_from(buf))
@@ -105,6 +225,28 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// let mut buffer = ReadBuf::new(&mut buffer);
+    /// let peer = poll_fn(|cx| receiver.poll_recv_from(cx, &mut buffer)).await?;
+    /// assert_eq!(buffer.filled(), b"hello");
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv_from(
         &self,
         cx: &mut Context<'_>,
@@ -119,6 +261,26 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// receiver.readable().await?;
+    /// let (length, peer) = receiver.try_recv_from(&mut buffer)?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.recv_from(buf))
@@ -134,6 +296,25 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = Vec::with_capacity(1500);
+    /// let (_, peer) = receiver.recv_buf_from(&mut buffer).await?;
+    /// assert_eq!(buffer, b"hello");
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| {
@@ -147,6 +328,26 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = Vec::with_capacity(1500);
+    /// receiver.readable().await?;
+    /// let (_, peer) = receiver.try_recv_buf_from(&mut buffer)?;
+    /// assert_eq!(buffer, b"hello");
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         self.io.try_io(Interest::READABLE, |socket| {
             sys::fill(buf, |buf| recv_from(socket, buf))
@@ -164,6 +365,26 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped: a peek takes nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// receiver.connect(sender.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// assert_eq!(receiver.peek(&mut buffer).await?, 5);
+    /// // The datagram is still there.
+    /// assert_eq!(receiver.recv(&mut buffer).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.peek(buf))
@@ -175,6 +396,28 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// receiver.connect(sender.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// let mut buffer = ReadBuf::new(&mut buffer);
+    /// poll_fn(|cx| receiver.poll_peek(cx, &mut buffer)).await?;
+    /// assert_eq!(buffer.filled(), b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_io(cx, |socket| {
             socket.try_io(|| sys::peek(socket, buf)).map(drop)
@@ -186,6 +429,25 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// receiver.connect(sender.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// receiver.readable().await?;
+    /// assert_eq!(receiver.try_peek(&mut buffer)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.peek(buf))
@@ -201,6 +463,25 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// let (length, peer) = receiver.peek_from(&mut buffer).await?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.peek_from(buf))
@@ -212,6 +493,27 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// let mut buffer = ReadBuf::new(&mut buffer);
+    /// let peer = poll_fn(|cx| receiver.poll_peek_from(cx, &mut buffer)).await?;
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_peek_from(
         &self,
         cx: &mut Context<'_>,
@@ -228,6 +530,25 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1500];
+    /// receiver.readable().await?;
+    /// let (_, peer) = receiver.try_peek_from(&mut buffer)?;
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.peek_from(buf))
@@ -242,6 +563,23 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let peer = receiver.peek_sender().await?;
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn peek_sender(&self) -> io::Result<SocketAddr> {
         self.io.async_io(Interest::READABLE, peek_sender).await
     }
@@ -251,6 +589,24 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let peer = poll_fn(|cx| receiver.poll_peek_sender(cx)).await?;
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_peek_sender(&self, cx: &mut Context<'_>) -> Poll<io::Result<SocketAddr>> {
         self.io.poll_read_io(cx, peek_sender)
     }
@@ -260,6 +616,24 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// receiver.readable().await?;
+    /// let peer = receiver.try_peek_sender()?;
+    /// assert_eq!(peer, sender.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_peek_sender(&self) -> io::Result<SocketAddr> {
         self.io.try_io(Interest::READABLE, peek_sender)
     }

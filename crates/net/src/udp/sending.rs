@@ -16,12 +16,33 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system: one may be about an earlier datagram,
-    /// which nobody received.
+    /// - `NotConnected`, or an uncategorized error (EDESTADDRREQ), if the socket has no peer.
+    /// - `ConnectionRefused` if the socket is connected and an earlier datagram of it reached no
+    ///   socket: the peer's host has answered so. The next call may succeed.
+    /// - An uncategorized error (EMSGSIZE) if the datagram is longer than the system sends.
+    /// - `PermissionDenied` for a broadcast without [`set_broadcast`](Self::set_broadcast), and
+    ///   `NetworkUnreachable` or `HostUnreachable` without a route.
+    /// - Any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
     /// If the future is dropped before it is ready, the datagram was not sent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// assert_eq!(sender.send(b"hello").await?, 5);
+    /// assert_eq!(receiver.recv(&mut [0; 1500]).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::WRITABLE, |socket| socket.send(buf))
@@ -33,6 +54,22 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// assert_eq!(poll_fn(|cx| sender.poll_send(cx, b"hello")).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.io.poll_write_io(cx, |socket| socket.send(buf))
     }
@@ -42,6 +79,22 @@ impl UdpSocket {
     /// # Errors
     ///
     /// `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_send(b"hello")?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::WRITABLE, |socket| socket.send(buf))
@@ -58,6 +111,21 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// If the future is dropped before it is ready, the datagram was not sent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let address = socket.local_addr()?;
+    /// assert_eq!(socket.send_to(b"hello", address).await?, 5);
+    /// assert_eq!(socket.recv(&mut [0; 1500]).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn send_to<A: ToSocketAddrs>(&self, buf: &[u8], addr: A) -> io::Result<usize> {
         let target = resolve(addr).await?.next().ok_or_else(no_address)?;
         self.io
@@ -70,6 +138,22 @@ impl UdpSocket {
     /// # Errors
     ///
     /// As [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let address = socket.local_addr()?;
+    /// let sent = poll_fn(|cx| socket.poll_send_to(cx, b"hello", address)).await?;
+    /// assert_eq!(sent, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_send_to(
         &self,
         cx: &mut Context<'_>,
@@ -85,6 +169,21 @@ impl UdpSocket {
     /// # Errors
     ///
     /// `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let address = socket.local_addr()?;
+    /// socket.writable().await?;
+    /// assert_eq!(socket.try_send_to(b"hello", address)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_send_to(&self, buf: &[u8], target: SocketAddr) -> io::Result<usize> {
         self.io
             .try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))

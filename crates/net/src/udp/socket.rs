@@ -49,7 +49,15 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// If the name cannot be looked up, and otherwise that of the last address.
+    /// The error of the last address that was tried:
+    ///
+    /// - `AddrInUse` if another socket is bound to it.
+    /// - `AddrNotAvailable` if no interface of this host has the IP address.
+    /// - `PermissionDenied` if the process may not use the port; on Unix those below 1024 are
+    ///   reserved.
+    ///
+    /// If there is no address to try, the error of the look-up: see
+    /// [`lookup_host`](crate::lookup_host).
     ///
     /// # Cancel safety
     ///
@@ -59,6 +67,19 @@ impl UdpSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// println!("bound to {}", socket.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
         let mut last = None;
         for addr in resolve(addr).await? {
@@ -86,6 +107,21 @@ impl UdpSocket {
     /// # Panics
     ///
     /// If no reactor is current; in debug builds on Unix also if it blocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// socket.set_nonblocking(true)?;
+    /// let socket = UdpSocket::from_std(socket)?;
+    /// assert!(socket.local_addr()?.ip().is_loopback());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_std(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
         debug_assert_nonblocking(&socket);
@@ -97,6 +133,21 @@ impl UdpSocket {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let socket = socket.into_std()?;
+    /// // To use it in a thread that blocks.
+    /// socket.set_nonblocking(false)?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_std(self) -> io::Result<std::net::UdpSocket> {
         Ok(self.io.into_inner()?.into())
     }
@@ -107,12 +158,31 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// If the name cannot be looked up, and otherwise that of the last address.
+    /// The error of the last address that was tried: `NetworkUnreachable` if no interface leads
+    /// there, or an uncategorized error if the address is of the other IP version. If there is no
+    /// address to try, the error of the look-up: see [`lookup_host`](crate::lookup_host).
     ///
     /// # Cancel safety
     ///
     /// A future that is dropped before it is ready has not connected the
     /// socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 16];
+    /// assert_eq!(receiver.recv(&mut buffer).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
         let mut last = None;
         for addr in resolve(addr).await? {
@@ -134,6 +204,21 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let ready = socket.ready(Interest::READABLE | Interest::WRITABLE).await?;
+    /// assert!(ready.is_writable());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
@@ -148,6 +233,32 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 16];
+    /// let length = loop {
+    ///     receiver.readable().await?;
+    ///     match receiver.try_recv(&mut buffer) {
+    ///         Ok(length) => break length,
+    ///         Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+    ///         Err(error) => return Err(error.into()),
+    ///     }
+    /// };
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
@@ -162,6 +273,22 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_send(b"hello")?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -171,6 +298,24 @@ impl UdpSocket {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+    /// sender.connect(receiver.local_addr()?).await?;
+    /// sender.send(b"hello").await?;
+    /// poll_fn(|cx| receiver.poll_recv_ready(cx)).await?;
+    /// assert_eq!(receiver.try_recv(&mut [0; 16])?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -180,6 +325,20 @@ impl UdpSocket {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// poll_fn(|cx| socket.poll_send_ready(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -191,6 +350,26 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Those of `f`; `WouldBlock` if the socket is not ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UdpSocket;
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// // std's type has the operation; the descriptor stays with `socket`.
+    /// let std = std::net::UdpSocket::from(socket.as_fd().try_clone_to_owned()?);
+    /// let address = socket.local_addr()?;
+    /// socket.writable().await?;
+    /// let sent = socket.try_io(Interest::WRITABLE, || std.send_to(b"hello", address))?;
+    /// assert_eq!(sent, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -209,6 +388,25 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UdpSocket;
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    /// // std's type has the operation; the descriptor stays with `socket`.
+    /// let std = std::net::UdpSocket::from(socket.as_fd().try_clone_to_owned()?);
+    /// let address = socket.local_addr()?;
+    /// let send = || std.send_to(b"hello", address);
+    /// assert_eq!(socket.async_io(Interest::WRITABLE, send).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn async_io<R>(
         &self,
         interest: Interest,

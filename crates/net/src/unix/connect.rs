@@ -14,9 +14,11 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system. `WouldBlock` says that too many wait for
-    /// the listener to accept them: no event tells when there is room, so try
-    /// again later.
+    /// - `NotFound` if there is no file at the path; `ConnectionRefused` if no listener has it open.
+    /// - `PermissionDenied` if the process may not write to that socket.
+    /// - `WouldBlock` if the listener's queue is full. No event says when there is room: try again
+    ///   later.
+    /// - `InvalidInput` if the path is longer than the system allows, about 100 bytes.
     ///
     /// # Cancel safety
     ///

@@ -42,7 +42,9 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `AddrInUse` if there is a file at the path, even a socket that nothing listens at.
+    /// - `NotFound` or `PermissionDenied` if the file cannot be made.
+    /// - `InvalidInput` if the path is longer than the system allows, about 100 bytes.
     ///
     /// # Panics
     ///
@@ -56,7 +58,7 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// As [`bind`](Self::bind).
     ///
     /// # Panics
     ///
@@ -82,10 +84,10 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system. When the process has no descriptor left,
-    /// each call returns that error at once, until one is closed; the connection
-    /// then still is there. See [`accept_retrying`](Self::accept_retrying) for a
-    /// server that goes on.
+    /// - An uncategorized error (EMFILE, ENFILE) says that the process or the system has no
+    ///   descriptor left. Each call returns it at once until a descriptor is closed; the
+    ///   connection stays in the queue. [`accept_retrying`](Self::accept_retrying) handles it.
+    /// - Any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -177,7 +179,7 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr)
     }
@@ -187,7 +189,9 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot report the pending one. The pending error itself is
+    /// in the
+    /// `Ok`.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }

@@ -31,7 +31,7 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the process or the system has no descriptor left.
     pub fn new_datagram() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::DGRAM)
     }
@@ -40,7 +40,7 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the process or the system has no descriptor left.
     pub fn new_stream() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::STREAM)
     }
@@ -56,7 +56,7 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// As [`UnixListener::bind`]; `InvalidInput` also if the socket is bound already.
     pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
         self.socket.bind(&SockAddr::unix(path)?)
     }

@@ -36,7 +36,8 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the process or the system has no descriptor left, or if the reactor has
+    /// shut down.
     ///
     /// # Panics
     ///
@@ -243,7 +244,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr)
     }
@@ -253,7 +254,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `NotConnected` if the other side has closed the connection, on some systems.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr().map(SocketAddr)
     }
@@ -262,7 +263,8 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system does not know the other side, for instance after it has
+    /// closed the connection.
     pub fn peer_cred(&self) -> io::Result<UCred> {
         peer_credentials(&*self.io)
     }
@@ -272,7 +274,9 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot report the pending one. The pending error itself is
+    /// in the
+    /// `Ok`.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }

@@ -18,7 +18,8 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `ConnectionReset` if the peer that the socket is connected to has closed its socket with
+    /// datagrams unread; any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///

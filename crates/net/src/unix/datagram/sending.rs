@@ -14,7 +14,10 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system, for one if nobody is there any more.
+    /// - `NotConnected` if the socket has no peer.
+    /// - `ConnectionRefused` or `ConnectionReset` if the peer's socket is closed.
+    /// - An uncategorized error (EMSGSIZE) if the datagram is longer than the system sends.
+    /// - Any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///

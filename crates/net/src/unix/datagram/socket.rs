@@ -48,7 +48,9 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `AddrInUse` if there is a file at the path.
+    /// - `NotFound` or `PermissionDenied` if the file cannot be made.
+    /// - `InvalidInput` if the path is longer than the system allows, about 100 bytes.
     ///
     /// # Panics
     ///
@@ -69,7 +71,8 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the process or the system has no descriptor left, or if the reactor has
+    /// shut down.
     ///
     /// # Panics
     ///
@@ -83,7 +86,8 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the process or the system has no descriptor left, or if the reactor has
+    /// shut down.
     ///
     /// # Panics
     ///
@@ -135,7 +139,8 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// - `NotFound` if there is no file at the path; `ConnectionRefused` if no socket has it open.
+    /// - `PermissionDenied` if the process may not write to that socket.
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         self.io.connect(path)
     }
@@ -144,7 +149,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `NotConnected` if the socket is not connected.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.io.shutdown(how)
     }
@@ -153,7 +158,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot name the address, for want of memory.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr::from)
     }
@@ -162,7 +167,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `NotConnected` if the socket is not connected.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr().map(SocketAddr::from)
     }
@@ -172,7 +177,8 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Returns an error if the system cannot report the pending one. The pending error itself is in
+    /// the `Ok`.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }

@@ -32,7 +32,8 @@ use crate::sys::access_mode;
 ///
 /// # Errors
 ///
-/// Those of the operating system.
+/// Returns an error if the process or the system has no descriptor left, or if the reactor has
+/// shut down.
 ///
 /// # Panics
 ///

@@ -1,0 +1,22 @@
+/// The names of the facade that the examples of this layer use.
+mod raddle {
+    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../raddle/tests/doc/executor.rs"));
+
+    pub mod net {
+        pub use raddle_net::*;
+    }
+    pub mod io {
+        pub use raddle_io::*;
+        pub use raddle_net::async_fd as unix;
+        pub use raddle_reactor::{Interest, Ready};
+    }
+
+    pub fn run<F: Future>(example: F) -> F::Output {
+        let mut reactor = raddle_reactor::Reactor::new().unwrap();
+        let handle = reactor.handle();
+        let _entered = handle.enter();
+        run_with(example, || {
+            reactor.turn(Some(std::time::Duration::from_millis(2)), 64).unwrap();
+        })
+    }
+}
