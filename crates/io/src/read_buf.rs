@@ -47,6 +47,19 @@ pub struct ReadBuf<'a> {
 
 impl<'a> ReadBuf<'a> {
     /// Makes an empty buffer over bytes that are all initialised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// let buffer = ReadBuf::new(&mut bytes);
+    /// assert_eq!((buffer.capacity(), buffer.initialized().len()), (8, 8));
+    /// # }
+    /// ```
     #[inline]
     pub fn new(buf: &'a mut [u8]) -> ReadBuf<'a> {
         let initialized = buf.len();
@@ -65,6 +78,22 @@ impl<'a> ReadBuf<'a> {
 
     /// Makes an empty buffer over bytes of which none is known to be
     /// initialised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use std::mem::MaybeUninit;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [MaybeUninit::uninit(); 8];
+    /// let mut buffer = ReadBuf::uninit(&mut bytes);
+    /// assert!(buffer.initialized().is_empty());
+    /// buffer.put_slice(b"text");
+    /// assert_eq!(buffer.filled(), b"text");
+    /// # }
+    /// ```
     #[inline]
     pub fn uninit(buf: &'a mut [MaybeUninit<u8>]) -> ReadBuf<'a> {
         ReadBuf {
@@ -75,24 +104,79 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// The number of bytes the buffer can hold altogether.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// assert_eq!(ReadBuf::new(&mut bytes).capacity(), 8);
+    /// # }
+    /// ```
     #[inline]
     pub fn capacity(&self) -> usize {
         self.buf.len()
     }
 
     /// The number of bytes that are still unfilled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.put_slice(b"text");
+    /// assert_eq!(buffer.remaining(), 4);
+    /// # }
+    /// ```
     #[inline]
     pub fn remaining(&self) -> usize {
         self.buf.len() - self.filled
     }
 
     /// The filled bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.put_slice(b"text");
+    /// assert_eq!(buffer.filled(), b"text");
+    /// # }
+    /// ```
     #[inline]
     pub fn filled(&self) -> &[u8] {
         &self.initialized()[..self.filled]
     }
 
     /// The filled bytes, to change.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.put_slice(b"text");
+    /// buffer.filled_mut().make_ascii_uppercase();
+    /// assert_eq!(buffer.filled(), b"TEXT");
+    /// # }
+    /// ```
     #[inline]
     pub fn filled_mut(&mut self) -> &mut [u8] {
         let filled = self.filled;
@@ -100,6 +184,20 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// The initialised bytes, of which the filled ones are a prefix.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = *b"textual ";
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.advance(4);
+    /// assert_eq!(buffer.initialized(), b"textual ");
+    /// # }
+    /// ```
     #[inline]
     pub fn initialized(&self) -> &[u8] {
         let bytes = &self.buf[..self.initialized];
@@ -108,6 +206,21 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// The initialised bytes, to change.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 4];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.initialized_mut().fill(b'x');
+    /// buffer.advance(2);
+    /// assert_eq!(buffer.filled(), b"xx");
+    /// # }
+    /// ```
     #[inline]
     pub fn initialized_mut(&mut self) -> &mut [u8] {
         let bytes = &mut self.buf[..self.initialized];
@@ -120,6 +233,21 @@ impl<'a> ReadBuf<'a> {
     /// # Safety
     ///
     /// The caller must not make an initialised byte uninitialised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// // SAFETY: nothing that is initialised is made uninitialised.
+    /// let all = unsafe { buffer.inner_mut() };
+    /// assert_eq!(all.len(), 8);
+    /// # }
+    /// ```
     #[inline]
     pub unsafe fn inner_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         self.buf
@@ -130,12 +258,52 @@ impl<'a> ReadBuf<'a> {
     /// # Safety
     ///
     /// The caller must not make an initialised byte uninitialised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use std::mem::MaybeUninit;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [MaybeUninit::uninit(); 8];
+    /// let mut buffer = ReadBuf::uninit(&mut bytes);
+    /// // SAFETY: nothing that is initialised is made uninitialised, and the first byte is written
+    /// // before it is declared initialised.
+    /// unsafe {
+    ///     buffer.unfilled_mut()[0].write(b'x');
+    ///     buffer.assume_init(1);
+    /// }
+    /// buffer.advance(1);
+    /// assert_eq!(buffer.filled(), b"x");
+    /// # }
+    /// ```
     #[inline]
     pub unsafe fn unfilled_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         &mut self.buf[self.filled..]
     }
 
     /// The unfilled bytes, zeroed where they were not yet initialised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use std::io::Read;
+    /// use std::mem::MaybeUninit;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut bytes = [MaybeUninit::uninit(); 8];
+    /// let mut buffer = ReadBuf::uninit(&mut bytes);
+    /// // For a source that needs initialised bytes.
+    /// let read = (&b"text"[..]).read(buffer.initialize_unfilled())?;
+    /// buffer.advance(read);
+    /// assert_eq!(buffer.filled(), b"text");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn initialize_unfilled(&mut self) -> &mut [u8] {
         self.initialize_unfilled_to(self.remaining())
@@ -147,6 +315,21 @@ impl<'a> ReadBuf<'a> {
     /// # Panics
     ///
     /// If fewer than `n` bytes are unfilled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use std::mem::MaybeUninit;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [MaybeUninit::uninit(); 8];
+    /// let mut buffer = ReadBuf::uninit(&mut bytes);
+    /// assert_eq!(buffer.initialize_unfilled_to(2), [0, 0]);
+    /// assert_eq!(buffer.initialized().len(), 2);
+    /// # }
+    /// ```
     #[inline]
     #[track_caller]
     pub fn initialize_unfilled_to(&mut self, n: usize) -> &mut [u8] {
@@ -165,6 +348,24 @@ impl<'a> ReadBuf<'a> {
     ///
     /// What is filled in it does not become part of this one by itself: that
     /// takes [`assume_init`](Self::assume_init) and [`advance`](Self::advance).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// let mut part = buffer.take(2);
+    /// assert_eq!(part.remaining(), 2);
+    /// part.put_slice(b"te");
+    /// // What the part has is not filled in the whole before:
+    /// buffer.advance(2);
+    /// assert_eq!(buffer.filled(), b"te");
+    /// # }
+    /// ```
     #[inline]
     pub fn take(&mut self, n: usize) -> ReadBuf<'_> {
         let end = self.filled + n.min(self.remaining());
@@ -176,6 +377,21 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// Makes the buffer empty; what was initialised stays so.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.put_slice(b"text");
+    /// buffer.clear();
+    /// assert!(buffer.filled().is_empty());
+    /// # }
+    /// ```
     #[inline]
     pub fn clear(&mut self) {
         self.filled = 0;
@@ -186,6 +402,20 @@ impl<'a> ReadBuf<'a> {
     /// # Panics
     ///
     /// If they are not all initialised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = *b"text";
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.advance(2);
+    /// assert_eq!(buffer.filled(), b"te");
+    /// # }
+    /// ```
     #[inline]
     #[track_caller]
     pub fn advance(&mut self, n: usize) {
@@ -198,6 +428,21 @@ impl<'a> ReadBuf<'a> {
     /// # Panics
     ///
     /// If they are not all initialised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = *b"text";
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.set_filled(4);
+    /// buffer.set_filled(2);
+    /// assert_eq!(buffer.filled(), b"te");
+    /// # }
+    /// ```
     #[inline]
     #[track_caller]
     pub fn set_filled(&mut self, n: usize) {
@@ -213,6 +458,25 @@ impl<'a> ReadBuf<'a> {
     /// # Safety
     ///
     /// They are, and there are so many.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use std::mem::MaybeUninit;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [MaybeUninit::uninit(); 8];
+    /// let mut buffer = ReadBuf::uninit(&mut bytes);
+    /// // SAFETY: the byte that is declared initialised has been written.
+    /// unsafe {
+    ///     buffer.unfilled_mut()[0].write(b'x');
+    ///     buffer.assume_init(1);
+    /// }
+    /// assert_eq!(buffer.initialized(), b"x");
+    /// # }
+    /// ```
     #[inline]
     pub unsafe fn assume_init(&mut self, n: usize) {
         debug_assert!(n <= self.remaining());
@@ -224,6 +488,21 @@ impl<'a> ReadBuf<'a> {
     /// # Panics
     ///
     /// If they are more than [`remaining`](Self::remaining).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    ///
+    /// # fn main() {
+    /// let mut bytes = [0; 8];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// buffer.put_slice(b"te");
+    /// buffer.put_slice(b"xt");
+    /// assert_eq!(buffer.filled(), b"text");
+    /// # }
+    /// ```
     #[inline]
     #[track_caller]
     pub fn put_slice(&mut self, bytes: &[u8]) {

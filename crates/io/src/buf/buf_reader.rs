@@ -18,6 +18,21 @@ pin_project! {
     /// It makes many small reads cheap, and an [`AsyncBufRead`] of any reader.
     /// When it is dropped, the bytes it has read ahead are lost. Writes go to
     /// the stream itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncBufReadExt, BufReader};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut reader = BufReader::new(&b"one\ntwo\n"[..]);
+    /// let mut line = String::new();
+    /// reader.read_line(&mut line).await?;
+    /// assert_eq!(line, "one\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub struct BufReader<R> {
         #[pin]
         inner: R,
@@ -31,6 +46,18 @@ pin_project! {
 
 impl<R: AsyncRead> BufReader<R> {
     /// Puts a buffer of 8 KiB in front of `inner`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufReader;
+    ///
+    /// # fn main() {
+    /// let reader = BufReader::new(&b"text"[..]);
+    /// assert!(reader.buffer().is_empty());
+    /// # }
+    /// ```
     pub fn new(inner: R) -> Self {
         Self::with_capacity(DEFAULT_CAPACITY, inner)
     }
@@ -40,6 +67,19 @@ impl<R: AsyncRead> BufReader<R> {
     /// # Panics
     ///
     /// If the capacity is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncBufReadExt, BufReader};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut reader = BufReader::with_capacity(2, &b"text"[..]);
+    /// assert_eq!(reader.fill_buf().await?, b"te");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn with_capacity(capacity: usize, inner: R) -> Self {
         // Nothing read into no room would look like the end.
@@ -57,26 +97,96 @@ impl<R: AsyncRead> BufReader<R> {
     }
 
     /// The reader.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, BufReader};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut reader = BufReader::with_capacity(2, &b"text"[..]);
+    /// reader.read_u8().await?;
+    /// // Two bytes are read, one of which is in the buffer.
+    /// assert_eq!(*reader.get_ref(), b"xt");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn get_ref(&self) -> &R {
         &self.inner
     }
 
     /// The reader. What is read from it is missing here.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufReader;
+    ///
+    /// # fn main() {
+    /// let mut reader = BufReader::new(&b"text"[..]);
+    /// *reader.get_mut() = b"other";
+    /// assert_eq!(reader.into_inner(), b"other");
+    /// # }
+    /// ```
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.inner
     }
 
     /// The reader, pinned as this is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufReader;
+    /// use std::pin::pin;
+    ///
+    /// # fn main() {
+    /// let reader = pin!(BufReader::new(&b"text"[..]));
+    /// assert_eq!(*reader.get_pin_mut(), b"text");
+    /// # }
+    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
         self.project().inner
     }
 
     /// The reader. The bytes that were read ahead are lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, BufReader};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut reader = BufReader::with_capacity(2, &b"text"[..]);
+    /// reader.read_u8().await?;
+    /// // The byte in the buffer is lost.
+    /// assert_eq!(reader.into_inner(), b"xt");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_inner(self) -> R {
         self.inner
     }
 
     /// The bytes that were read ahead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, BufReader};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut reader = BufReader::new(&b"text"[..]);
+    /// reader.read_u8().await?;
+    /// assert_eq!(reader.buffer(), b"ext");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn buffer(&self) -> &[u8] {
         &self.buf[self.pos..self.end]
     }

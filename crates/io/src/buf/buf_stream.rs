@@ -16,6 +16,24 @@ pin_project! {
     /// When it is dropped, the bytes it has read ahead are lost, and so are
     /// those it has not passed on: call [`flush`](crate::AsyncWriteExt::flush)
     /// or [`shutdown`](crate::AsyncWriteExt::shutdown) before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncBufReadExt, AsyncWriteExt, BufStream, duplex};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = duplex(64);
+    /// let (mut near, mut far) = (BufStream::new(near), BufStream::new(far));
+    /// near.write_all(b"hello\n").await?;
+    /// near.flush().await?;
+    /// let mut line = String::new();
+    /// far.read_line(&mut line).await?;
+    /// assert_eq!(line, "hello\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[derive(Debug)]
     pub struct BufStream<RW> {
         #[pin]
@@ -25,6 +43,19 @@ pin_project! {
 
 impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
     /// Puts a buffer of 8 KiB around each direction of `stream`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{BufStream, duplex};
+    ///
+    /// # fn main() {
+    /// let (near, _far) = duplex(64);
+    /// let stream = BufStream::new(near);
+    /// # drop(stream);
+    /// # }
+    /// ```
     pub fn new(stream: RW) -> Self {
         Self::with_capacity(DEFAULT_CAPACITY, DEFAULT_CAPACITY, stream)
     }
@@ -35,6 +66,20 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
     /// # Panics
     ///
     /// If the reader's capacity is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{BufStream, duplex};
+    ///
+    /// # fn main() {
+    /// let (near, _far) = duplex(64);
+    /// // 1 KiB for reading, 16 KiB for writing.
+    /// let stream = BufStream::with_capacity(1024, 16 * 1024, near);
+    /// # drop(stream);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn with_capacity(reader_capacity: usize, writer_capacity: usize, stream: RW) -> Self {
         let writer = BufWriter::with_capacity(writer_capacity, stream);
@@ -44,22 +89,80 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
     }
 
     /// The stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufStream;
+    /// use std::io::Cursor;
+    ///
+    /// # fn main() {
+    /// let stream = BufStream::new(Cursor::new(vec![1, 2]));
+    /// assert_eq!(stream.get_ref().position(), 0);
+    /// # }
+    /// ```
     pub fn get_ref(&self) -> &RW {
         self.inner.get_ref().get_ref()
     }
 
     /// The stream. What is read from it is missing here, and what is written
     /// to it overtakes what is buffered.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufStream;
+    /// use std::io::Cursor;
+    ///
+    /// # fn main() {
+    /// let mut stream = BufStream::new(Cursor::new(vec![1, 2]));
+    /// stream.get_mut().set_position(1);
+    /// assert_eq!(stream.get_ref().position(), 1);
+    /// # }
+    /// ```
     pub fn get_mut(&mut self) -> &mut RW {
         self.inner.get_mut().get_mut()
     }
 
     /// The stream, pinned as this is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufStream;
+    /// use std::io::Cursor;
+    /// use std::pin::pin;
+    ///
+    /// # fn main() {
+    /// let stream = pin!(BufStream::new(Cursor::new(vec![1, 2])));
+    /// assert_eq!(stream.get_pin_mut().position(), 0);
+    /// # }
+    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut RW> {
         self.project().inner.get_pin_mut().get_pin_mut()
     }
 
     /// The stream. What is buffered, in either direction, is lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, BufStream};
+    /// use std::io::Cursor;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut stream = BufStream::new(Cursor::new(Vec::new()));
+    /// stream.write_all(b"text").await?;
+    /// // Without the flush, what is in the buffer would be lost.
+    /// stream.flush().await?;
+    /// assert_eq!(stream.into_inner().into_inner(), b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_inner(self) -> RW {
         self.inner.into_inner().into_inner()
     }

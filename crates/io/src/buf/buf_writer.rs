@@ -19,6 +19,24 @@ pin_project! {
     /// [`flush`](crate::AsyncWriteExt::flush) or
     /// [`shutdown`](crate::AsyncWriteExt::shutdown) before. Reads come from
     /// the stream itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut writer = BufWriter::new(Vec::new());
+    /// for number in 0..3 {
+    ///     writer.write_all(format!("{number}\n").as_bytes()).await?;
+    /// }
+    /// // Dropping the writer would lose what is in the buffer.
+    /// writer.flush().await?;
+    /// assert_eq!(writer.into_inner(), b"0\n1\n2\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub struct BufWriter<W> {
         #[pin]
         inner: W,
@@ -31,11 +49,40 @@ pin_project! {
 
 impl<W: AsyncWrite> BufWriter<W> {
     /// Puts a buffer of 8 KiB in front of `inner`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufWriter;
+    ///
+    /// # fn main() {
+    /// let writer = BufWriter::new(Vec::new());
+    /// assert!(writer.buffer().is_empty());
+    /// # }
+    /// ```
     pub fn new(inner: W) -> Self {
         Self::with_capacity(DEFAULT_CAPACITY, inner)
     }
 
     /// Puts a buffer of `capacity` bytes in front of `inner`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut writer = BufWriter::with_capacity(4, Vec::new());
+    /// writer.write_all(b"abc").await?;
+    /// assert!(writer.get_ref().is_empty());
+    /// // Too much for the buffer, which is written first.
+    /// writer.write_all(b"def").await?;
+    /// assert_eq!(writer.get_ref(), b"abc");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn with_capacity(capacity: usize, inner: W) -> Self {
         Self {
             inner,
@@ -46,26 +93,97 @@ impl<W: AsyncWrite> BufWriter<W> {
     }
 
     /// The writer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut writer = BufWriter::new(Vec::new());
+    /// writer.write_all(b"text").await?;
+    /// assert!(writer.get_ref().is_empty());
+    /// writer.flush().await?;
+    /// assert_eq!(writer.get_ref(), b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
 
     /// The writer. What is written to it overtakes what is buffered.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufWriter;
+    ///
+    /// # fn main() {
+    /// let mut writer = BufWriter::new(Vec::new());
+    /// writer.get_mut().reserve(1024);
+    /// # }
+    /// ```
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.inner
     }
 
     /// The writer, pinned as this is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::BufWriter;
+    /// use std::pin::pin;
+    ///
+    /// # fn main() {
+    /// let writer = pin!(BufWriter::new(Vec::new()));
+    /// assert!(writer.get_pin_mut().is_empty());
+    /// # }
+    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut W> {
         self.project().inner
     }
 
     /// The writer. What is buffered is lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut writer = BufWriter::new(Vec::new());
+    /// writer.write_all(b"text").await?;
+    /// // Without the flush, what is in the buffer would be lost.
+    /// writer.flush().await?;
+    /// assert_eq!(writer.into_inner(), b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_inner(self) -> W {
         self.inner
     }
 
     /// The bytes that were not yet passed on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut writer = BufWriter::new(Vec::new());
+    /// writer.write_all(b"text").await?;
+    /// assert_eq!(writer.buffer(), b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn buffer(&self) -> &[u8] {
         &self.buf[self.written..]
     }

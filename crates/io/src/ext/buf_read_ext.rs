@@ -10,6 +10,21 @@ use super::split::Split;
 use crate::AsyncBufRead;
 
 /// The methods to call on an [`AsyncBufRead`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncBufReadExt;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut lines = (&b"one\ntwo"[..]).lines();
+/// assert_eq!(lines.next_line().await?.as_deref(), Some("one"));
+/// assert_eq!(lines.next_line().await?.as_deref(), Some("two"));
+/// assert_eq!(lines.next_line().await?, None);
+/// # Ok(())
+/// # }) }
+/// ```
 pub trait AsyncBufReadExt: AsyncBufRead {
     /// Reads up to and including the first byte `delimiter`, or to the end,
     /// appending to `buf`; says how many bytes it were.
@@ -26,6 +41,21 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// Dropped before completion, what was read is in `buf`, and calling it
     /// again with the same `buf` goes on from there; the number that is then
     /// returned counts the later part only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncBufReadExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = &b"key=value"[..];
+    /// let mut key = Vec::new();
+    /// assert_eq!(input.read_until(b'=', &mut key).await?, 4);
+    /// assert_eq!(key, b"key=");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn read_until<'a>(&'a mut self, delimiter: u8, buf: &'a mut Vec<u8>) -> ReadUntil<'a, Self>
     where
         Self: Unpin,
@@ -50,6 +80,23 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// Not cancel safe: dropped before completion, what was read is lost, and
     /// the content of `buf` is unspecified. [`lines`](Self::lines) and
     /// [`read_until`](Self::read_until) lose nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncBufReadExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = &b"one\ntwo"[..];
+    /// let mut line = String::new();
+    /// while input.read_line(&mut line).await? > 0 {
+    ///     println!("{}", line.trim_end());
+    ///     line.clear();
+    /// }
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn read_line<'a>(&'a mut self, buf: &'a mut String) -> ReadLine<'a, Self>
     where
         Self: Unpin,
@@ -69,6 +116,21 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// # Cancel safety
     ///
     /// Cancel safe: what was read is in the reader's own buffer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncBufReadExt, BufReader};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut reader = BufReader::new(&b"text"[..]);
+    /// let length = reader.fill_buf().await?.len();
+    /// reader.consume(length);
+    /// assert!(reader.fill_buf().await?.is_empty());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn fill_buf(&mut self) -> FillBuf<'_, Self>
     where
         Self: Unpin,
@@ -80,6 +142,21 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// They are among those that [`fill_buf`](Self::fill_buf) gave last; more
     /// than that may panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncBufReadExt, BufReader};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut reader = BufReader::new(&b"text"[..]);
+    /// assert_eq!(reader.fill_buf().await?, b"text");
+    /// reader.consume(2);
+    /// assert_eq!(reader.fill_buf().await?, b"xt");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn consume(&mut self, amt: usize)
     where
         Self: Unpin,

@@ -38,6 +38,23 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it has read nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncReadExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = &b"text"[..];
+    /// let mut buffer = [0; 16];
+    /// let length = input.read(&mut buffer).await?;
+    /// assert_eq!(&buffer[..length], b"text");
+    /// // The end.
+    /// assert_eq!(input.read(&mut buffer).await?, 0);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn read<'a>(&'a mut self, buf: &'a mut [u8]) -> Read<'a, Self>
     where
         Self: Unpin,
@@ -57,6 +74,21 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it has read nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncReadExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = &b"text"[..];
+    /// let mut buffer = Vec::with_capacity(16);
+    /// while input.read_buf(&mut buffer).await? > 0 {}
+    /// assert_eq!(buffer, b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn read_buf<'a, B>(&'a mut self, buf: &'a mut B) -> ReadInto<'a, Self, B>
     where
         Self: Unpin,
@@ -78,6 +110,25 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// Not cancel safe: dropped before completion, it may have read part of
     /// the bytes, and how many is not known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncReadExt;
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = &b"header body"[..];
+    /// let mut header = [0; 6];
+    /// input.read_exact(&mut header).await?;
+    /// assert_eq!(&header, b"header");
+    ///
+    /// let error = input.read_exact(&mut [0; 16]).await.unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn read_exact<'a>(&'a mut self, buf: &'a mut [u8]) -> ReadExact<'a, Self>
     where
         Self: Unpin,
@@ -96,6 +147,20 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, what was read is in `buf`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncReadExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut bytes = Vec::new();
+    /// assert_eq!((&b"text"[..]).read_to_end(&mut bytes).await?, 4);
+    /// assert_eq!(bytes, b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn read_to_end<'a>(&'a mut self, buf: &'a mut Vec<u8>) -> ReadToEnd<'a, Self>
     where
         Self: Unpin,
@@ -118,6 +183,24 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// Not cancel safe: dropped before completion, what was read is lost, and
     /// the content of `buf` is unspecified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncReadExt;
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut text = String::new();
+    /// (&b"text"[..]).read_to_string(&mut text).await?;
+    /// assert_eq!(text, "text");
+    ///
+    /// let error = (&b"\xff"[..]).read_to_string(&mut text).await.unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::InvalidData);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn read_to_string<'a>(&'a mut self, buf: &'a mut String) -> ReadToString<'a, Self>
     where
         Self: Unpin,
@@ -126,33 +209,47 @@ pub trait AsyncReadExt: AsyncRead {
     }
 
     number_readers! {
-        read_u8: u8, from_be_bytes, "which is a single one";
-        read_i8: i8, from_be_bytes, "which is a single one";
-        read_u16: u16, from_be_bytes, "the highest first";
-        read_i16: i16, from_be_bytes, "the highest first";
-        read_u32: u32, from_be_bytes, "the highest first";
-        read_i32: i32, from_be_bytes, "the highest first";
-        read_u64: u64, from_be_bytes, "the highest first";
-        read_i64: i64, from_be_bytes, "the highest first";
-        read_u128: u128, from_be_bytes, "the highest first";
-        read_i128: i128, from_be_bytes, "the highest first";
-        read_f32: f32, from_be_bytes, "the highest first";
-        read_f64: f64, from_be_bytes, "the highest first";
-        read_u16_le: u16, from_le_bytes, "the lowest first";
-        read_i16_le: i16, from_le_bytes, "the lowest first";
-        read_u32_le: u32, from_le_bytes, "the lowest first";
-        read_i32_le: i32, from_le_bytes, "the lowest first";
-        read_u64_le: u64, from_le_bytes, "the lowest first";
-        read_i64_le: i64, from_le_bytes, "the lowest first";
-        read_u128_le: u128, from_le_bytes, "the lowest first";
-        read_i128_le: i128, from_le_bytes, "the lowest first";
-        read_f32_le: f32, from_le_bytes, "the lowest first";
-        read_f64_le: f64, from_le_bytes, "the lowest first";
+        read_u8: u8, from_be_bytes, to_be_bytes, "which is a single one";
+        read_i8: i8, from_be_bytes, to_be_bytes, "which is a single one";
+        read_u16: u16, from_be_bytes, to_be_bytes, "the highest first";
+        read_i16: i16, from_be_bytes, to_be_bytes, "the highest first";
+        read_u32: u32, from_be_bytes, to_be_bytes, "the highest first";
+        read_i32: i32, from_be_bytes, to_be_bytes, "the highest first";
+        read_u64: u64, from_be_bytes, to_be_bytes, "the highest first";
+        read_i64: i64, from_be_bytes, to_be_bytes, "the highest first";
+        read_u128: u128, from_be_bytes, to_be_bytes, "the highest first";
+        read_i128: i128, from_be_bytes, to_be_bytes, "the highest first";
+        read_f32: f32, from_be_bytes, to_be_bytes, "the highest first";
+        read_f64: f64, from_be_bytes, to_be_bytes, "the highest first";
+        read_u16_le: u16, from_le_bytes, to_le_bytes, "the lowest first";
+        read_i16_le: i16, from_le_bytes, to_le_bytes, "the lowest first";
+        read_u32_le: u32, from_le_bytes, to_le_bytes, "the lowest first";
+        read_i32_le: i32, from_le_bytes, to_le_bytes, "the lowest first";
+        read_u64_le: u64, from_le_bytes, to_le_bytes, "the lowest first";
+        read_i64_le: i64, from_le_bytes, to_le_bytes, "the lowest first";
+        read_u128_le: u128, from_le_bytes, to_le_bytes, "the lowest first";
+        read_i128_le: i128, from_le_bytes, to_le_bytes, "the lowest first";
+        read_f32_le: f32, from_le_bytes, to_le_bytes, "the lowest first";
+        read_f64_le: f64, from_le_bytes, to_le_bytes, "the lowest first";
     }
 
     /// A reader of this one's bytes, at most `limit` of them.
     ///
     /// It keeps its state between reads, so it adds nothing to be cancelled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncReadExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut text = String::new();
+    /// (&b"header body"[..]).take(6).read_to_string(&mut text).await?;
+    /// assert_eq!(text, "header");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn take(self, limit: u64) -> Take<Self>
     where
         Self: Sized,
@@ -163,6 +260,20 @@ pub trait AsyncReadExt: AsyncRead {
     /// A reader of this one's bytes and then `next`'s.
     ///
     /// It keeps its state between reads, so it adds nothing to be cancelled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncReadExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut text = String::new();
+    /// (&b"one "[..]).chain(&b"two"[..]).read_to_string(&mut text).await?;
+    /// assert_eq!(text, "one two");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn chain<R>(self, next: R) -> Chain<Self, R>
     where
         Self: Sized,

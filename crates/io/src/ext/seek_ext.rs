@@ -34,6 +34,23 @@ pub trait AsyncSeekExt: AsyncSeek {
     ///
     /// Not cancel safe: dropped before completion, it may have moved or not,
     /// and a later seek waits for it. What was written before is not lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncSeekExt};
+    /// use std::io::{Cursor, SeekFrom};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = Cursor::new(b"header body");
+    /// assert_eq!(input.seek(SeekFrom::End(-4)).await?, 7);
+    /// let mut text = String::new();
+    /// input.read_to_string(&mut text).await?;
+    /// assert_eq!(text, "body");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn seek(&mut self, position: SeekFrom) -> Seek<'_, Self>
     where
         Self: Unpin,
@@ -50,6 +67,22 @@ pub trait AsyncSeekExt: AsyncSeek {
     /// # Cancel safety
     ///
     /// As [`seek`](Self::seek).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncSeekExt};
+    /// use std::io::Cursor;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = Cursor::new(b"text");
+    /// assert_eq!(input.read_u8().await?, b't');
+    /// input.rewind().await?;
+    /// assert_eq!(input.read_u8().await?, b't');
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn rewind(&mut self) -> Seek<'_, Self>
     where
         Self: Unpin,
@@ -67,6 +100,21 @@ pub trait AsyncSeekExt: AsyncSeek {
     /// # Cancel safety
     ///
     /// As [`seek`](Self::seek), though it moves nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncSeekExt};
+    /// use std::io::Cursor;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = Cursor::new(b"text");
+    /// input.read_u16().await?;
+    /// assert_eq!(input.stream_position().await?, 2);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn stream_position(&mut self) -> Seek<'_, Self>
     where
         Self: Unpin,

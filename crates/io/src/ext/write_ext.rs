@@ -37,6 +37,24 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it has written nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// let mut rest = &b"text"[..];
+    /// while !rest.is_empty() {
+    ///     let written = output.write(rest).await?;
+    ///     rest = &rest[written..];
+    /// }
+    /// assert_eq!(output, b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn write<'a>(&'a mut self, buf: &'a [u8]) -> Write<'a, Self>
     where
         Self: Unpin,
@@ -54,6 +72,22 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it has written nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    /// use std::io::IoSlice;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// let parts = [IoSlice::new(b"header "), IoSlice::new(b"body")];
+    /// assert_eq!(output.write_vectored(&parts).await?, 11);
+    /// assert_eq!(output, b"header body");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn write_vectored<'a, 'b>(&'a mut self, bufs: &'a [IoSlice<'b>]) -> WriteVectored<'a, 'b, Self>
     where
         Self: Unpin,
@@ -71,6 +105,24 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// Cancel safe: dropped before completion, it has written nothing and not
     /// advanced `buf`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// let mut text = &b"text"[..];
+    /// // A slice is advanced by what was written.
+    /// while !text.is_empty() {
+    ///     output.write_buf(&mut text).await?;
+    /// }
+    /// assert_eq!(output, b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn write_buf<'a, B>(&'a mut self, buf: &'a mut B) -> WriteBuf<'a, Self, B>
     where
         Self: Unpin,
@@ -93,6 +145,20 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// Not cancel safe: dropped before completion, it may have written part of
     /// `buf`, and how much is not known.
     /// [`write_all_buf`](Self::write_all_buf) knows.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// output.write_all(b"text").await?;
+    /// assert_eq!(output, b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn write_all<'a>(&'a mut self, buf: &'a [u8]) -> WriteAll<'a, Self>
     where
         Self: Unpin,
@@ -112,6 +178,21 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, `buf` has what was not written.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// let mut text = &b"text"[..];
+    /// output.write_all_buf(&mut text).await?;
+    /// assert_eq!((output.as_slice(), text), (&b"text"[..], &b""[..]));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn write_all_buf<'a, B>(&'a mut self, buf: &'a mut B) -> WriteAllBuf<'a, Self, B>
     where
         Self: Unpin,
@@ -154,6 +235,22 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, a later flush goes on with it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut writer = BufWriter::new(Vec::new());
+    /// writer.write_all(b"text").await?;
+    /// assert!(writer.get_ref().is_empty());
+    /// writer.flush().await?;
+    /// assert_eq!(writer.get_ref(), b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn flush(&mut self) -> Flush<'_, Self>
     where
         Self: Unpin,
@@ -171,6 +268,24 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// Cancel safe: dropped before completion, a later shutdown goes on with
     /// it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (mut near, mut far) = duplex(64);
+    /// near.write_all(b"text").await?;
+    /// // The other side sees the end of the stream.
+    /// near.shutdown().await?;
+    /// let mut text = String::new();
+    /// far.read_to_string(&mut text).await?;
+    /// assert_eq!(text, "text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn shutdown(&mut self) -> Shutdown<'_, Self>
     where
         Self: Unpin,

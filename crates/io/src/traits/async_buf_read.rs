@@ -11,6 +11,29 @@ use crate::AsyncRead;
 ///
 /// The methods to call are those of
 /// [`AsyncBufReadExt`](crate::AsyncBufReadExt).
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncBufRead, AsyncBufReadExt};
+///
+/// /// Counts the lines of anything that is buffered.
+/// async fn count<R: AsyncBufRead + Unpin>(reader: R) -> std::io::Result<usize> {
+///     let mut lines = reader.lines();
+///     let mut count = 0;
+///     while lines.next_line().await?.is_some() {
+///         count += 1;
+///     }
+///     Ok(count)
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// assert_eq!(count(&b"one\ntwo"[..]).await.unwrap(), 2);
+/// # });
+/// # }
+/// ```
 pub trait AsyncBufRead: AsyncRead {
     /// The buffered bytes, which are read from the source if there are none.
     ///
@@ -24,12 +47,42 @@ pub trait AsyncBufRead: AsyncRead {
     /// # Errors
     ///
     /// As the source has them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncBufRead;
+    /// use std::future::poll_fn;
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = &b"text"[..];
+    /// let bytes = poll_fn(|cx| Pin::new(&mut input).poll_fill_buf(cx).map_ok(<[u8]>::to_vec)).await?;
+    /// assert_eq!(bytes, b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>>;
 
     /// Takes the first `amt` bytes out of the buffer.
     ///
     /// They are among those that [`poll_fill_buf`](Self::poll_fill_buf) gave
     /// last; more than that may panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncBufRead;
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() {
+    /// let mut input = &b"text"[..];
+    /// Pin::new(&mut input).consume(2);
+    /// assert_eq!(input, b"xt");
+    /// # }
+    /// ```
     fn consume(self: Pin<&mut Self>, amt: usize);
 }
 

@@ -10,6 +10,41 @@ use crate::ReadBuf;
 /// A source of bytes that are read without blocking.
 ///
 /// The methods to call are those of [`AsyncReadExt`](crate::AsyncReadExt).
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncRead, AsyncReadExt, ReadBuf};
+/// use std::io;
+/// use std::pin::Pin;
+/// use std::task::{Context, Poll};
+///
+/// /// A reader that is always ready, with one byte.
+/// struct Ticker(u8);
+///
+/// impl AsyncRead for Ticker {
+///     fn poll_read(
+///         mut self: Pin<&mut Self>,
+///         _: &mut Context<'_>,
+///         buf: &mut ReadBuf<'_>,
+///     ) -> Poll<io::Result<()>> {
+///         if buf.remaining() > 0 {
+///             buf.put_slice(&[self.0]);
+///             self.0 += 1;
+///         }
+///         Poll::Ready(Ok(()))
+///     }
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// let mut bytes = [0; 3];
+/// Ticker(1).read_exact(&mut bytes).await.unwrap();
+/// assert_eq!(bytes, [1, 2, 3]);
+/// # });
+/// # }
+/// ```
 pub trait AsyncRead {
     /// Tries to read bytes into the unfilled part of `buf`.
     ///
@@ -23,6 +58,24 @@ pub trait AsyncRead {
     ///
     /// As the source has them; `WouldBlock` is never among them, as it would
     /// be `Pending`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncRead, ReadBuf};
+    /// use std::future::poll_fn;
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut input = &b"text"[..];
+    /// let mut bytes = [0; 8];
+    /// let mut buffer = ReadBuf::new(&mut bytes);
+    /// poll_fn(|cx| Pin::new(&mut input).poll_read(cx, &mut buffer)).await?;
+    /// assert_eq!(buffer.filled(), b"text");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

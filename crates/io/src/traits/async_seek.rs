@@ -9,6 +9,28 @@ use std::task::{Context, Poll};
 ///
 /// A seek has two steps: it is started, and then polled until it is complete.
 /// The methods to call are those of [`AsyncSeekExt`](crate::AsyncSeekExt).
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncSeek, AsyncSeekExt};
+/// use std::io::{self, Cursor, SeekFrom};
+///
+/// /// The size of anything that can be sought in.
+/// async fn size<S: AsyncSeek + Unpin>(stream: &mut S) -> io::Result<u64> {
+///     let position = stream.stream_position().await?;
+///     let size = stream.seek(SeekFrom::End(0)).await?;
+///     stream.seek(SeekFrom::Start(position)).await?;
+///     Ok(size)
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// assert_eq!(size(&mut Cursor::new(b"text")).await.unwrap(), 4);
+/// # });
+/// # }
+/// ```
 pub trait AsyncSeek {
     /// Starts to move to `position`, in bytes.
     ///
@@ -21,6 +43,24 @@ pub trait AsyncSeek {
     ///
     /// If it cannot be started, for instance as another operation is under
     /// way: call [`poll_complete`](Self::poll_complete) first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncSeek;
+    /// use std::future::poll_fn;
+    /// use std::io::{Cursor, SeekFrom};
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut stream = Cursor::new(b"text");
+    /// Pin::new(&mut stream).start_seek(SeekFrom::Start(2))?;
+    /// let position = poll_fn(|cx| Pin::new(&mut stream).poll_complete(cx)).await?;
+    /// assert_eq!(position, 2);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()>;
 
     /// Completes the seek that was started, and says the new position, in
@@ -35,6 +75,24 @@ pub trait AsyncSeek {
     /// # Errors
     ///
     /// As the stream has them; `InvalidInput` for a position before the start.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncSeek;
+    /// use std::future::poll_fn;
+    /// use std::io::{Cursor, SeekFrom};
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut stream = Cursor::new(b"text");
+    /// Pin::new(&mut stream).start_seek(SeekFrom::End(-1))?;
+    /// let position = poll_fn(|cx| Pin::new(&mut stream).poll_complete(cx)).await?;
+    /// assert_eq!(position, 3);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>>;
 }
 

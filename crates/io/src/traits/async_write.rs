@@ -11,6 +11,47 @@ use std::task::{Context, Poll};
 ///
 /// Where a method is `Pending`, the waker of `cx` is woken when trying again
 /// makes sense. Only the waker of the last call is kept.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncWrite, AsyncWriteExt};
+/// use std::io;
+/// use std::pin::Pin;
+/// use std::task::{Context, Poll};
+///
+/// /// A writer that counts bytes and keeps none.
+/// #[derive(Default)]
+/// struct Count(usize);
+///
+/// impl AsyncWrite for Count {
+///     fn poll_write(
+///         mut self: Pin<&mut Self>,
+///         _: &mut Context<'_>,
+///         buf: &[u8],
+///     ) -> Poll<io::Result<usize>> {
+///         self.0 += buf.len();
+///         Poll::Ready(Ok(buf.len()))
+///     }
+///
+///     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+///         Poll::Ready(Ok(()))
+///     }
+///
+///     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+///         Poll::Ready(Ok(()))
+///     }
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// let mut count = Count::default();
+/// count.write_all(b"text").await.unwrap();
+/// assert_eq!(count.0, 4);
+/// # });
+/// # }
+/// ```
 pub trait AsyncWrite {
     /// Tries to write `buf`, and says how many of its first bytes were.
     ///
@@ -20,6 +61,22 @@ pub trait AsyncWrite {
     /// # Errors
     ///
     /// As the sink has them; nothing was written then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWrite;
+    /// use std::future::poll_fn;
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// let written = poll_fn(|cx| Pin::new(&mut output).poll_write(cx, b"text")).await?;
+    /// assert_eq!(written, 4);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -31,6 +88,21 @@ pub trait AsyncWrite {
     /// # Errors
     ///
     /// As the sink has them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWrite;
+    /// use std::future::poll_fn;
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// poll_fn(|cx| Pin::new(&mut output).poll_flush(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// Tries to flush, and to say that nothing more will be written.
@@ -42,6 +114,21 @@ pub trait AsyncWrite {
     /// # Errors
     ///
     /// As the sink has them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWrite;
+    /// use std::future::poll_fn;
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// poll_fn(|cx| Pin::new(&mut output).poll_shutdown(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// As [`poll_write`](Self::poll_write), from several buffers in turn.
@@ -51,6 +138,24 @@ pub trait AsyncWrite {
     /// # Errors
     ///
     /// As [`poll_write`](Self::poll_write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWrite;
+    /// use std::future::poll_fn;
+    /// use std::io::IoSlice;
+    /// use std::pin::Pin;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut output = Vec::new();
+    /// let parts = [IoSlice::new(b"te"), IoSlice::new(b"xt")];
+    /// let written = poll_fn(|cx| Pin::new(&mut output).poll_write_vectored(cx, &parts)).await?;
+    /// assert_eq!(written, 4);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -63,6 +168,17 @@ pub trait AsyncWrite {
     /// Whether [`poll_write_vectored`](Self::poll_write_vectored) writes more
     /// than the first buffer at once. Where it does not, a caller does better
     /// to gather small buffers into one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWrite;
+    ///
+    /// # fn main() {
+    /// assert!(Vec::new().is_write_vectored());
+    /// # }
+    /// ```
     fn is_write_vectored(&self) -> bool {
         false
     }

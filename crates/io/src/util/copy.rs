@@ -27,6 +27,20 @@ pub(super) const CAPACITY: usize = 8 * 1024;
 ///
 /// Not cancel safe: dropped before completion, up to 8 KiB that were read and
 /// not yet written are lost.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::copy;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut output = Vec::new();
+/// assert_eq!(copy(&mut &b"text"[..], &mut output).await?, 4);
+/// assert_eq!(output, b"text");
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn copy<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
 where
     R: AsyncRead + Unpin + ?Sized,

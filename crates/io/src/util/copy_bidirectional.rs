@@ -26,6 +26,30 @@ use crate::{AsyncRead, AsyncWrite};
 ///
 /// Not cancel safe: dropped before completion, up to 8 KiB in each direction
 /// that were read and not yet written are lost.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional, duplex};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (mut client, mut proxy_client) = duplex(64);
+/// let (mut proxy_server, mut server) = duplex(64);
+/// let proxy = raddle::spawn(async move {
+///     copy_bidirectional(&mut proxy_client, &mut proxy_server).await
+/// });
+///
+/// client.write_all(b"ping").await?;
+/// client.shutdown().await?;
+/// let mut request = String::new();
+/// server.read_to_string(&mut request).await?;
+/// server.write_all(b"answer").await?;
+/// server.shutdown().await?;
+/// assert_eq!(proxy.await??, (4, 6));
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn copy_bidirectional<A, B>(a: &mut A, b: &mut B) -> io::Result<(u64, u64)>
 where
     A: AsyncRead + AsyncWrite + Unpin + ?Sized,
@@ -48,6 +72,26 @@ where
 /// # Cancel safety
 ///
 /// Not cancel safe: dropped before completion, what is in the buffers is lost.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncWriteExt, copy_bidirectional_with_sizes, duplex};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (mut client, mut proxy_client) = duplex(64);
+/// let (mut proxy_server, mut server) = duplex(64);
+/// client.write_all(b"ping").await?;
+/// client.shutdown().await?;
+/// server.shutdown().await?;
+/// // Small buffers for a program with very many idle connections.
+/// let sides = (&mut proxy_client, &mut proxy_server);
+/// let copied = copy_bidirectional_with_sizes(sides.0, sides.1, 512, 512).await?;
+/// assert_eq!(copied, (4, 0));
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn copy_bidirectional_with_sizes<A, B>(
     a: &mut A,
     b: &mut B,

@@ -27,6 +27,20 @@ use crate::{AsyncBufRead, AsyncWrite};
 /// Cancel safe: dropped before completion, every byte is either written or
 /// still in the reader, and copying again goes on from there. The number that
 /// is then returned counts the later part only.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{BufReader, copy_buf};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut input = BufReader::new(&b"text"[..]);
+/// let mut output = Vec::new();
+/// assert_eq!(copy_buf(&mut input, &mut output).await?, 4);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn copy_buf<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
 where
     R: AsyncBufRead + Unpin + ?Sized,

@@ -12,6 +12,23 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 /// One of two connected streams in memory.
 ///
 /// Comes from [`duplex`]. Takes part in the poll's budget.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (mut near, mut far) = duplex(64);
+/// near.write_all(b"text").await?;
+/// drop(near);
+/// let mut text = String::new();
+/// far.read_to_string(&mut text).await?;
+/// assert_eq!(text, "text");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct DuplexStream {
     incoming: Arc<Pipe>,

@@ -10,10 +10,36 @@ use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 /// Is always at its end, and swallows what is written to it.
 ///
 /// Comes from [`empty`]. Takes part in the poll's budget.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, empty};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut bytes = Vec::new();
+/// assert_eq!(empty().read_to_end(&mut bytes).await?, 0);
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Empty(());
 
 /// Makes a stream that is at its end, and swallows what is written to it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, empty};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut bytes = Vec::new();
+/// assert_eq!(empty().read_to_end(&mut bytes).await?, 0);
+/// # Ok(())
+/// # }) }
+/// ```
 pub const fn empty() -> Empty {
     Empty(())
 }

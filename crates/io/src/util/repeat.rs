@@ -10,10 +10,38 @@ use crate::{AsyncRead, ReadBuf};
 /// Reads one byte over and over.
 ///
 /// Comes from [`repeat`]. Takes part in the poll's budget.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, repeat};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut bytes = [0; 3];
+/// repeat(7).read_exact(&mut bytes).await?;
+/// assert_eq!(bytes, [7, 7, 7]);
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat(u8);
 
 /// Makes a reader of `byte` over and over, without end.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, repeat};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut bytes = [0; 3];
+/// repeat(7).read_exact(&mut bytes).await?;
+/// assert_eq!(bytes, [7, 7, 7]);
+/// # Ok(())
+/// # }) }
+/// ```
 pub const fn repeat(byte: u8) -> Repeat {
     Repeat(byte)
 }

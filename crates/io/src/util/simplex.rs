@@ -12,6 +12,22 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 ///
 /// Comes from [`simplex`] in halves, and from
 /// [`new_unsplit`](Self::new_unsplit) whole. Takes part in the poll's budget.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, SimplexStream};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut stream = SimplexStream::new_unsplit(64);
+/// stream.write_all(b"text").await?;
+/// let mut bytes = [0; 4];
+/// stream.read_exact(&mut bytes).await?;
+/// assert_eq!(&bytes, b"text");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct SimplexStream {
     pipe: Pipe,
@@ -66,6 +82,20 @@ impl SimplexStream {
     /// # Panics
     ///
     /// If the size is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncWriteExt, SimplexStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut stream = SimplexStream::new_unsplit(64);
+    /// stream.write_u8(7).await?;
+    /// assert_eq!(stream.read_u8().await?, 7);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn new_unsplit(max_buf_size: usize) -> Self {
         Self {

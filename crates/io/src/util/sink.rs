@@ -10,10 +10,34 @@ use crate::AsyncWrite;
 /// Swallows what is written to it.
 ///
 /// Comes from [`sink`]. Takes part in the poll's budget.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncWriteExt, sink};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// sink().write_all(b"text").await?;
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sink(());
 
 /// Makes a writer that swallows what is written to it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncWriteExt, sink};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// assert_eq!(sink().write(b"text").await?, 4);
+/// # Ok(())
+/// # }) }
+/// ```
 pub const fn sink() -> Sink {
     Sink(())
 }

@@ -17,6 +17,21 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 type Shared<T> = Arc<Mutex<Pin<Box<T>>>>;
 
 /// The reading half of a stream; comes from [`split`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (near, mut far) = duplex(64);
+/// let (mut reader, _writer) = split(near);
+/// far.write_u8(7).await?;
+/// assert_eq!(reader.read_u8().await?, 7);
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct ReadHalf<T> {
     stream: Shared<T>,
 }
@@ -25,6 +40,21 @@ pub struct ReadHalf<T> {
 ///
 /// Dropping it does not shut the stream down; the reading half keeps the
 /// stream.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (near, mut far) = duplex(64);
+/// let (_reader, mut writer) = split(near);
+/// writer.write_u8(7).await?;
+/// assert_eq!(far.read_u8().await?, 7);
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct WriteHalf<T> {
     stream: Shared<T>,
     is_write_vectored: bool,
@@ -39,6 +69,25 @@ pub struct WriteHalf<T> {
 ///
 /// The halves have no state of their own: what is cancel safe on the stream
 /// is so on a half.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (near, mut far) = duplex(64);
+/// let (mut reader, mut writer) = split(near);
+/// // The halves can go to different tasks.
+/// let task = raddle::spawn(async move { reader.read_u8().await });
+/// far.write_u8(7).await?;
+/// assert_eq!(task.await??, 7);
+/// writer.write_u8(8).await?;
+/// assert_eq!(far.read_u8().await?, 8);
+/// # Ok(())
+/// # }) }
+/// ```
 pub fn split<T: AsyncRead + AsyncWrite>(stream: T) -> (ReadHalf<T>, WriteHalf<T>) {
     let is_write_vectored = stream.is_write_vectored();
     // UNRANKED: the stream, which may be anybody's, is polled under it.
@@ -55,6 +104,20 @@ pub fn split<T: AsyncRead + AsyncWrite>(stream: T) -> (ReadHalf<T>, WriteHalf<T>
 
 impl<T> ReadHalf<T> {
     /// Whether `other` is the writing half of the same stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{duplex, split};
+    ///
+    /// # fn main() {
+    /// let (near, far) = duplex(64);
+    /// let ((reader, writer), (_, other)) = (split(near), split(far));
+    /// assert!(reader.is_pair_of(&writer));
+    /// assert!(!reader.is_pair_of(&other));
+    /// # }
+    /// ```
     pub fn is_pair_of(&self, other: &WriteHalf<T>) -> bool {
         other.is_pair_of(self)
     }
@@ -64,6 +127,21 @@ impl<T> ReadHalf<T> {
     /// # Panics
     ///
     /// If the halves are of two streams, see [`is_pair_of`](Self::is_pair_of).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncWriteExt, duplex, split};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, _far) = duplex(64);
+    /// let (reader, writer) = split(near);
+    /// let mut near = reader.unsplit(writer);
+    /// near.write_all(b"text").await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn unsplit(self, writer: WriteHalf<T>) -> T
     where
@@ -83,6 +161,20 @@ impl<T> ReadHalf<T> {
 
 impl<T> WriteHalf<T> {
     /// Whether `other` is the reading half of the same stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{duplex, split};
+    ///
+    /// # fn main() {
+    /// let (near, far) = duplex(64);
+    /// let ((reader, writer), (other, _)) = (split(near), split(far));
+    /// assert!(writer.is_pair_of(&reader));
+    /// assert!(!writer.is_pair_of(&other));
+    /// # }
+    /// ```
     pub fn is_pair_of(&self, other: &ReadHalf<T>) -> bool {
         Arc::ptr_eq(&self.stream, &other.stream)
     }
