@@ -41,11 +41,38 @@ struct State {
 }
 
 /// Whether a task was the one that opened a [`Barrier`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Barrier;
+///
+/// # fn main() { raddle::run(async {
+/// let barrier = Barrier::new(1);
+/// // Of the tasks that pass together, one is the leader.
+/// assert!(barrier.wait().await.is_leader());
+/// # }) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
     /// True for exactly one of the tasks that passed together: the last to come.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Barrier;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let barrier = Barrier::new(1);
+    /// if barrier.wait().await.is_leader() {
+    ///     println!("once for all tasks");
+    /// }
+    /// # }) }
+    /// ```
     pub fn is_leader(&self) -> bool {
         self.0
     }
@@ -54,6 +81,18 @@ impl BarrierWaitResult {
 impl Barrier {
     /// A barrier that opens when `n` tasks have come. None is as good as one:
     /// nobody waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Barrier;
+    ///
+    /// # fn main() {
+    /// let barrier = Barrier::new(3);
+    /// # drop(barrier);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn new(n: usize) -> Self {
         Self {
@@ -74,6 +113,30 @@ impl Barrier {
     ///
     /// Not cancel safe: once it has been polled the task has come, and is counted as one of those for whom the
     /// barrier opens, also if the future is dropped before. As in Tokio.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Barrier;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let barrier = Arc::new(Barrier::new(3));
+    /// let tasks: Vec<_> = (0..3)
+    ///     .map(|_| {
+    ///         let barrier = Arc::clone(&barrier);
+    ///         raddle::spawn(async move { barrier.wait().await.is_leader() })
+    ///     })
+    ///     .collect();
+    /// let mut leaders = 0;
+    /// for task in tasks {
+    ///     leaders += usize::from(task.await?);
+    /// }
+    /// assert_eq!(leaders, 1);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn wait(&self) -> BarrierWaitResult {
         Wait {
             barrier: self,

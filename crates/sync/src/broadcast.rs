@@ -59,6 +59,21 @@ pub use self::sender::{Sender, WeakSender};
 /// # Panics
 ///
 /// If `capacity` is 0 or more than half of `usize::MAX`.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::broadcast;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut first) = broadcast::channel(16);
+/// let mut second = sender.subscribe();
+/// sender.send(7)?;
+/// assert_eq!((first.recv().await?, second.recv().await?), (7, 7));
+/// # Ok(())
+/// # }) }
+/// ```
 #[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let sender = Sender::new(capacity);

@@ -59,6 +59,18 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
     /// An unlocked mutex.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Mutex::new(5);
+    /// assert_eq!(*mutex.lock().await, 5);
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn new(value: T) -> Self {
         Self {
@@ -68,6 +80,19 @@ impl<T> Mutex<T> {
     }
 
     /// As [`new`](Self::new), for statics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    ///
+    /// static COUNT: Mutex<u32> = Mutex::const_new(0);
+    ///
+    /// fn main() {
+    ///     assert_eq!(*COUNT.try_lock().unwrap(), 0);
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new(value: T) -> Self {
         Self {
@@ -77,6 +102,17 @@ impl<T> Mutex<T> {
     }
 
     /// Takes the value out of a mutex that nobody shares any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    ///
+    /// # fn main() {
+    /// assert_eq!(Mutex::new(5).into_inner(), 5);
+    /// # }
+    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -89,6 +125,29 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
     /// gives up its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let count = Arc::new(Mutex::new(0));
+    /// let tasks: Vec<_> = (0..10)
+    ///     .map(|_| {
+    ///         let count = Arc::clone(&count);
+    ///         raddle::spawn(async move { *count.lock().await += 1 })
+    ///     })
+    ///     .collect();
+    /// for task in tasks {
+    ///     task.await?;
+    /// }
+    /// assert_eq!(*count.lock().await, 10);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn lock(&self) -> MutexGuard<'_, T> {
         self.acquire().await;
@@ -102,6 +161,23 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
     /// gives up its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mutex = Arc::new(Mutex::new(5));
+    /// let guard = Arc::clone(&mutex).lock_owned().await;
+    /// // The guard borrows nothing, so that it can go to a task.
+    /// raddle::spawn(async move { drop(guard) }).await?;
+    /// assert_eq!(*mutex.lock().await, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
         self.acquire().await;
@@ -124,6 +200,26 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// Inside the poll of a task, which must not block: there, await
     /// [`lock`](Self::lock).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Arc::new(Mutex::new(5));
+    /// let guard = mutex.lock().await;
+    /// let thread = std::thread::spawn({
+    ///     let mutex = Arc::clone(&mutex);
+    ///     move || *mutex.blocking_lock() += 1
+    /// });
+    /// drop(guard);
+    /// thread.join().unwrap();
+    /// assert_eq!(*mutex.lock().await, 6);
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T> {
         block_on(self.lock())
@@ -136,6 +232,20 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// Inside the poll of a task, which must not block: there, await
     /// [`lock_owned`](Self::lock_owned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() {
+    /// let mutex = Arc::new(Mutex::new(5));
+    /// let guard = Arc::clone(&mutex).blocking_lock_owned();
+    /// assert_eq!(*guard, 5);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
         block_on(self.lock_owned())
@@ -146,6 +256,21 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     ///
     /// [`TryLockError`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mutex = Mutex::new(5);
+    /// let guard = mutex.try_lock()?;
+    /// assert!(mutex.try_lock().is_err());
+    /// # drop(guard);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         self.core.try_acquire(1)?;
@@ -157,6 +282,22 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     ///
     /// [`TryLockError`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mutex = Arc::new(Mutex::new(5));
+    /// let guard = Arc::clone(&mutex).try_lock_owned()?;
+    /// assert!(mutex.try_lock().is_err());
+    /// # drop(guard);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         self.core.try_acquire(1)?;
@@ -165,6 +306,20 @@ impl<T: ?Sized> Mutex<T> {
 
     /// The value, without locking: the borrow proves that nobody else can reach
     /// it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Mutex;
+    ///
+    /// # fn main() {
+    /// let mut mutex = Mutex::new(5);
+    /// // No lock: nothing else can refer to it.
+    /// *mutex.get_mut() = 6;
+    /// assert_eq!(mutex.into_inner(), 6);
+    /// # }
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.with_mut(|value| {
             // SAFETY: the mutex is borrowed exclusively, so there is no guard.

@@ -77,6 +77,19 @@ pub struct Notify {
 
 impl Notify {
     /// Makes one without a permit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let notify = Notify::new();
+    /// notify.notify_one();
+    /// notify.notified().await;
+    /// # }) }
+    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn new() -> Self {
         Self::const_new()
@@ -92,6 +105,19 @@ impl Notify {
     }
 
     /// Makes one without a permit, for a static. A model of loom has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    ///
+    /// static READY: Notify = Notify::const_new();
+    ///
+    /// fn main() {
+    ///     READY.notify_one();
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new() -> Self {
         Self {
@@ -111,6 +137,25 @@ impl Notify {
     /// A future that is dropped loses its place in line. If `notify_one` or
     /// `notify_last` had chosen it, the notification goes to another waiter, or
     /// is stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let notify = Arc::new(Notify::new());
+    /// let waiter = raddle::spawn({
+    ///     let notify = Arc::clone(&notify);
+    ///     async move { notify.notified().await }
+    /// });
+    /// notify.notify_one();
+    /// waiter.await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub fn notified(&self) -> Notified<'_> {
         Notified::new(self)
@@ -122,6 +167,22 @@ impl Notify {
     /// # Cancel safety
     ///
     /// As [`notified`](Self::notified).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let notify = Arc::new(Notify::new());
+    /// let waiter = raddle::spawn(Arc::clone(&notify).notified_owned());
+    /// notify.notify_one();
+    /// waiter.await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
         OwnedNotified::new(self)
     }
@@ -131,12 +192,44 @@ impl Notify {
     /// permit that is there already stays the only one.
     ///
     /// What was done before this call is visible to whoever is notified by it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let notify = Notify::new();
+    /// // Without a waiter, the next one does not wait.
+    /// notify.notify_one();
+    /// notify.notified().await;
+    /// # }) }
+    /// ```
     #[inline]
     pub fn notify_one(&self) {
         self.notify(By::First);
     }
 
     /// As [`notify_one`](Self::notify_one), for the waiter that came last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    /// use std::pin::pin;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let notify = Notify::new();
+    /// let (mut first, mut last) = (pin!(notify.notified()), pin!(notify.notified()));
+    /// // In the order in which they wait.
+    /// first.as_mut().enable();
+    /// last.as_mut().enable();
+    /// notify.notify_last();
+    /// last.await;
+    /// # }) }
+    /// ```
     pub fn notify_last(&self) {
         self.notify(By::Last);
     }
@@ -145,6 +238,22 @@ impl Notify {
     /// exists, whether it has been polled or not. Nothing is stored for those that come later.
     ///
     /// What was done before this call is visible to whoever is notified by it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let notify = Notify::new();
+    /// // Both count as waiting from here on.
+    /// let (first, second) = (notify.notified(), notify.notified());
+    /// notify.notify_waiters();
+    /// first.await;
+    /// second.await;
+    /// # }) }
+    /// ```
     pub fn notify_waiters(&self) {
         if self.state.transition_to_called() == ToCalled::NotifyAll {
             self.notify_all();

@@ -37,6 +37,19 @@ pub struct OnceCell<T> {
 }
 
 /// Why [`OnceCell::set`] refused a value, which it carries.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::OnceCell;
+///
+/// # fn main() {
+/// let cell = OnceCell::new_with(Some(1));
+/// let error = cell.set(2).unwrap_err();
+/// assert!(error.is_already_init_err());
+/// # }
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub enum SetError<T> {
     /// The cell holds a value already.
@@ -48,16 +61,53 @@ pub enum SetError<T> {
 
 impl<T> OnceCell<T> {
     /// Makes an empty cell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() {
+    /// let cell = OnceCell::<u32>::new();
+    /// assert!(!cell.initialized());
+    /// # }
+    /// ```
     pub fn new() -> Self {
         Self::with_slot(OnceSlot::new())
     }
 
     /// Makes a cell that holds `value`, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() {
+    /// assert_eq!(OnceCell::new_with(Some(7)).get(), Some(&7));
+    /// assert!(!OnceCell::<u32>::new_with(None).initialized());
+    /// # }
+    /// ```
     pub fn new_with(value: Option<T>) -> Self {
         Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
     }
 
     /// Makes an empty cell, for a static. A model of loom has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// static CELL: OnceCell<u32> = OnceCell::const_new();
+    ///
+    /// fn main() {
+    ///     assert_eq!(CELL.get(), None);
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new() -> Self {
         Self {
@@ -67,6 +117,19 @@ impl<T> OnceCell<T> {
     }
 
     /// Makes a cell that holds `value`, for a static. A model of loom has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// static CELL: OnceCell<u32> = OnceCell::const_new_with(7);
+    ///
+    /// fn main() {
+    ///     assert_eq!(CELL.get(), Some(&7));
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new_with(value: T) -> Self {
         Self {
@@ -83,16 +146,58 @@ impl<T> OnceCell<T> {
     }
 
     /// Whether the cell holds a value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let cell = OnceCell::new();
+    /// cell.set(7)?;
+    /// assert!(cell.initialized());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn initialized(&self) -> bool {
         self.slot.is_set()
     }
 
     /// The value, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let cell = OnceCell::new();
+    /// assert_eq!(cell.get(), None);
+    /// cell.set(7)?;
+    /// assert_eq!(cell.get(), Some(&7));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn get(&self) -> Option<&T> {
         self.slot.get()
     }
 
     /// The value, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() {
+    /// let mut cell = OnceCell::new_with(Some(7));
+    /// *cell.get_mut().unwrap() += 1;
+    /// assert_eq!(cell.get(), Some(&8));
+    /// # }
+    /// ```
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.slot.get_mut()
     }
@@ -103,6 +208,20 @@ impl<T> OnceCell<T> {
     ///
     /// If there is a value already, or one is being made: also if it is the turn of an initialiser that has
     /// not begun yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let cell = OnceCell::new();
+    /// cell.set(7)?;
+    /// assert!(cell.set(8).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set(&self, value: T) -> Result<(), SetError<T>> {
         if self.initialized() {
             return Err(SetError::AlreadyInitializedError(value));
@@ -127,6 +246,20 @@ impl<T> OnceCell<T> {
     ///
     /// Dropping the future drops that of `f`, if it was running, and leaves the
     /// cell empty for the next.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let cell = OnceCell::new();
+    /// assert_eq!(*cell.get_or_init(|| async { 7 }).await, 7);
+    /// // The function is not called again.
+    /// assert_eq!(*cell.get_or_init(|| async { 8 }).await, 7);
+    /// # }) }
+    /// ```
     pub async fn get_or_init<F, Fut>(&self, f: F) -> &T
     where
         F: FnOnce() -> Fut,
@@ -154,6 +287,20 @@ impl<T> OnceCell<T> {
     /// # Cancel safety
     ///
     /// As [`get_or_init`](Self::get_or_init).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let cell = OnceCell::new();
+    /// assert!(cell.get_or_try_init(|| async { Err("no network") }).await.is_err());
+    /// // Still empty, and tried again.
+    /// assert_eq!(cell.get_or_try_init(|| async { Ok::<_, ()>(7) }).await, Ok(&7));
+    /// # }) }
+    /// ```
     pub async fn get_or_try_init<E, F, Fut>(&self, f: F) -> Result<&T, E>
     where
         F: FnOnce() -> Fut,
@@ -178,11 +325,35 @@ impl<T> OnceCell<T> {
     }
 
     /// Takes the value out of a cell that nobody shares any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() {
+    /// assert_eq!(OnceCell::new_with(Some(7)).into_inner(), Some(7));
+    /// # }
+    /// ```
     pub fn into_inner(mut self) -> Option<T> {
         self.take()
     }
 
     /// Takes the value out, and leaves the cell empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() {
+    /// let mut cell = OnceCell::new_with(Some(7));
+    /// assert_eq!(cell.take(), Some(7));
+    /// assert!(!cell.initialized());
+    /// # }
+    /// ```
     pub fn take(&mut self) -> Option<T> {
         self.turns = Core::new(1);
         self.slot.take()
@@ -243,11 +414,40 @@ impl<T> From<T> for OnceCell<T> {
 
 impl<T> SetError<T> {
     /// Whether the cell held a value already.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() {
+    /// let cell = OnceCell::new_with(Some(1));
+    /// assert!(cell.set(2).unwrap_err().is_already_init_err());
+    /// # }
+    /// ```
     pub fn is_already_init_err(&self) -> bool {
         matches!(self, Self::AlreadyInitializedError(_))
     }
 
     /// Whether somebody was making the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::OnceCell;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let cell = OnceCell::new();
+    /// let value = cell.get_or_init(|| async {
+    ///     // In the middle of another task's attempt, in effect.
+    ///     assert!(cell.set(1).unwrap_err().is_initializing_err());
+    ///     2
+    /// });
+    /// assert_eq!(*value.await, 2);
+    /// # }) }
+    /// ```
     pub fn is_initializing_err(&self) -> bool {
         matches!(self, Self::InitializingError(_))
     }

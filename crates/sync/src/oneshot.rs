@@ -32,6 +32,19 @@ pub use sender::Sender;
 use shared::Handle;
 
 /// Makes a channel for one value.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::oneshot;
+///
+/// # fn main() { raddle::run(async {
+/// let (sender, receiver) = oneshot::channel();
+/// raddle::spawn(async move { sender.send(7) });
+/// assert_eq!(receiver.await, Ok(7));
+/// # }) }
+/// ```
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = Handle::pair();
     (Sender::new(sender), Receiver::new(receiver))

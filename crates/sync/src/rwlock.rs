@@ -74,6 +74,18 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 impl<T> RwLock<T> {
     /// An unlocked lock, for up to `u32::MAX >> 3` readers at a time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new(5);
+    /// assert_eq!(*lock.read().await, 5);
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn new(value: T) -> Self {
         Self::with_max_readers(value, MAX_READS)
@@ -84,6 +96,20 @@ impl<T> RwLock<T> {
     /// # Panics
     ///
     /// If `max_readers` is zero or above `u32::MAX >> 3`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::with_max_readers(5, 1);
+    /// let reader = lock.read().await;
+    /// assert!(lock.try_read().is_err());
+    /// # drop(reader);
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn with_max_readers(value: T, max_readers: u32) -> Self {
         check(max_readers);
@@ -95,6 +121,19 @@ impl<T> RwLock<T> {
     }
 
     /// As [`new`](Self::new), for statics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// static LOCK: RwLock<u32> = RwLock::const_new(5);
+    ///
+    /// fn main() {
+    ///     assert_eq!(*LOCK.try_read().unwrap(), 5);
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new(value: T) -> Self {
         Self::const_with_max_readers(value, MAX_READS)
@@ -105,6 +144,19 @@ impl<T> RwLock<T> {
     /// # Panics
     ///
     /// If `max_readers` is zero or above `u32::MAX >> 3`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// static LOCK: RwLock<u32> = RwLock::const_with_max_readers(5, 100);
+    ///
+    /// fn main() {
+    ///     assert_eq!(*LOCK.try_read().unwrap(), 5);
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub const fn const_with_max_readers(value: T, max_readers: u32) -> Self {
@@ -117,6 +169,17 @@ impl<T> RwLock<T> {
     }
 
     /// Takes the value out of a lock that nobody shares any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() {
+    /// assert_eq!(RwLock::new(5).into_inner(), 5);
+    /// # }
+    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -138,6 +201,19 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
     /// gives up its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new(5);
+    /// let (first, second) = (lock.read().await, lock.read().await);
+    /// assert_eq!(*first + *second, 10);
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn read(&self) -> RwLockReadGuard<'_, T> {
         self.acquire(1).await;
@@ -150,6 +226,19 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
     /// gives up its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new(5);
+    /// *lock.write().await += 1;
+    /// assert_eq!(*lock.read().await, 6);
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.acquire(self.max_readers).await;
@@ -163,6 +252,21 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
     /// gives up its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new(5));
+    /// let guard = Arc::clone(&lock).read_owned().await;
+    /// raddle::spawn(async move { assert_eq!(*guard, 5) }).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn read_owned(self: Arc<Self>) -> OwnedRwLockReadGuard<T> {
         self.acquire(1).await;
@@ -176,6 +280,22 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
     /// gives up its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new(5));
+    /// let mut guard = Arc::clone(&lock).write_owned().await;
+    /// raddle::spawn(async move { *guard += 1 }).await?;
+    /// assert_eq!(*lock.read().await, 6);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn write_owned(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
         self.acquire(self.max_readers).await;
@@ -194,6 +314,21 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// [`TryLockError`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lock = RwLock::new(5);
+    /// let reader = lock.try_read()?;
+    /// assert!(lock.try_read().is_ok() && lock.try_write().is_err());
+    /// # drop(reader);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
         self.core.try_acquire(1)?;
@@ -205,6 +340,21 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// [`TryLockError`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lock = RwLock::new(5);
+    /// let writer = lock.try_write()?;
+    /// assert!(lock.try_read().is_err());
+    /// # drop(writer);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
         self.core.try_acquire(self.max_readers as usize)?;
@@ -216,6 +366,22 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// [`TryLockError`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lock = Arc::new(RwLock::new(5));
+    /// let reader = Arc::clone(&lock).try_read_owned()?;
+    /// assert!(lock.try_write().is_err());
+    /// # drop(reader);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
         self.core.try_acquire(1)?;
@@ -227,6 +393,22 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// [`TryLockError`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lock = Arc::new(RwLock::new(5));
+    /// let writer = Arc::clone(&lock).try_write_owned()?;
+    /// assert!(lock.try_read().is_err());
+    /// # drop(writer);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
         self.core.try_acquire(self.max_readers as usize)?;
@@ -239,6 +421,19 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Inside the poll of a task, which must not block: there, await
     /// [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() {
+    /// let lock = RwLock::new(5);
+    /// // Outside of async code.
+    /// assert_eq!(*lock.blocking_read(), 5);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
         block_on(self.read())
@@ -250,6 +445,20 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Inside the poll of a task, which must not block: there, await
     /// [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() {
+    /// let lock = RwLock::new(5);
+    /// // Outside of async code.
+    /// *lock.blocking_write() += 1;
+    /// assert_eq!(lock.into_inner(), 6);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
         block_on(self.write())
@@ -257,6 +466,19 @@ impl<T: ?Sized> RwLock<T> {
 
     /// The value, without locking: the borrow proves that nobody else can reach
     /// it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() {
+    /// let mut lock = RwLock::new(5);
+    /// *lock.get_mut() = 6;
+    /// assert_eq!(lock.into_inner(), 6);
+    /// # }
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.with_mut(|value| {
             // SAFETY: the lock is borrowed exclusively, so there is no guard.

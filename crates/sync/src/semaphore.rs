@@ -54,6 +54,18 @@ impl Semaphore {
     /// # Panics
     ///
     /// If those are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() {
+    /// let semaphore = Semaphore::new(2);
+    /// assert_eq!(semaphore.available_permits(), 2);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn new(permits: usize) -> Self {
         Self {
@@ -66,6 +78,19 @@ impl Semaphore {
     /// # Panics
     ///
     /// If `permits` are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// static LIMIT: Semaphore = Semaphore::const_new(100);
+    ///
+    /// fn main() {
+    ///     assert_eq!(LIMIT.available_permits(), 100);
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub const fn const_new(permits: usize) -> Self {
@@ -76,6 +101,21 @@ impl Semaphore {
 
     /// How many permits can be had now. While somebody waits it is none: what
     /// there is is set aside for the first in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// let permit = semaphore.try_acquire()?;
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # drop(permit);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn available_permits(&self) -> usize {
         self.core.available()
     }
@@ -85,6 +125,19 @@ impl Semaphore {
     /// # Panics
     ///
     /// If there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() {
+    /// let semaphore = Semaphore::new(2);
+    /// semaphore.add_permits(3);
+    /// assert_eq!(semaphore.available_permits(), 5);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn add_permits(&self, n: usize) {
         self.core.release(n);
@@ -92,6 +145,20 @@ impl Semaphore {
 
     /// Takes up to `n` of the available permits out of circulation, and returns
     /// how many those were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() {
+    /// let semaphore = Semaphore::new(2);
+    /// // As many as are free: two.
+    /// assert_eq!(semaphore.forget_permits(5), 2);
+    /// assert_eq!(semaphore.available_permits(), 0);
+    /// # }
+    /// ```
     pub fn forget_permits(&self, n: usize) -> usize {
         self.core.forget(n)
     }
@@ -106,6 +173,23 @@ impl Semaphore {
     ///
     /// Cancel safe: dropped before completion, it has taken nothing. It gives up
     /// its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let semaphore = Semaphore::new(2);
+    /// {
+    ///     let _permit = semaphore.acquire().await?;
+    ///     // At most two tasks are here at a time.
+    /// }
+    /// assert_eq!(semaphore.available_permits(), 2);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.acquire_many(1).await
@@ -121,6 +205,21 @@ impl Semaphore {
     ///
     /// Cancel safe: dropped before completion, it has taken nothing. It gives up
     /// its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let semaphore = Semaphore::new(2);
+    /// let permits = semaphore.acquire_many(2).await?;
+    /// assert_eq!(semaphore.available_permits(), 0);
+    /// # drop(permits);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.core.acquire(n as usize).await?;
@@ -140,6 +239,22 @@ impl Semaphore {
     ///
     /// Inside the poll of a task, which must not block: there, await
     /// [`acquire`](Self::acquire).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// // Outside of async code.
+    /// let permit = semaphore.blocking_acquire()?;
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # drop(permit);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         block_on(self.acquire())
@@ -154,6 +269,21 @@ impl Semaphore {
     /// # Panics
     ///
     /// As [`blocking_acquire`](Self::blocking_acquire).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// let permits = semaphore.blocking_acquire_many(2)?;
+    /// assert_eq!(semaphore.available_permits(), 0);
+    /// # drop(permits);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
         block_on(self.acquire_many(n))
@@ -165,6 +295,21 @@ impl Semaphore {
     ///
     /// [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(1);
+    /// let permit = semaphore.try_acquire()?;
+    /// assert!(semaphore.try_acquire().is_err());
+    /// # drop(permit);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_acquire(&self) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         self.try_acquire_many(1)
@@ -176,6 +321,20 @@ impl Semaphore {
     ///
     /// [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// assert!(semaphore.try_acquire_many(3).is_err());
+    /// assert_eq!(semaphore.try_acquire_many(2)?.num_permits(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         self.core.try_acquire(n as usize)?;
@@ -193,6 +352,26 @@ impl Semaphore {
     ///
     /// Cancel safe: dropped before completion, it has taken nothing. It gives up
     /// its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// for _ in 0..10 {
+    ///     let permit = Arc::clone(&semaphore).acquire_owned().await?;
+    ///     raddle::spawn(async move {
+    ///         // At most two of these tasks run at a time.
+    ///         drop(permit);
+    ///     });
+    /// }
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
         self.acquire_many_owned(1).await
@@ -209,6 +388,22 @@ impl Semaphore {
     ///
     /// Cancel safe: dropped before completion, it has taken nothing. It gives up
     /// its place in line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// let permits = Arc::clone(&semaphore).acquire_many_owned(2).await?;
+    /// assert_eq!(semaphore.available_permits(), 0);
+    /// # drop(permits);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub async fn acquire_many_owned(
         self: Arc<Self>,
@@ -228,6 +423,22 @@ impl Semaphore {
     /// # Panics
     ///
     /// As [`blocking_acquire`](Self::blocking_acquire).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// let permit = Arc::clone(&semaphore).blocking_acquire_owned()?;
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # drop(permit);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
         block_on(self.acquire_owned())
@@ -243,6 +454,22 @@ impl Semaphore {
     /// # Panics
     ///
     /// As [`blocking_acquire`](Self::blocking_acquire).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// let permits = Arc::clone(&semaphore).blocking_acquire_many_owned(2)?;
+    /// assert_eq!(semaphore.available_permits(), 0);
+    /// # drop(permits);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_acquire_many_owned(
         self: Arc<Self>,
@@ -258,6 +485,22 @@ impl Semaphore {
     ///
     /// [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// let permit = Arc::clone(&semaphore).try_acquire_owned()?;
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # drop(permit);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, TryAcquireError> {
         self.try_acquire_many_owned(1)
@@ -270,6 +513,22 @@ impl Semaphore {
     ///
     /// [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if one would have to wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// assert!(Arc::clone(&semaphore).try_acquire_many_owned(3).is_err());
+    /// let permits = semaphore.try_acquire_many_owned(2)?;
+    /// assert_eq!(permits.num_permits(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn try_acquire_many_owned(
         self: Arc<Self>,
@@ -282,11 +541,37 @@ impl Semaphore {
     /// Closes the semaphore: those who wait, and those who come later, get an
     /// error. A future that was not ready before is refused also if its turn had
     /// come. Who has a permit keeps it, and can give it back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let semaphore = Semaphore::new(2);
+    /// semaphore.close();
+    /// assert!(semaphore.acquire().await.is_err());
+    /// # }) }
+    /// ```
     pub fn close(&self) {
         self.core.close();
     }
 
     /// Whether [`close`](Self::close) was called.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() {
+    /// let semaphore = Semaphore::new(2);
+    /// semaphore.close();
+    /// assert!(semaphore.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.core.is_closed()
     }

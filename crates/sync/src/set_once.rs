@@ -32,21 +32,69 @@ pub struct SetOnce<T> {
 }
 
 /// Another value was set before; it carries the one that was refused.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::SetOnce;
+///
+/// # fn main() {
+/// let cell = SetOnce::new_with(Some(1));
+/// // The value comes back.
+/// assert_eq!(cell.set(2).unwrap_err().0, 2);
+/// # }
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct SetOnceError<T>(pub T);
 
 impl<T> SetOnce<T> {
     /// Makes an empty cell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    ///
+    /// # fn main() {
+    /// assert!(!SetOnce::<u32>::new().initialized());
+    /// # }
+    /// ```
     pub fn new() -> Self {
         Self::with_slot(OnceSlot::new())
     }
 
     /// Makes a cell that holds `value`, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SetOnce::new_with(Some(7)).get(), Some(&7));
+    /// # }
+    /// ```
     pub fn new_with(value: Option<T>) -> Self {
         Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
     }
 
     /// Makes an empty cell, for a static. A model of loom has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    ///
+    /// static READY: SetOnce<()> = SetOnce::const_new();
+    ///
+    /// fn main() {
+    ///     assert!(!READY.initialized());
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new() -> Self {
         Self {
@@ -57,6 +105,19 @@ impl<T> SetOnce<T> {
     }
 
     /// Makes a cell that holds `value`, for a static. A model of loom has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    ///
+    /// static CELL: SetOnce<u32> = SetOnce::const_new_with(7);
+    ///
+    /// fn main() {
+    ///     assert_eq!(CELL.get(), Some(&7));
+    /// }
+    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new_with(value: T) -> Self {
         Self {
@@ -75,11 +136,40 @@ impl<T> SetOnce<T> {
     }
 
     /// Whether a value is set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let cell = SetOnce::new();
+    /// cell.set(7)?;
+    /// assert!(cell.initialized());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn initialized(&self) -> bool {
         self.slot.is_set()
     }
 
     /// The value, if one is set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let cell = SetOnce::new();
+    /// assert_eq!(cell.get(), None);
+    /// cell.set(7)?;
+    /// assert_eq!(cell.get(), Some(&7));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn get(&self) -> Option<&T> {
         self.slot.get()
     }
@@ -89,6 +179,20 @@ impl<T> SetOnce<T> {
     /// # Errors
     ///
     /// If another value is set already, which [`get`](Self::get) finds then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let cell = SetOnce::new();
+    /// cell.set(7)?;
+    /// assert!(cell.set(8).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
         if self.initialized() {
             return Err(SetOnceError(value));
@@ -102,6 +206,17 @@ impl<T> SetOnce<T> {
     }
 
     /// Takes the value out of a cell that nobody shares any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SetOnce::new_with(Some(7)).into_inner(), Some(7));
+    /// # }
+    /// ```
     pub fn into_inner(mut self) -> Option<T> {
         self.slot.take()
     }
@@ -111,6 +226,25 @@ impl<T> SetOnce<T> {
     /// # Cancel safety
     ///
     /// Dropping the future loses nothing: the value stays in the cell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::SetOnce;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let cell = Arc::new(SetOnce::new());
+    /// let waiter = raddle::spawn({
+    ///     let cell = Arc::clone(&cell);
+    ///     async move { *cell.wait().await }
+    /// });
+    /// cell.set(7)?;
+    /// assert_eq!(waiter.await?, 7);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn wait(&self) -> &T {
         raddle_coop::cooperative(async {
             loop {

@@ -58,6 +58,21 @@ pub use self::receiver::Receiver;
 pub use self::sender::Sender;
 
 /// Makes a channel that holds `init`, which its receiver has seen.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::watch;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = watch::channel(0);
+/// sender.send(1)?;
+/// receiver.changed().await?;
+/// assert_eq!(*receiver.borrow_and_update(), 1);
+/// # Ok(())
+/// # }) }
+/// ```
 pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     let sender = Sender::new(init);
     let receiver = sender.subscribe();
@@ -105,6 +120,24 @@ impl<T: fmt::Debug> fmt::Debug for Shared<T> {
 }
 
 /// The borrowed value of a channel, which is locked meanwhile.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::watch;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (sender, receiver) = watch::channel(0);
+/// {
+///     // Holds a lock: do not keep it across an `.await`.
+///     let value = receiver.borrow();
+///     assert_eq!(*value, 0);
+/// }
+/// sender.send(1)?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Ref<'a, T> {
     value: RwLockReadGuard<'a, T>,
     has_changed: bool,
@@ -113,6 +146,22 @@ pub struct Ref<'a, T> {
 impl<T> Ref<'_, T> {
     /// Whether the receiver had not seen the value before. False for a value
     /// that was borrowed from a sender.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = watch::channel(0);
+    /// sender.send(1)?;
+    /// assert!(receiver.borrow().has_changed());
+    /// assert!(receiver.borrow_and_update().has_changed());
+    /// assert!(!receiver.borrow().has_changed());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }

@@ -10,6 +10,20 @@ use super::error::{RecvError, TryRecvError};
 use super::ring::Found;
 
 /// Receives the values of a channel that were sent since it was made.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::broadcast;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = broadcast::channel(16);
+/// sender.send("hello")?;
+/// assert_eq!(receiver.recv().await?, "hello");
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The position of the next value to receive.
@@ -39,36 +53,136 @@ impl<T> Receiver<T> {
 
     /// How many values were sent that it has not received: more than the
     /// channel keeps, if it lags.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = broadcast::channel(16);
+    /// sender.send(1)?;
+    /// sender.send(2)?;
+    /// assert_eq!(receiver.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn len(&self) -> usize {
         (self.shared.sent.now().count - self.next) as usize
     }
 
     /// Whether it has received all there is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// assert!(receiver.is_empty());
+    /// # drop(sender);
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether both receive from the same channel.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// assert!(receiver.same_channel(&sender.subscribe()));
+    /// # }
+    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// How many senders there are, weak ones not counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// let second = sender.clone();
+    /// assert_eq!(receiver.sender_strong_count(), 2);
+    /// # drop(second);
+    /// # }
+    /// ```
     pub fn sender_strong_count(&self) -> usize {
         self.shared.strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// let weak = sender.downgrade();
+    /// assert_eq!(receiver.sender_weak_count(), 1);
+    /// # drop(weak);
+    /// # }
+    /// ```
     pub fn sender_weak_count(&self) -> usize {
         self.shared.weak_count()
     }
 
     /// Whether there is no sender any more. Values may be left to receive.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// assert!(!receiver.is_closed());
+    /// drop(sender);
+    /// assert!(receiver.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.shared.sent.now().closed
     }
 
     /// Makes another receiver, of the values that are sent from now on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = broadcast::channel(16);
+    /// sender.send(1)?;
+    /// let mut second = receiver.resubscribe();
+    /// sender.send(2)?;
+    /// assert_eq!(receiver.recv().await?, 1);
+    /// // Starts with what is sent from then on.
+    /// assert_eq!(second.recv().await?, 2);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn resubscribe(&self) -> Self {
         Self::new(self.shared.clone())
     }
@@ -89,6 +203,20 @@ impl<T: Clone> Receiver<T> {
     /// # Cancel safety
     ///
     /// A future that is dropped before it is ready has received nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = broadcast::channel(16);
+    /// raddle::spawn(async move { sender.send(7).unwrap() });
+    /// assert_eq!(receiver.recv().await?, 7);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv(&mut self) -> Result<T, RecvError> {
         raddle_coop::cooperative(async {
             loop {
@@ -116,6 +244,21 @@ impl<T: Clone> Receiver<T> {
     /// # Panics
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = broadcast::channel(16);
+    /// assert!(receiver.try_recv().is_err());
+    /// sender.send(7)?;
+    /// assert_eq!(receiver.try_recv()?, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         if self.next == self.known {
             let now = self.shared.sent.now();
@@ -151,6 +294,21 @@ impl<T: Clone> Receiver<T> {
     ///
     /// If a poll budget is in force, for then the thread is inside a poll and
     /// must not block; otherwise as [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = broadcast::channel(16);
+    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
+    /// sender.send(7)?;
+    /// assert_eq!(thread.join().unwrap()?, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
         crate::blocking::block_on(self.recv())

@@ -13,12 +13,44 @@ use crate::Notify;
 use crate::sequence::Sequence;
 
 /// Sends values to all receivers of a channel. Clones send to the same ones.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::broadcast;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = broadcast::channel(16);
+/// let second = sender.clone();
+/// sender.send(1)?;
+/// second.send(2)?;
+/// assert_eq!((receiver.recv().await?, receiver.recv().await?), (1, 2));
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
 }
 
 /// A sender that does not keep the channel open, and has to become a [`Sender`]
 /// to send.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::broadcast;
+///
+/// # fn main() {
+/// let (sender, receiver) = broadcast::channel::<u32>(16);
+/// let weak = sender.downgrade();
+/// assert!(weak.upgrade().is_some());
+/// // A weak sender does not keep the channel open.
+/// drop(sender);
+/// assert!(receiver.is_closed() && weak.upgrade().is_none());
+/// # }
+/// ```
 pub struct WeakSender<T> {
     shared: Arc<Shared<T>>,
 }
@@ -30,6 +62,21 @@ impl<T> Sender<T> {
     /// # Panics
     ///
     /// If `capacity` is 0 or more than half of `usize::MAX`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let sender = broadcast::Sender::new(16);
+    /// let mut receiver = sender.subscribe();
+    /// sender.send(7)?;
+    /// assert_eq!(receiver.recv().await?, 7);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn new(capacity: usize) -> Self {
         Self {
@@ -57,6 +104,21 @@ impl<T> Sender<T> {
     ///
     /// If there is no receiver. A later send may succeed, if there is one by
     /// then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = broadcast::channel(16);
+    /// // To how many receivers it goes.
+    /// assert_eq!(sender.send(7)?, 1);
+    /// assert_eq!(receiver.recv().await?, 7);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         let receivers = self.shared.receivers.lock();
         if *receivers == 0 {
@@ -74,16 +136,61 @@ impl<T> Sender<T> {
     }
 
     /// Makes a receiver of the values that are sent from now on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, _receiver) = broadcast::channel(16);
+    /// sender.send(1)?;
+    /// let mut late = sender.subscribe();
+    /// sender.send(2)?;
+    /// assert_eq!(late.recv().await?, 2);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn subscribe(&self) -> Receiver<T> {
         Receiver::new(self.shared.clone())
     }
 
     /// Makes a sender that does not keep the channel open.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// let weak = sender.downgrade();
+    /// drop(sender);
+    /// assert!(weak.upgrade().is_none());
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender::new(self.shared.clone())
     }
 
     /// How many values there are that some receiver has yet to receive.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, _receiver) = broadcast::channel(16);
+    /// sender.send(1)?;
+    /// assert_eq!(sender.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn len(&self) -> usize {
         // Nothing is sent meanwhile.
         let _receivers = self.shared.receivers.lock();
@@ -105,6 +212,18 @@ impl<T> Sender<T> {
     }
 
     /// Whether every receiver has received every value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, _receiver) = broadcast::channel::<u32>(16);
+    /// assert!(sender.is_empty());
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         let _receivers = self.shared.receivers.lock();
         let end = self.shared.sent.now().count;
@@ -112,6 +231,20 @@ impl<T> Sender<T> {
     }
 
     /// How many receivers there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// assert_eq!(sender.receiver_count(), 1);
+    /// drop(receiver);
+    /// assert_eq!(sender.receiver_count(), 0);
+    /// # }
+    /// ```
     pub fn receiver_count(&self) -> usize {
         *self.shared.receivers.lock()
     }
@@ -121,6 +254,20 @@ impl<T> Sender<T> {
     /// # Cancel safety
     ///
     /// Dropping the future loses nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// raddle::spawn(async move { drop(receiver) });
+    /// // Until there is no receiver.
+    /// sender.closed().await;
+    /// # }) }
+    /// ```
     pub async fn closed(&self) {
         raddle_coop::cooperative(async {
             loop {
@@ -136,16 +283,57 @@ impl<T> Sender<T> {
     }
 
     /// Whether both send on the same channel.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// assert!(sender.same_channel(&sender.clone()));
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// How many senders there are, weak ones not counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// let second = sender.clone();
+    /// assert_eq!(sender.strong_count(), 2);
+    /// # drop((second, receiver));
+    /// # }
+    /// ```
     pub fn strong_count(&self) -> usize {
         self.shared.strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// let weak = sender.downgrade();
+    /// assert_eq!(sender.weak_count(), 1);
+    /// # drop((weak, receiver));
+    /// # }
+    /// ```
     pub fn weak_count(&self) -> usize {
         self.shared.weak_count()
     }
@@ -171,6 +359,20 @@ impl<T> WeakSender<T> {
     }
 
     /// Makes a sender, unless the channel is closed because there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// let weak = sender.downgrade();
+    /// assert!(weak.upgrade().is_some());
+    /// # drop(receiver);
+    /// # }
+    /// ```
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         // ORDERING: Relaxed: who is counted before the last one goes keeps the
@@ -187,11 +389,39 @@ impl<T> WeakSender<T> {
     }
 
     /// How many senders there are, weak ones not counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// let weak = sender.downgrade();
+    /// assert_eq!(weak.strong_count(), 1);
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn strong_count(&self) -> usize {
         self.shared.strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::broadcast;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel::<u32>(16);
+    /// let weak = sender.downgrade();
+    /// assert_eq!(weak.weak_count(), 1);
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn weak_count(&self) -> usize {
         self.shared.weak_count()
     }

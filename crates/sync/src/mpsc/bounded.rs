@@ -21,6 +21,25 @@ use crate::semaphore::core::Core;
 /// # Panics
 ///
 /// If `buffer` is 0, or more than [`Semaphore::MAX_PERMITS`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::channel(8);
+/// let second = sender.clone();
+/// raddle::spawn(async move { sender.send(1).await });
+/// raddle::spawn(async move { second.send(2).await });
+/// let mut sum = 0;
+/// while let Some(number) = receiver.recv().await {
+///     sum += number;
+/// }
+/// assert_eq!(sum, 3);
+/// # }) }
+/// ```
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     assert!(

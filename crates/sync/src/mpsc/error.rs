@@ -4,6 +4,20 @@ use std::error::Error;
 use std::fmt;
 
 /// The channel is closed; here is the message.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() { raddle::run(async {
+/// let (sender, receiver) = mpsc::channel(1);
+/// drop(receiver);
+/// // The message comes back.
+/// assert_eq!(sender.send(7).await.unwrap_err().0, 7);
+/// # }) }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
@@ -22,6 +36,24 @@ impl<T> fmt::Display for SendError<T> {
 impl<T> Error for SendError<T> {}
 
 /// Why a message was not sent at once; here it is.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc::{self, error::TrySendError};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (sender, _receiver) = mpsc::channel(1);
+/// sender.try_send(1)?;
+/// match sender.try_send(2) {
+///     Ok(()) => unreachable!("the channel is full"),
+///     Err(TrySendError::Full(message)) => assert_eq!(message, 2),
+///     Err(TrySendError::Closed(_)) => println!("no receiver"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
     /// All permits are taken, or others wait for the next.
@@ -32,6 +64,17 @@ pub enum TrySendError<T> {
 
 impl<T> TrySendError<T> {
     /// The message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc::error::TrySendError;
+    ///
+    /// # fn main() {
+    /// assert_eq!(TrySendError::Full(7).into_inner(), 7);
+    /// # }
+    /// ```
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(message) | Self::Closed(message) => message,
@@ -122,6 +165,20 @@ impl fmt::Display for RecvError {
 impl Error for RecvError {}
 
 /// Why there is no message.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc::{self, error::TryRecvError};
+///
+/// # fn main() {
+/// let (sender, mut receiver) = mpsc::channel::<u32>(1);
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+/// drop(sender);
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryRecvError {
     /// None is there now.

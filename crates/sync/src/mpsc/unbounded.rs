@@ -13,6 +13,23 @@ use crate::blocking::block_on;
 ///
 /// A sender that is faster than the receiver fills the memory: use
 /// [`channel`](super::channel) unless something else limits it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::unbounded_channel();
+/// for number in 0..1000 {
+///     // Never waits.
+///     sender.send(number)?;
+/// }
+/// assert_eq!(receiver.recv().await, Some(0));
+/// # Ok(())
+/// # }) }
+/// ```
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let (list, head) = List::new();
     let chan = Chan::new(list, Unlimited);
@@ -25,12 +42,45 @@ pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
 /// Sends to an [`UnboundedReceiver`]; from [`unbounded_channel`].
 ///
 /// The channel is closed for the receiver when all of them were dropped.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::unbounded_channel();
+/// let second = sender.clone();
+/// sender.send(1)?;
+/// second.send(2)?;
+/// assert_eq!(receiver.recv().await, Some(1));
+/// assert_eq!(receiver.recv().await, Some(2));
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct UnboundedSender<T> {
     tx: Tx<T, Unlimited>,
 }
 
 /// An [`UnboundedSender`] that does not keep the channel open; from
 /// [`UnboundedSender::downgrade`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() {
+/// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+/// let weak = sender.downgrade();
+/// assert!(weak.upgrade().is_some());
+/// // A weak sender does not keep the channel open.
+/// drop(sender);
+/// assert!(receiver.is_closed() && weak.upgrade().is_none());
+/// # }
+/// ```
 pub struct WeakUnboundedSender<T> {
     weak: WeakTx<T, Unlimited>,
 }
@@ -39,6 +89,23 @@ pub struct WeakUnboundedSender<T> {
 /// were sent; from [`unbounded_channel`].
 ///
 /// Dropped, it closes the channel and drops what is in it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::unbounded_channel();
+/// sender.send(1)?;
+/// drop(sender);
+/// while let Some(number) = receiver.recv().await {
+///     println!("{number}");
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct UnboundedReceiver<T> {
     rx: Rx<T, Unlimited>,
 }
@@ -50,6 +117,24 @@ impl<T> UnboundedSender<T> {
     ///
     /// Gives the message back if the receiver has closed the channel or was
     /// dropped. Without an error it may still be dropped unreceived, with the receiver.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// sender.send(7)?;
+    /// assert_eq!(receiver.recv().await, Some(7));
+    ///
+    /// drop(receiver);
+    /// let error = sender.send(8).unwrap_err();
+    /// assert_eq!(error.0, 8);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.tx.chan().list.push(message).map_err(SendError)
@@ -60,21 +145,76 @@ impl<T> UnboundedSender<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: it only looks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// raddle::spawn(async move { drop(receiver) });
+    /// // A task whose only work is for the receiver can stop here.
+    /// sender.closed().await;
+    /// # }) }
+    /// ```
     pub async fn closed(&self) {
         self.tx.closed().await;
     }
 
     /// Whether the receiver has closed the channel or was dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// drop(receiver);
+    /// assert!(sender.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.tx.chan().is_closed()
     }
 
     /// Whether both send to the same receiver.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// assert!(sender.same_channel(&sender.clone()));
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         self.tx.same_channel(&other.tx)
     }
 
     /// A sender that does not keep the channel open.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// let weak = sender.downgrade();
+    /// drop(sender);
+    /// assert!(weak.upgrade().is_none());
+    /// # drop(receiver);
+    /// # }
+    /// ```
     #[must_use = "a weak sender does nothing by itself"]
     pub fn downgrade(&self) -> WeakUnboundedSender<T> {
         WeakUnboundedSender {
@@ -83,11 +223,39 @@ impl<T> UnboundedSender<T> {
     }
 
     /// How many senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// let second = sender.clone();
+    /// assert_eq!(sender.strong_count(), 2);
+    /// # drop((second, receiver));
+    /// # }
+    /// ```
     pub fn strong_count(&self) -> usize {
         self.tx.chan().strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// let weak = sender.downgrade();
+    /// assert_eq!(sender.weak_count(), 1);
+    /// # drop((weak, receiver));
+    /// # }
+    /// ```
     pub fn weak_count(&self) -> usize {
         self.tx.chan().weak_count()
     }
@@ -103,16 +271,58 @@ impl<T> Clone for UnboundedSender<T> {
 
 impl<T> WeakUnboundedSender<T> {
     /// A sender, unless the last one was dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// let weak = sender.downgrade();
+    /// assert!(weak.upgrade().is_some());
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn upgrade(&self) -> Option<UnboundedSender<T>> {
         self.weak.upgrade().map(|tx| UnboundedSender { tx })
     }
 
     /// How many senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// let weak = sender.downgrade();
+    /// assert_eq!(weak.strong_count(), 1);
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn strong_count(&self) -> usize {
         self.weak.chan().strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// let weak = sender.downgrade();
+    /// assert_eq!(weak.weak_count(), 1);
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn weak_count(&self) -> usize {
         self.weak.chan().weak_count()
     }
@@ -159,6 +369,23 @@ impl<T> UnboundedReceiver<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before it is ready, it has received nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// sender.send(1)?;
+    /// sender.send(2)?;
+    /// let mut numbers = Vec::new();
+    /// assert_eq!(receiver.recv_many(&mut numbers, 16).await, 2);
+    /// assert_eq!(numbers, [1, 2]);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
         self.rx.recv_many(buffer, limit).await
     }
@@ -171,6 +398,21 @@ impl<T> UnboundedReceiver<T> {
     /// # Errors
     ///
     /// [`TryRecvError::Empty`] if there is none, [`TryRecvError::Disconnected`] if none will come either.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc::{self, error::TryRecvError};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    /// sender.send(7)?;
+    /// assert_eq!(receiver.try_recv(), Ok(7));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.rx.try_recv()
     }
@@ -180,6 +422,21 @@ impl<T> UnboundedReceiver<T> {
     /// # Panics
     ///
     /// Inside a task, where the thread must not block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
+    /// sender.send(7)?;
+    /// assert_eq!(thread.join().unwrap(), Some(7));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Option<T> {
         block_on(self.recv())
@@ -190,6 +447,22 @@ impl<T> UnboundedReceiver<T> {
     /// # Panics
     ///
     /// Inside a task, where the thread must not block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// sender.send(1)?;
+    /// sender.send(2)?;
+    /// let mut numbers = Vec::new();
+    /// assert_eq!(receiver.blocking_recv_many(&mut numbers, 16), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
         block_on(self.recv_many(buffer, limit))
@@ -197,33 +470,126 @@ impl<T> UnboundedReceiver<T> {
 
     /// Refuses new messages. Those that were sent can still be received, and
     /// should be, until there is `None`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// sender.send(1)?;
+    /// receiver.close();
+    /// assert!(sender.send(2).is_err());
+    /// // What was sent before is still there.
+    /// assert_eq!(receiver.recv().await, Some(1));
+    /// assert_eq!(receiver.recv().await, None);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn close(&mut self) {
         self.rx.close();
     }
 
     /// Whether the channel was closed, or all senders were dropped. There may
     /// be messages still.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// assert!(!receiver.is_closed());
+    /// drop(sender);
+    /// assert!(receiver.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.rx.chan().is_closed()
     }
 
     /// Whether there is no message now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// assert!(receiver.is_empty());
+    /// sender.send(7)?;
+    /// assert!(!receiver.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// How many messages there are now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// sender.send(7)?;
+    /// assert_eq!(receiver.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn len(&self) -> usize {
         self.rx.len()
     }
 
     /// As [`recv`](Self::recv), by poll. Only the last waker is woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// sender.send(7)?;
+    /// assert_eq!(poll_fn(|cx| receiver.poll_recv(cx)).await, Some(7));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.rx.poll_recv(cx)
     }
 
     /// As [`recv_many`](Self::recv_many), by poll. Only the last waker is woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// sender.send(7)?;
+    /// let mut numbers = Vec::new();
+    /// let count = poll_fn(|cx| receiver.poll_recv_many(cx, &mut numbers, 16)).await;
+    /// assert_eq!((count, numbers), (1, vec![7]));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv_many(
         &mut self,
         cx: &mut Context<'_>,
@@ -234,11 +600,39 @@ impl<T> UnboundedReceiver<T> {
     }
 
     /// How many senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// let second = sender.clone();
+    /// assert_eq!(receiver.sender_strong_count(), 2);
+    /// # drop(second);
+    /// # }
+    /// ```
     pub fn sender_strong_count(&self) -> usize {
         self.rx.chan().strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
+    /// let weak = sender.downgrade();
+    /// assert_eq!(receiver.sender_weak_count(), 1);
+    /// # drop(weak);
+    /// # }
+    /// ```
     pub fn sender_weak_count(&self) -> usize {
         self.rx.chan().weak_count()
     }

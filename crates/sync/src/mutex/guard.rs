@@ -13,6 +13,23 @@ use crate::semaphore::core::Core;
 ///
 /// Comes from [`Mutex::lock`] and its relatives. It may be held across an
 /// `.await`, and dropped on another thread.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Mutex;
+///
+/// # fn main() { raddle::run(async {
+/// let mutex = Mutex::new(1);
+/// {
+///     let mut guard = mutex.lock().await;
+///     *guard += 1;
+///     // Unlocked when the guard is dropped.
+/// }
+/// assert_eq!(*mutex.lock().await, 2);
+/// # }) }
+/// ```
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct MutexGuard<'a, T: ?Sized> {
@@ -34,6 +51,22 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{Mutex, MutexGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Mutex::new((1, 2));
+    /// let guard = mutex.lock().await;
+    /// let mut first = MutexGuard::map(guard, |pair| &mut pair.0);
+    /// *first += 10;
+    /// drop(first);
+    /// assert_eq!(*mutex.lock().await, (11, 2));
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<U, F>(mut this: Self, part: F) -> MappedMutexGuard<'a, U>
     where
@@ -49,6 +82,23 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{Mutex, MutexGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Mutex::new(vec![1, 2]);
+    /// let guard = mutex.lock().await;
+    /// match MutexGuard::try_map(guard, |numbers| numbers.first_mut()) {
+    ///     Ok(mut first) => *first += 10,
+    ///     Err(guard) => assert!(guard.is_empty()),
+    /// }
+    /// assert_eq!(*mutex.lock().await, [11, 2]);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<U, F>(mut this: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where
@@ -75,6 +125,19 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// The mutex whose lock this is.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{Mutex, MutexGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Mutex::new(1);
+    /// let guard = mutex.lock().await;
+    /// assert!(std::ptr::eq(MutexGuard::mutex(&guard), &mutex));
+    /// # }) }
+    /// ```
     pub fn mutex(this: &Self) -> &'a Mutex<T> {
         this.mutex
     }
@@ -114,6 +177,25 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
 /// The lock of a [`Mutex`], narrowed to a part of its value; released on drop.
 ///
 /// Comes from [`MutexGuard::map`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::{MappedMutexGuard, Mutex, MutexGuard};
+///
+/// async fn first(pair: &Mutex<(u32, u32)>) -> MappedMutexGuard<'_, u32> {
+///     MutexGuard::map(pair.lock().await, |pair| &mut pair.0)
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// let mutex = Mutex::new((1, 2));
+/// *first(&mutex).await += 10;
+/// assert_eq!(*mutex.lock().await, (11, 2));
+/// # });
+/// # }
+/// ```
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct MappedMutexGuard<'a, T: ?Sized> {
@@ -132,6 +214,20 @@ unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// Narrows the guard to a part of its part.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{MappedMutexGuard, Mutex, MutexGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Mutex::new((1, [2, 3]));
+    /// let array = MutexGuard::map(mutex.lock().await, |value| &mut value.1);
+    /// let last = MappedMutexGuard::map(array, |array| &mut array[1]);
+    /// assert_eq!(*last, 3);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<U, F>(mut this: Self, part: F) -> MappedMutexGuard<'a, U>
     where
@@ -147,6 +243,20 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{MappedMutexGuard, Mutex, MutexGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Mutex::new((1, vec![2]));
+    /// let numbers = MutexGuard::map(mutex.lock().await, |value| &mut value.1);
+    /// let first = MappedMutexGuard::try_map(numbers, |numbers| numbers.first_mut());
+    /// assert_eq!(*first.unwrap(), 2);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<U, F>(mut this: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where

@@ -21,6 +21,22 @@ impl<T: ?Sized> Drop for Locked<T> {
 /// The lock of a [`Mutex`] that it keeps alive, released on drop.
 ///
 /// Comes from [`Mutex::lock_owned`] and its relatives.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Mutex;
+/// use std::sync::Arc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mutex = Arc::new(Mutex::new(1));
+/// let mut guard = Arc::clone(&mutex).lock_owned().await;
+/// raddle::spawn(async move { *guard += 1 }).await?;
+/// assert_eq!(*mutex.lock().await, 2);
+/// # Ok(())
+/// # }) }
+/// ```
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
@@ -41,6 +57,23 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{Mutex, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Arc::new(Mutex::new((1, 2)));
+    /// let guard = Arc::clone(&mutex).lock_owned().await;
+    /// let mut first = OwnedMutexGuard::map(guard, |pair| &mut pair.0);
+    /// *first += 10;
+    /// drop(first);
+    /// assert_eq!(*mutex.lock().await, (11, 2));
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<U, F>(mut this: Self, part: F) -> OwnedMappedMutexGuard<T, U>
     where
@@ -56,6 +89,21 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{Mutex, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Arc::new(Mutex::new(vec![1, 2]));
+    /// let guard = Arc::clone(&mutex).lock_owned().await;
+    /// let first = OwnedMutexGuard::try_map(guard, |numbers| numbers.first_mut());
+    /// assert_eq!(*first.unwrap(), 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<U, F>(mut this: Self, part: F) -> Result<OwnedMappedMutexGuard<T, U>, Self>
     where
@@ -71,6 +119,20 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
     /// The mutex whose lock this is.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{Mutex, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Arc::new(Mutex::new((1, 2)));
+    /// let guard = Arc::clone(&mutex).lock_owned().await;
+    /// assert!(Arc::ptr_eq(OwnedMutexGuard::mutex(&guard), &mutex));
+    /// # }) }
+    /// ```
     pub fn mutex(this: &Self) -> &Arc<Mutex<T>> {
         &this.locked.0
     }
@@ -104,6 +166,22 @@ impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
 /// released on drop.
 ///
 /// Comes from [`OwnedMutexGuard::map`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::{Mutex, OwnedMutexGuard};
+/// use std::sync::Arc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mutex = Arc::new(Mutex::new((1, 2)));
+/// let guard = Arc::clone(&mutex).lock_owned().await;
+/// let first = OwnedMutexGuard::map(guard, |pair| &mut pair.0);
+/// raddle::spawn(async move { assert_eq!(*first, 1) }).await?;
+/// # Ok(())
+/// # }) }
+/// ```
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
@@ -131,6 +209,21 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
     }
 
     /// Narrows the guard to a part of its part.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Arc::new(Mutex::new((1, [2, 3])));
+    /// let array = OwnedMutexGuard::map(mutex.lock_owned().await, |value| &mut value.1);
+    /// let last = OwnedMappedMutexGuard::map(array, |array| &mut array[1]);
+    /// assert_eq!(*last, 3);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<S, F>(mut this: Self, part: F) -> OwnedMappedMutexGuard<T, S>
     where
@@ -146,6 +239,21 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mutex = Arc::new(Mutex::new((1, vec![2])));
+    /// let numbers = OwnedMutexGuard::map(mutex.lock_owned().await, |value| &mut value.1);
+    /// let first = OwnedMappedMutexGuard::try_map(numbers, |numbers| numbers.first_mut());
+    /// assert_eq!(*first.unwrap(), 2);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<S, F>(mut this: Self, part: F) -> Result<OwnedMappedMutexGuard<T, S>, Self>
     where

@@ -27,6 +27,20 @@ pub(super) enum By {
 
 pin_project! {
     /// The future of [`Notify::notified`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let notify = Notify::new();
+    /// let notified = notify.notified();
+    /// notify.notify_waiters();
+    /// notified.await;
+    /// # }) }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Notified<'a> {
@@ -46,6 +60,21 @@ pin_project! {
 
 pin_project! {
     /// The future of [`Notify::notified_owned`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let notify = Arc::new(Notify::new());
+    /// let notified = Arc::clone(&notify).notified_owned();
+    /// notify.notify_waiters();
+    /// notified.await;
+    /// # }) }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct OwnedNotified {
@@ -229,6 +258,27 @@ impl<'a> Notified<'a> {
     /// is ready then.
     ///
     /// For code that has to look at something between queueing and waiting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    /// use std::pin::pin;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let (notify, ready) = (Notify::new(), AtomicBool::new(false));
+    /// let mut notified = pin!(notify.notified());
+    /// // Waits from here on, without an `.await`: a notification that comes between the check of
+    /// // the condition and the `.await` is not lost.
+    /// notified.as_mut().enable();
+    /// if !ready.load(Ordering::SeqCst) {
+    ///     notify.notify_one();
+    ///     notified.await;
+    /// }
+    /// # }) }
+    /// ```
     pub fn enable(self: Pin<&mut Self>) -> bool {
         let this = self.project();
         this.progress.poll(this.notify, None).is_ready()
@@ -244,6 +294,28 @@ impl OwnedNotified {
     }
 
     /// As [`Notified::enable`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Notify;
+    /// use std::pin::pin;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let (notify, ready) = (Arc::new(Notify::new()), AtomicBool::new(false));
+    /// let mut notified = pin!(Arc::clone(&notify).notified_owned());
+    /// // Waits from here on, without an `.await`: a notification that comes between the check of
+    /// // the condition and the `.await` is not lost.
+    /// notified.as_mut().enable();
+    /// if !ready.load(Ordering::SeqCst) {
+    ///     notify.notify_one();
+    ///     notified.await;
+    /// }
+    /// # }) }
+    /// ```
     pub fn enable(self: Pin<&mut Self>) -> bool {
         let this = self.project();
         this.progress.poll(this.notify, None).is_ready()

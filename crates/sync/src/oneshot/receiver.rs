@@ -21,6 +21,22 @@ use crate::blocking::block_on;
 /// The future is the receiver: await `&mut receiver` (in a `select!`, for
 /// instance) to keep it. Nothing is lost by it; a receiver that is dropped
 /// drops what was sent.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::oneshot;
+///
+/// # fn main() { raddle::run(async {
+/// let (sender, receiver) = oneshot::channel();
+/// raddle::spawn(async move { sender.send(7) });
+/// match receiver.await {
+///     Ok(value) => assert_eq!(value, 7),
+///     Err(_) => println!("the sender was dropped"),
+/// }
+/// # }) }
+/// ```
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Receiver<T> {
@@ -60,12 +76,42 @@ impl<T> Receiver<T> {
 
     /// Whether the output was handed out, by an await or by
     /// [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// assert!(!receiver.is_terminated());
+    /// sender.send(7).unwrap();
+    /// (&mut receiver).await?;
+    /// assert!(receiver.is_terminated());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn is_terminated(&self) -> bool {
         self.handle.is_none()
     }
 
     /// Whether there is no value to receive now; there may be one the next
     /// moment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = oneshot::channel();
+    /// assert!(receiver.is_empty());
+    /// sender.send(7).unwrap();
+    /// assert!(!receiver.is_empty());
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.handle
             .as_ref()
@@ -78,6 +124,21 @@ impl<T> Receiver<T> {
     ///
     /// [`TryRecvError::Empty`] if it may still come, [`TryRecvError::Closed`] if it will not, or was
     /// received before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// assert!(receiver.try_recv().is_err());
+    /// sender.send(7).unwrap();
+    /// assert_eq!(receiver.try_recv()?, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let Some(handle) = &self.handle else {
             return Err(TryRecvError::Closed);
@@ -101,6 +162,21 @@ impl<T> Receiver<T> {
     /// # Panics
     ///
     /// Inside a task, where the thread must not block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = oneshot::channel();
+    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
+    /// sender.send(7).unwrap();
+    /// assert_eq!(thread.join().unwrap()?, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_recv(self) -> Result<T, RecvError> {
         block_on(self)

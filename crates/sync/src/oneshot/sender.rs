@@ -9,6 +9,19 @@ use super::shared::Handle;
 /// Sends one value to the [`Receiver`](super::Receiver); from [`channel`](super::channel).
 ///
 /// Dropped without having sent, it ends the receiver's wait with an error.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::oneshot;
+///
+/// # fn main() { raddle::run(async {
+/// let (sender, receiver) = oneshot::channel();
+/// sender.send(7).unwrap();
+/// assert_eq!(receiver.await, Ok(7));
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Sender<T> {
     /// Not dropped by itself; there until the sender is.
@@ -80,11 +93,38 @@ impl<T> Sender<T> {
 
     /// Whether the receiver was dropped or has closed the channel, so that a
     /// [`send`](Self::send) would fail.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = oneshot::channel::<u32>();
+    /// drop(receiver);
+    /// assert!(sender.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.handle.state().is_closed()
     }
 
     /// As [`closed`](Self::closed), by poll. Only the last waker is woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let (mut sender, receiver) = oneshot::channel::<u32>();
+    /// drop(receiver);
+    /// poll_fn(|cx| sender.poll_closed(cx)).await;
+    /// # }) }
+    /// ```
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
         if !self.handle.state().is_closed() {

@@ -13,6 +13,20 @@ use super::held::HeldOwned;
 ///
 /// Comes from [`RwLock::read_owned`] and its relatives. `U` is the part of the
 /// value that it is narrowed to.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::RwLock;
+/// use std::sync::Arc;
+///
+/// # fn main() { raddle::run(async {
+/// let lock = Arc::new(RwLock::new((1, 2)));
+/// let guard = Arc::clone(&lock).read_owned().await;
+/// assert_eq!(guard.0, 1);
+/// # }) }
+/// ```
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
@@ -42,6 +56,20 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, 2)));
+    /// let first = OwnedRwLockReadGuard::map(Arc::clone(&lock).read_owned().await, |pair| &pair.0);
+    /// assert_eq!(*first, 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<F, V>(this: Self, part: F) -> OwnedRwLockReadGuard<T, V>
     where
@@ -57,6 +85,20 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new(vec![1, 2]));
+    /// let first = OwnedRwLockReadGuard::try_map(Arc::clone(&lock).read_owned().await, |numbers| numbers.first());
+    /// assert_eq!(*first.unwrap(), 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<F, V>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, V>, Self>
     where
@@ -72,6 +114,20 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     /// The lock that this reads.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, 2)));
+    /// let guard = Arc::clone(&lock).read_owned().await;
+    /// assert!(Arc::ptr_eq(OwnedRwLockReadGuard::rwlock(&guard), &lock));
+    /// # }) }
+    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.held.lock()
     }

@@ -13,6 +13,22 @@ use super::owned_read::OwnedRwLockReadGuard;
 /// A writer's hold on an [`RwLock`] that it keeps alive, given up on drop.
 ///
 /// Comes from [`RwLock::write_owned`] and its relatives.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::RwLock;
+/// use std::sync::Arc;
+///
+/// # fn main() { raddle::run(async {
+/// let lock = Arc::new(RwLock::new((1, 2)));
+/// let mut guard = Arc::clone(&lock).write_owned().await;
+/// guard.0 += 10;
+/// drop(guard);
+/// assert_eq!(*lock.read().await, (11, 2));
+/// # }) }
+/// ```
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
@@ -41,6 +57,20 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, 2)));
+    /// let first = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |pair| &mut pair.0);
+    /// assert_eq!(*first, 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<F, U>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, U>
     where
@@ -56,6 +86,20 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new(vec![1, 2]));
+    /// let first = OwnedRwLockWriteGuard::try_map(Arc::clone(&lock).write_owned().await, |numbers| numbers.first_mut());
+    /// assert_eq!(*first.unwrap(), 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<F, U>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, U>, Self>
     where
@@ -69,6 +113,20 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     }
 
     /// The same hold as a narrowed guard, of the whole value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, 2)));
+    /// let guard = OwnedRwLockWriteGuard::into_mapped(Arc::clone(&lock).write_owned().await);
+    /// assert_eq!(guard.0, 1);
+    /// # }) }
+    /// ```
     pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T> {
         OwnedRwLockMappedWriteGuard::new(this.value, this.held)
     }
@@ -76,12 +134,44 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// The lock that this writes.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, 2)));
+    /// let guard = Arc::clone(&lock).write_owned().await;
+    /// assert!(Arc::ptr_eq(OwnedRwLockWriteGuard::rwlock(&guard), &lock));
+    /// # }) }
+    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.held.lock()
     }
 
     /// Becomes a reader, without a writer in between. Readers who wait are
     /// admitted, in their order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, 2)));
+    /// let mut writer = Arc::clone(&lock).write_owned().await;
+    /// writer.0 += 10;
+    /// // No other writer comes in between.
+    /// let reader = writer.downgrade();
+    /// assert_eq!(reader.0, 11);
+    /// assert!(lock.try_read().is_ok());
+    /// # }) }
+    /// ```
     pub fn downgrade(mut self) -> OwnedRwLockReadGuard<T> {
         self.held.keep_one();
         OwnedRwLockReadGuard::new(self.value, self.held)
@@ -91,6 +181,21 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// The part is chosen while nobody else reads yet, but it cannot be
     /// written.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, 2)));
+    /// let first = OwnedRwLockWriteGuard::downgrade_map(Arc::clone(&lock).write_owned().await, |pair| &pair.0);
+    /// assert_eq!(*first, 1);
+    /// assert!(lock.try_read().is_ok());
+    /// # }) }
+    /// ```
     pub fn downgrade_map<F, U>(this: Self, part: F) -> OwnedRwLockReadGuard<T, U>
     where
         F: FnOnce(&T) -> &U,
@@ -108,6 +213,20 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// # Errors
     ///
     /// The guard itself, which can still write, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new(vec![1, 2]));
+    /// let first = OwnedRwLockWriteGuard::try_downgrade_map(Arc::clone(&lock).write_owned().await, |numbers| numbers.first());
+    /// assert_eq!(*first.unwrap(), 1);
+    /// # }) }
+    /// ```
     pub fn try_downgrade_map<F, U>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, U>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
@@ -149,6 +268,22 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
 ///
 /// Comes from [`OwnedRwLockWriteGuard::map`]. It cannot become a reader: the
 /// type of the part could allow what the value forbids.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
+/// use std::sync::Arc;
+///
+/// # fn main() { raddle::run(async {
+/// let lock = Arc::new(RwLock::new((1, 2)));
+/// let mut first = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |pair| &mut pair.0);
+/// *first += 10;
+/// drop(first);
+/// assert_eq!(*lock.read().await, (11, 2));
+/// # }) }
+/// ```
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
@@ -178,6 +313,21 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     /// Narrows the guard to a part of its part.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, vec![2])));
+    /// let numbers = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |value| &mut value.1);
+    /// let first = OwnedRwLockMappedWriteGuard::map(numbers, |numbers| &mut numbers[0]);
+    /// assert_eq!(*first, 2);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<F, V>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, V>
     where
@@ -193,6 +343,21 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, vec![2])));
+    /// let numbers = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |value| &mut value.1);
+    /// let first = OwnedRwLockMappedWriteGuard::try_map(numbers, |numbers| numbers.first_mut());
+    /// assert_eq!(*first.unwrap(), 2);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<F, V>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, V>, Self>
     where
@@ -208,6 +373,20 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     /// The lock that this writes.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = Arc::new(RwLock::new((1, 2)));
+    /// let first = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |pair| &mut pair.0);
+    /// assert!(Arc::ptr_eq(OwnedRwLockMappedWriteGuard::rwlock(&first), &lock));
+    /// # }) }
+    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.held.lock()
     }

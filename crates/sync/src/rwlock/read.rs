@@ -11,6 +11,19 @@ use super::held::Held;
 ///
 /// Comes from [`RwLock::read`](crate::RwLock::read) and its relatives. It may be
 /// held across an `.await`, and dropped on another thread.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::RwLock;
+///
+/// # fn main() { raddle::run(async {
+/// let lock = RwLock::new((1, 2));
+/// let guard = lock.read().await;
+/// assert_eq!(guard.0, 1);
+/// # }) }
+/// ```
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
@@ -39,6 +52,19 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockReadGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new((1, 2));
+    /// let first = RwLockReadGuard::map(lock.read().await, |pair| &pair.0);
+    /// assert_eq!(*first, 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<F, U>(this: Self, part: F) -> RwLockReadGuard<'a, U>
     where
@@ -54,6 +80,19 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockReadGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new(vec![1, 2]);
+    /// let first = RwLockReadGuard::try_map(lock.read().await, |numbers| numbers.first());
+    /// assert_eq!(*first.unwrap(), 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<F, U>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
     where

@@ -12,6 +12,21 @@ use super::read::RwLockReadGuard;
 ///
 /// Comes from [`RwLock::write`](crate::RwLock::write) and its relatives. It may
 /// be held across an `.await`, and dropped on another thread.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::RwLock;
+///
+/// # fn main() { raddle::run(async {
+/// let lock = RwLock::new((1, 2));
+/// let mut guard = lock.write().await;
+/// guard.0 += 10;
+/// drop(guard);
+/// assert_eq!(*lock.read().await, (11, 2));
+/// # }) }
+/// ```
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
@@ -39,6 +54,19 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new((1, 2));
+    /// let first = RwLockWriteGuard::map(lock.write().await, |pair| &mut pair.0);
+    /// assert_eq!(*first, 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<F, U>(mut this: Self, part: F) -> RwLockMappedWriteGuard<'a, U>
     where
@@ -54,6 +82,19 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new(vec![1, 2]);
+    /// let first = RwLockWriteGuard::try_map(lock.write().await, |numbers| numbers.first_mut());
+    /// assert_eq!(*first.unwrap(), 1);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<F, U>(mut this: Self, part: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
     where
@@ -67,12 +108,42 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     }
 
     /// The same hold as a narrowed guard, of the whole value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new((1, 2));
+    /// let guard = RwLockWriteGuard::into_mapped(lock.write().await);
+    /// assert_eq!(guard.0, 1);
+    /// # }) }
+    /// ```
     pub fn into_mapped(this: Self) -> RwLockMappedWriteGuard<'a, T> {
         RwLockMappedWriteGuard::new(this.value, this.held)
     }
 
     /// Becomes a reader, without a writer in between. Readers who wait are
     /// admitted, in their order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::RwLock;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new((1, 2));
+    /// let mut writer = lock.write().await;
+    /// writer.0 += 10;
+    /// // No other writer comes in between.
+    /// let reader = writer.downgrade();
+    /// assert_eq!(reader.0, 11);
+    /// assert!(lock.try_read().is_ok());
+    /// # }) }
+    /// ```
     pub fn downgrade(mut self) -> RwLockReadGuard<'a, T> {
         self.held.keep_one();
         RwLockReadGuard::new(self.value, self.held)
@@ -82,6 +153,20 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     ///
     /// The part is chosen while nobody else reads yet, but it cannot be
     /// written.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new((1, 2));
+    /// let first = RwLockWriteGuard::downgrade_map(lock.write().await, |pair| &pair.0);
+    /// assert_eq!(*first, 1);
+    /// assert!(lock.try_read().is_ok());
+    /// # }) }
+    /// ```
     pub fn downgrade_map<F, U>(this: Self, part: F) -> RwLockReadGuard<'a, U>
     where
         F: FnOnce(&T) -> &U,
@@ -99,6 +184,19 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// # Errors
     ///
     /// The guard itself, which can still write, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new(vec![1, 2]);
+    /// let first = RwLockWriteGuard::try_downgrade_map(lock.write().await, |numbers| numbers.first());
+    /// assert_eq!(*first.unwrap(), 1);
+    /// # }) }
+    /// ```
     pub fn try_downgrade_map<F, U>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
@@ -140,6 +238,21 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
 ///
 /// Comes from [`RwLockWriteGuard::map`]. It cannot become a reader: the type of
 /// the part could allow what the value forbids.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::{RwLock, RwLockWriteGuard};
+///
+/// # fn main() { raddle::run(async {
+/// let lock = RwLock::new((1, 2));
+/// let mut first = RwLockWriteGuard::map(lock.write().await, |pair| &mut pair.0);
+/// *first += 10;
+/// drop(first);
+/// assert_eq!(*lock.read().await, (11, 2));
+/// # }) }
+/// ```
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
@@ -169,6 +282,20 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     /// Narrows the guard to a part of its part.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockMappedWriteGuard, RwLockWriteGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new((1, vec![2]));
+    /// let numbers = RwLockWriteGuard::map(lock.write().await, |value| &mut value.1);
+    /// let first = RwLockMappedWriteGuard::map(numbers, |numbers| &mut numbers[0]);
+    /// assert_eq!(*first, 2);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn map<F, U>(mut this: Self, part: F) -> RwLockMappedWriteGuard<'a, U>
     where
@@ -184,6 +311,20 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     /// # Errors
     ///
     /// The guard itself, if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::{RwLock, RwLockMappedWriteGuard, RwLockWriteGuard};
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let lock = RwLock::new((1, vec![2]));
+    /// let numbers = RwLockWriteGuard::map(lock.write().await, |value| &mut value.1);
+    /// let first = RwLockMappedWriteGuard::try_map(numbers, |numbers| numbers.first_mut());
+    /// assert_eq!(*first.unwrap(), 2);
+    /// # }) }
+    /// ```
     #[inline]
     pub fn try_map<F, U>(mut this: Self, part: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
     where

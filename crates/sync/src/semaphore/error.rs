@@ -6,6 +6,19 @@ use std::fmt;
 use super::core::{Closed, Refused};
 
 /// The semaphore is closed: there will be no permit.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Semaphore;
+///
+/// # fn main() { raddle::run(async {
+/// let semaphore = Semaphore::new(2);
+/// semaphore.close();
+/// assert!(semaphore.acquire().await.is_err());
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct AcquireError(());
 
@@ -24,6 +37,20 @@ impl fmt::Display for AcquireError {
 impl Error for AcquireError {}
 
 /// Why a permit could not be had at once.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::{Semaphore, TryAcquireError};
+///
+/// # fn main() {
+/// let semaphore = Semaphore::new(0);
+/// assert!(matches!(semaphore.try_acquire(), Err(TryAcquireError::NoPermits)));
+/// semaphore.close();
+/// assert!(matches!(semaphore.try_acquire(), Err(TryAcquireError::Closed)));
+/// # }
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub enum TryAcquireError {
     /// The semaphore is closed.

@@ -10,6 +10,22 @@ use super::Semaphore;
 /// Permits of a [`Semaphore`], given back on drop.
 ///
 /// Comes from [`Semaphore::acquire`] and its relatives.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Semaphore;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let semaphore = Semaphore::new(2);
+/// let permit = semaphore.try_acquire()?;
+/// assert_eq!(semaphore.available_permits(), 1);
+/// drop(permit);
+/// assert_eq!(semaphore.available_permits(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "dropping it gives the permits back at once"]
 #[clippy::has_significant_drop]
 pub struct SemaphorePermit<'a> {
@@ -27,6 +43,20 @@ impl<'a> SemaphorePermit<'a> {
     }
 
     /// Takes the permits out of circulation: the semaphore has fewer from now on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// semaphore.try_acquire()?.forget();
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn forget(mut self) {
         self.permits = 0;
     }
@@ -36,6 +66,21 @@ impl<'a> SemaphorePermit<'a> {
     /// # Panics
     ///
     /// If `other` comes from another semaphore.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// let mut permit = semaphore.try_acquire()?;
+    /// permit.merge(semaphore.try_acquire()?);
+    /// assert_eq!(permit.num_permits(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn merge(&mut self, mut other: Self) {
         assert!(
@@ -47,6 +92,22 @@ impl<'a> SemaphorePermit<'a> {
 
     /// Takes `n` of the permits off into a value of their own, or nothing if
     /// there are fewer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// let mut permits = semaphore.try_acquire_many(2)?;
+    /// let one = permits.split(1).unwrap();
+    /// assert_eq!((permits.num_permits(), one.num_permits()), (1, 1));
+    /// assert!(permits.split(2).is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn split(&mut self, n: usize) -> Option<Self> {
         self.permits = self.permits.checked_sub(n)?;
         Some(Self {
@@ -56,11 +117,38 @@ impl<'a> SemaphorePermit<'a> {
     }
 
     /// The semaphore whose permits these are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// let permit = semaphore.try_acquire()?;
+    /// assert!(std::ptr::eq(permit.semaphore(), &semaphore));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn semaphore(&self) -> &Semaphore {
         self.semaphore
     }
 
     /// How many permits these are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Semaphore::new(2);
+    /// assert_eq!(semaphore.try_acquire_many(2)?.num_permits(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn num_permits(&self) -> usize {
         self.permits
     }
@@ -84,6 +172,23 @@ impl fmt::Debug for SemaphorePermit<'_> {
 /// Permits of a [`Semaphore`] that they keep alive, given back on drop.
 ///
 /// Comes from [`Semaphore::acquire_owned`] and its relatives.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Semaphore;
+/// use std::sync::Arc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let semaphore = Arc::new(Semaphore::new(2));
+/// let permit = Arc::clone(&semaphore).try_acquire_owned()?;
+/// assert_eq!(semaphore.available_permits(), 1);
+/// drop(permit);
+/// assert_eq!(semaphore.available_permits(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "dropping it gives the permits back at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedSemaphorePermit {
@@ -101,6 +206,21 @@ impl OwnedSemaphorePermit {
     }
 
     /// Takes the permits out of circulation: the semaphore has fewer from now on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// Arc::clone(&semaphore).try_acquire_owned()?.forget();
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn forget(mut self) {
         self.permits = 0;
     }
@@ -110,6 +230,22 @@ impl OwnedSemaphorePermit {
     /// # Panics
     ///
     /// If `other` comes from another semaphore.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// let mut permit = Arc::clone(&semaphore).try_acquire_owned()?;
+    /// permit.merge(Arc::clone(&semaphore).try_acquire_owned()?);
+    /// assert_eq!(permit.num_permits(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn merge(&mut self, mut other: Self) {
         assert!(
@@ -121,6 +257,23 @@ impl OwnedSemaphorePermit {
 
     /// Takes `n` of the permits off into a value of their own, or nothing if
     /// there are fewer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// let mut permits = Arc::clone(&semaphore).try_acquire_many_owned(2)?;
+    /// let one = permits.split(1).unwrap();
+    /// assert_eq!((permits.num_permits(), one.num_permits()), (1, 1));
+    /// assert!(permits.split(2).is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn split(&mut self, n: usize) -> Option<Self> {
         self.permits = self.permits.checked_sub(n)?;
         Some(Self {
@@ -130,11 +283,40 @@ impl OwnedSemaphorePermit {
     }
 
     /// The semaphore whose permits these are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// let permit = Arc::clone(&semaphore).try_acquire_owned()?;
+    /// assert!(std::ptr::eq(&**permit.semaphore(), &*semaphore));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn semaphore(&self) -> &Arc<Semaphore> {
         &self.semaphore
     }
 
     /// How many permits these are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let semaphore = Arc::new(Semaphore::new(2));
+    /// assert_eq!(Arc::clone(&semaphore).try_acquire_many_owned(2)?.num_permits(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn num_permits(&self) -> usize {
         self.permits
     }

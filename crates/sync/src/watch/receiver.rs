@@ -9,6 +9,21 @@ use crate::sequence::Now;
 
 /// Reads the value of a channel and waits for new ones. A clone has seen what
 /// its original has.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::watch;
+///
+/// # fn main() { raddle::run(async {
+/// let (sender, mut receiver) = watch::channel(0);
+/// raddle::spawn(async move { sender.send(1) });
+/// while receiver.changed().await.is_ok() {
+///     println!("{}", *receiver.borrow_and_update());
+/// }
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
@@ -31,11 +46,39 @@ impl<T> Receiver<T> {
 
     /// Borrows the value without marking it as seen. See [the module](super#borrowing)
     /// on what that locks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// assert_eq!(*receiver.borrow(), 0);
+    /// # drop(sender);
+    /// # }
+    /// ```
     pub fn borrow(&self) -> Ref<'_, T> {
         self.shared.borrow(self.seen).0
     }
 
     /// Borrows the value and marks it as seen.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = watch::channel(0);
+    /// sender.send(1)?;
+    /// assert_eq!(*receiver.borrow_and_update(), 1);
+    /// assert!(!receiver.has_changed()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         let (value, version) = self.shared.borrow(self.seen);
         self.seen = version;
@@ -47,6 +90,21 @@ impl<T> Receiver<T> {
     /// # Errors
     ///
     /// If there is no sender any more, also if the last value has not been seen.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = watch::channel(0);
+    /// assert!(!receiver.has_changed()?);
+    /// sender.send(1)?;
+    /// assert!(receiver.has_changed()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn has_changed(&self) -> Result<bool, RecvError> {
         match self.shared.versions.now() {
             Now { closed: true, .. } => Err(RecvError(())),
@@ -55,17 +113,61 @@ impl<T> Receiver<T> {
     }
 
     /// Whether there is no sender any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// drop(sender);
+    /// assert!(receiver.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.shared.versions.now().closed
     }
 
     /// Forgets that the value was seen.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = watch::channel(0);
+    /// receiver.mark_changed();
+    /// // Ready at once, with the value as it is.
+    /// receiver.changed().await?;
+    /// # drop(sender);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn mark_changed(&mut self) {
         // Away from the present version, which is not behind this one.
         self.seen = self.seen.wrapping_sub(1);
     }
 
     /// Marks the value as seen.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = watch::channel(0);
+    /// sender.send(1)?;
+    /// receiver.mark_unchanged();
+    /// assert!(!receiver.has_changed()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn mark_unchanged(&mut self) {
         self.seen = self.shared.versions.now().count;
     }
@@ -79,6 +181,21 @@ impl<T> Receiver<T> {
     /// # Cancel safety
     ///
     /// A future that is dropped before it is ready has marked nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = watch::channel(0);
+    /// raddle::spawn(async move { sender.send(1) });
+    /// receiver.changed().await?;
+    /// assert_eq!(*receiver.borrow_and_update(), 1);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn changed(&mut self) -> Result<(), RecvError> {
         raddle_coop::cooperative(self.changed_uncharged()).await
     }
@@ -109,6 +226,23 @@ impl<T> Receiver<T> {
     ///
     /// Dropping the future leaves those values marked as seen that `f` did not
     /// accept.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = watch::channel(0);
+    /// raddle::spawn(async move {
+    ///     sender.send(1)?;
+    ///     sender.send(7)
+    /// });
+    /// assert_eq!(*receiver.wait_for(|value| *value > 5).await?, 7);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn wait_for(&mut self, f: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, RecvError> {
         raddle_coop::cooperative(self.wait_for_uncharged(f)).await
     }
@@ -134,6 +268,18 @@ impl<T> Receiver<T> {
     }
 
     /// Whether both read the same channel.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// assert!(receiver.same_channel(&sender.subscribe()));
+    /// # }
+    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }

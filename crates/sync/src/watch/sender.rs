@@ -11,6 +11,22 @@ use crate::Notify;
 use crate::sequence::Sequence;
 
 /// Sets the value of a channel. Clones send to the same one.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::watch;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (sender, receiver) = watch::channel(0);
+/// let second = sender.clone();
+/// sender.send(1)?;
+/// second.send(2)?;
+/// assert_eq!(*receiver.borrow(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
@@ -18,6 +34,21 @@ pub struct Sender<T> {
 
 impl<T> Sender<T> {
     /// Makes a channel that holds `init` and has no receiver yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let sender = watch::Sender::new(0);
+    /// let receiver = sender.subscribe();
+    /// sender.send(1)?;
+    /// assert_eq!(*receiver.borrow(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(init: T) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -38,6 +69,22 @@ impl<T> Sender<T> {
     /// If there is no receiver; the channel keeps its value then. Those who
     /// look at it through [`borrow`](Self::borrow) or a later receiver use
     /// [`send_replace`](Self::send_replace).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = watch::channel(0);
+    /// sender.send(1)?;
+    /// assert_eq!(*receiver.borrow(), 1);
+    /// drop(receiver);
+    /// assert!(sender.send(2).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         if self.shared.receiver_count() == 0 {
             return Err(SendError(value));
@@ -55,6 +102,19 @@ impl<T> Sender<T> {
     /// the channel stays usable.
     ///
     /// The channel is locked while `modify` runs: it must not use it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// sender.send_modify(|value| *value += 1);
+    /// assert_eq!(*receiver.borrow(), 1);
+    /// # }
+    /// ```
     pub fn send_modify<F>(&self, modify: F)
     where
         F: FnOnce(&mut T),
@@ -71,6 +131,21 @@ impl<T> Sender<T> {
     /// # Panics
     ///
     /// As [`send_modify`](Self::send_modify).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = watch::channel(0);
+    /// // Receivers are notified if the function returns `true`.
+    /// assert!(!sender.send_if_modified(|_| false));
+    /// assert!(!receiver.has_changed()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send_if_modified<F>(&self, modify: F) -> bool
     where
         F: FnOnce(&mut T) -> bool,
@@ -90,12 +165,38 @@ impl<T> Sender<T> {
 
     /// Replaces the value, also if there is no receiver, wakes those that wait,
     /// and returns the former value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// assert_eq!(sender.send_replace(1), 0);
+    /// assert_eq!(*receiver.borrow(), 1);
+    /// # }
+    /// ```
     pub fn send_replace(&self, mut value: T) -> T {
         self.send_modify(|old| mem::swap(old, &mut value));
         value
     }
 
     /// Borrows the value. See [the module](super#borrowing) on what that locks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// assert_eq!(*sender.borrow(), 0);
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn borrow(&self) -> Ref<'_, T> {
         Ref {
             value: self.shared.value.read(),
@@ -104,6 +205,19 @@ impl<T> Sender<T> {
     }
 
     /// Whether there is no receiver.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// drop(receiver);
+    /// assert!(sender.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.receiver_count() == 0
     }
@@ -113,6 +227,20 @@ impl<T> Sender<T> {
     /// # Cancel safety
     ///
     /// Dropping the future loses nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let (sender, receiver) = watch::channel(0);
+    /// raddle::spawn(async move { drop(receiver) });
+    /// // Until there is no receiver.
+    /// sender.closed().await;
+    /// # }) }
+    /// ```
     pub async fn closed(&self) {
         raddle_coop::cooperative(async {
             loop {
@@ -128,23 +256,80 @@ impl<T> Sender<T> {
     }
 
     /// Makes a receiver that has seen the present value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = watch::channel(0);
+    /// sender.send(1)?;
+    /// let late = sender.subscribe();
+    /// assert_eq!(*late.borrow(), 1);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn subscribe(&self) -> Receiver<T> {
         let seen = self.shared.versions.now().count;
         Receiver::new(self.shared.clone(), seen)
     }
 
     /// How many receivers there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// let second = receiver.clone();
+    /// assert_eq!(sender.receiver_count(), 2);
+    /// # drop(second);
+    /// # }
+    /// ```
     pub fn receiver_count(&self) -> usize {
         self.shared.receiver_count()
     }
 
     /// How many senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// let second = sender.clone();
+    /// assert_eq!(sender.sender_count(), 2);
+    /// # drop((second, receiver));
+    /// # }
+    /// ```
     pub fn sender_count(&self) -> usize {
         // ORDERING: a tally.
         self.shared.senders.load(Ordering::Relaxed)
     }
 
     /// Whether both send to the same channel.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::watch;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = watch::channel(0);
+    /// assert!(sender.same_channel(&sender.clone()));
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }

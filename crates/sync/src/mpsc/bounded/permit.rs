@@ -11,6 +11,22 @@ use crate::mpsc::chan::{Chan, Limited};
 ///
 /// It is good also after the receiver has closed the channel. Dropped, it
 /// gives the room back.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::channel(8);
+/// let permit = sender.reserve().await?;
+/// // Does not wait.
+/// permit.send(7);
+/// assert_eq!(receiver.recv().await, Some(7));
+/// # Ok(())
+/// # }) }
+/// ```
 #[must_use = "dropped unused, it has reserved nothing"]
 pub struct Permit<'a, T> {
     chan: &'a Chan<T, Limited>,
@@ -20,6 +36,22 @@ pub struct Permit<'a, T> {
 /// [`Sender::reserve_many`] and [`Sender::try_reserve_many`].
 ///
 /// Dropped, it gives back what is left.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::channel(8);
+/// for (number, permit) in sender.reserve_many(3).await?.enumerate() {
+///     permit.send(number);
+/// }
+/// assert_eq!(receiver.recv().await, Some(0));
+/// # Ok(())
+/// # }) }
+/// ```
 #[must_use = "dropped unused, it has reserved nothing"]
 pub struct PermitIterator<'a, T> {
     chan: &'a Chan<T, Limited>,
@@ -30,6 +62,21 @@ pub struct PermitIterator<'a, T> {
 /// [`Sender::reserve_owned`] and [`Sender::try_reserve_owned`].
 ///
 /// Dropped, it gives the room back.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::channel(8);
+/// let permit = sender.reserve_owned().await?;
+/// raddle::spawn(async move { permit.send(7) });
+/// assert_eq!(receiver.recv().await, Some(7));
+/// # Ok(())
+/// # }) }
+/// ```
 #[must_use = "dropped unused, it has reserved nothing"]
 pub struct OwnedPermit<T> {
     /// None once the permit was used, or given back.
@@ -43,6 +90,20 @@ impl<'a, T> Permit<'a, T> {
     }
 
     /// Sends a message, without waiting. It is dropped if the receiver is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// sender.reserve().await?.send(7);
+    /// assert_eq!(receiver.recv().await, Some(7));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub fn send(self, message: T) {
         let chan = self.chan;
@@ -99,6 +160,22 @@ impl<T> OwnedPermit<T> {
 
     /// Sends a message, without waiting, and returns the sender. The message is dropped if the
     /// receiver is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// let permit = sender.reserve_owned().await?;
+    /// let sender = permit.send(1);
+    /// sender.send(2).await?;
+    /// assert_eq!(receiver.recv().await, Some(1));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn send(mut self, message: T) -> Sender<T> {
         let sender = self.take();
         push(sender.tx.chan(), message);
@@ -106,6 +183,22 @@ impl<T> OwnedPermit<T> {
     }
 
     /// Gives the room back, and returns the sender.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let permit = sender.reserve_owned().await?;
+    /// let sender = permit.release();
+    /// assert_eq!(sender.capacity(), 8);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn release(mut self) -> Sender<T> {
         let sender = self.take();
         sender.tx.chan().give_back(1);
@@ -113,6 +206,22 @@ impl<T> OwnedPermit<T> {
     }
 
     /// Whether both permits are for the same channel.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let first = sender.clone().reserve_owned().await?;
+    /// let second = sender.reserve_owned().await?;
+    /// assert!(first.same_channel(&second));
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         other
             .sender
@@ -121,6 +230,21 @@ impl<T> OwnedPermit<T> {
     }
 
     /// Whether the permit is for the channel of `sender`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let permit = sender.clone().reserve_owned().await?;
+    /// assert!(permit.same_channel_as_sender(&sender));
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
         self.sender
             .as_ref()

@@ -12,6 +12,23 @@ use crate::mpsc::rx::Rx;
 /// were sent; from [`channel`](crate::mpsc::channel).
 ///
 /// Dropped, it closes the channel and drops what is in it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::channel(8);
+/// sender.send(1).await?;
+/// drop(sender);
+/// while let Some(number) = receiver.recv().await {
+///     println!("{number}");
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct Receiver<T> {
     pub(super) rx: Rx<T, Limited>,
 }
@@ -49,6 +66,23 @@ impl<T> Receiver<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before it is ready, it has received nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// sender.send(1).await?;
+    /// sender.send(2).await?;
+    /// let mut numbers = Vec::new();
+    /// assert_eq!(receiver.recv_many(&mut numbers, 16).await, 2);
+    /// assert_eq!(numbers, [1, 2]);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
         self.rx.recv_many(buffer, limit).await
     }
@@ -61,6 +95,21 @@ impl<T> Receiver<T> {
     /// # Errors
     ///
     /// [`TryRecvError::Empty`] if there is none, [`TryRecvError::Disconnected`] if none will come either.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc::{self, error::TryRecvError};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    /// sender.try_send(7)?;
+    /// assert_eq!(receiver.try_recv(), Ok(7));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.rx.try_recv()
     }
@@ -70,6 +119,21 @@ impl<T> Receiver<T> {
     /// # Panics
     ///
     /// Inside a task, where the thread must not block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
+    /// sender.try_send(7)?;
+    /// assert_eq!(thread.join().unwrap(), Some(7));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Option<T> {
         block_on(self.recv())
@@ -80,6 +144,22 @@ impl<T> Receiver<T> {
     /// # Panics
     ///
     /// Inside a task, where the thread must not block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// sender.try_send(1)?;
+    /// sender.try_send(2)?;
+    /// let mut numbers = Vec::new();
+    /// assert_eq!(receiver.blocking_recv_many(&mut numbers, 16), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
         block_on(self.recv_many(buffer, limit))
@@ -87,43 +167,163 @@ impl<T> Receiver<T> {
 
     /// Refuses new messages, and those who wait to send. What was sent can still be received, and
     /// should be, until there is `None`; that comes only after the last permit was used or dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// sender.send(1).await?;
+    /// receiver.close();
+    /// assert!(sender.send(2).await.is_err());
+    /// // What was sent before is still there.
+    /// assert_eq!(receiver.recv().await, Some(1));
+    /// assert_eq!(receiver.recv().await, None);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn close(&mut self) {
         self.rx.close();
     }
 
     /// Whether the channel was closed, or all senders were dropped. There may
     /// be messages still.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// assert!(!receiver.is_closed());
+    /// drop(sender);
+    /// assert!(receiver.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.rx.chan().is_closed()
     }
 
     /// Whether there is no message now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// assert!(receiver.is_empty());
+    /// sender.try_send(7)?;
+    /// assert!(!receiver.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// How many messages there are now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// sender.try_send(7)?;
+    /// assert_eq!(receiver.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn len(&self) -> usize {
         self.rx.len()
     }
 
     /// How many permits are free: that many messages can be sent without waiting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// sender.try_send(7)?;
+    /// assert_eq!(receiver.capacity(), 7);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn capacity(&self) -> usize {
         self.rx.chan().limit.free()
     }
 
     /// How many messages the channel takes, as it was made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// assert_eq!(receiver.max_capacity(), 8);
+    /// # drop(sender);
+    /// # }
+    /// ```
     pub fn max_capacity(&self) -> usize {
         self.rx.chan().limit.capacity
     }
 
     /// As [`recv`](Self::recv), by poll. Only the last waker is woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// sender.send(7).await?;
+    /// assert_eq!(poll_fn(|cx| receiver.poll_recv(cx)).await, Some(7));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[inline]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.rx.poll_recv(cx)
     }
 
     /// As [`recv_many`](Self::recv_many), by poll. Only the last waker is woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// sender.send(7).await?;
+    /// let mut numbers = Vec::new();
+    /// let count = poll_fn(|cx| receiver.poll_recv_many(cx, &mut numbers, 16)).await;
+    /// assert_eq!((count, numbers), (1, vec![7]));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv_many(
         &mut self,
         cx: &mut Context<'_>,
@@ -134,11 +334,39 @@ impl<T> Receiver<T> {
     }
 
     /// How many senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let second = sender.clone();
+    /// assert_eq!(receiver.sender_strong_count(), 2);
+    /// # drop(second);
+    /// # }
+    /// ```
     pub fn sender_strong_count(&self) -> usize {
         self.rx.chan().strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let weak = sender.downgrade();
+    /// assert_eq!(receiver.sender_weak_count(), 1);
+    /// # drop(weak);
+    /// # }
+    /// ```
     pub fn sender_weak_count(&self) -> usize {
         self.rx.chan().weak_count()
     }

@@ -13,12 +13,45 @@ use crate::semaphore::core::Refused;
 ///
 /// Senders that wait for room have their turns in the order in which they came.
 /// The channel is closed for the receiver when all senders were dropped.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = mpsc::channel(8);
+/// let second = sender.clone();
+/// sender.send(1).await?;
+/// second.send(2).await?;
+/// assert_eq!(receiver.recv().await, Some(1));
+/// assert_eq!(receiver.recv().await, Some(2));
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct Sender<T> {
     pub(super) tx: Tx<T, Limited>,
 }
 
 /// A [`Sender`] that does not keep the channel open; from
 /// [`Sender::downgrade`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc;
+///
+/// # fn main() {
+/// let (sender, receiver) = mpsc::channel::<u32>(8);
+/// let weak = sender.downgrade();
+/// assert!(weak.upgrade().is_some());
+/// // A weak sender does not keep the channel open.
+/// drop(sender);
+/// assert!(receiver.is_closed() && weak.upgrade().is_none());
+/// # }
+/// ```
 pub struct WeakSender<T> {
     weak: WeakTx<T, Limited>,
 }
@@ -35,6 +68,24 @@ impl<T> Sender<T> {
     ///
     /// Dropped before it is ready, it has not sent the message, and drops it; the
     /// turn is lost. To keep the message, [`reserve`](Self::reserve) first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// sender.send(7).await?;
+    /// assert_eq!(receiver.recv().await, Some(7));
+    ///
+    /// drop(receiver);
+    /// let error = sender.send(8).await.unwrap_err();
+    /// assert_eq!(error.0, 8);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn send(&self, message: T) -> Result<(), SendError<T>> {
         match self.reserve().await {
             Ok(permit) => {
@@ -51,6 +102,22 @@ impl<T> Sender<T> {
     ///
     /// Gives the message back: [`TrySendError::Full`] without room, [`TrySendError::Closed`] if the
     /// receiver has closed the channel or was dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc::{self, error::TrySendError};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = mpsc::channel(1);
+    /// sender.try_send(1)?;
+    /// assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+    /// drop(receiver);
+    /// assert_eq!(sender.try_send(2), Err(TrySendError::Closed(2)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match self.try_reserve() {
             Ok(permit) => {
@@ -71,6 +138,21 @@ impl<T> Sender<T> {
     /// # Panics
     ///
     /// Inside a task, where the thread must not block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// let thread = std::thread::spawn(move || sender.blocking_send(7));
+    /// assert_eq!(receiver.recv().await, Some(7));
+    /// thread.join().unwrap()?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn blocking_send(&self, message: T) -> Result<(), SendError<T>> {
         block_on(self.send(message))
@@ -116,6 +198,22 @@ impl<T> Sender<T> {
     /// # Cancel safety
     ///
     /// As [`reserve`](Self::reserve).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// for permit in sender.reserve_many(2).await? {
+    ///     permit.send("hello");
+    /// }
+    /// assert_eq!(receiver.recv().await, Some("hello"));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, SendError<()>> {
         let chan = self.tx.chan();
         acquire(chan, n).await?;
@@ -132,6 +230,22 @@ impl<T> Sender<T> {
     /// # Cancel safety
     ///
     /// As [`reserve`](Self::reserve); the sender is dropped with it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, mut receiver) = mpsc::channel(8);
+    /// let permit = sender.reserve_owned().await?;
+    /// let sender = permit.send(7);
+    /// assert_eq!(receiver.recv().await, Some(7));
+    /// # drop(sender);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn reserve_owned(self) -> Result<OwnedPermit<T>, SendError<()>> {
         acquire(self.tx.chan(), 1).await?;
         Ok(OwnedPermit::new(self))
@@ -142,6 +256,21 @@ impl<T> Sender<T> {
     /// # Errors
     ///
     /// As [`try_send`](Self::try_send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, _receiver) = mpsc::channel(1);
+    /// let permit = sender.try_reserve()?;
+    /// assert!(sender.try_reserve().is_err());
+    /// permit.send(7);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         let chan = self.tx.chan();
         try_acquire(chan, 1)?;
@@ -154,6 +283,23 @@ impl<T> Sender<T> {
     ///
     /// As [`try_send`](Self::try_send); [`TrySendError::Full`] if `n` is more
     /// than [`max_capacity`](Self::max_capacity).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, _receiver) = mpsc::channel(2);
+    /// assert!(sender.try_reserve_many(3).is_err());
+    /// for permit in sender.try_reserve_many(2)? {
+    ///     permit.send(7);
+    /// }
+    /// assert_eq!(sender.capacity(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
         let chan = self.tx.chan();
         try_acquire(chan, n)?;
@@ -166,6 +312,22 @@ impl<T> Sender<T> {
     /// # Errors
     ///
     /// As [`try_send`](Self::try_send), with the sender.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, _receiver) = mpsc::channel(1);
+    /// let permit = sender.clone().try_reserve_owned()?;
+    /// // The sender comes back in the error.
+    /// assert!(sender.try_reserve_owned().is_err());
+    /// permit.send(7);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
         match try_acquire(self.tx.chan(), 1) {
             Ok(()) => Ok(OwnedPermit::new(self)),
@@ -179,31 +341,114 @@ impl<T> Sender<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: it only looks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// raddle::spawn(async move { drop(receiver) });
+    /// // A task whose only work is for the receiver can stop here.
+    /// sender.closed().await;
+    /// # }) }
+    /// ```
     pub async fn closed(&self) {
         self.tx.closed().await;
     }
 
     /// Whether the receiver has closed the channel or was dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// drop(receiver);
+    /// assert!(sender.is_closed());
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.tx.chan().is_closed()
     }
 
     /// Whether both send to the same receiver.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// assert!(sender.same_channel(&sender.clone()));
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         self.tx.same_channel(&other.tx)
     }
 
     /// How many permits are free: that many messages can be sent without waiting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let permit = sender.reserve().await?;
+    /// assert_eq!(sender.capacity(), 7);
+    /// # drop((permit, receiver));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn capacity(&self) -> usize {
         self.tx.chan().limit.free()
     }
 
     /// How many messages the channel takes, as it was made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// assert_eq!(sender.max_capacity(), 8);
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn max_capacity(&self) -> usize {
         self.tx.chan().limit.capacity
     }
 
     /// A sender that does not keep the channel open.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let weak = sender.downgrade();
+    /// drop(sender);
+    /// assert!(weak.upgrade().is_none());
+    /// # drop(receiver);
+    /// # }
+    /// ```
     #[must_use = "a weak sender does nothing by itself"]
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender {
@@ -212,11 +457,39 @@ impl<T> Sender<T> {
     }
 
     /// How many senders there are, those in [`OwnedPermit`]s among them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let second = sender.clone();
+    /// assert_eq!(sender.strong_count(), 2);
+    /// # drop((second, receiver));
+    /// # }
+    /// ```
     pub fn strong_count(&self) -> usize {
         self.tx.chan().strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let weak = sender.downgrade();
+    /// assert_eq!(sender.weak_count(), 1);
+    /// # drop((weak, receiver));
+    /// # }
+    /// ```
     pub fn weak_count(&self) -> usize {
         self.tx.chan().weak_count()
     }
@@ -232,16 +505,58 @@ impl<T> Clone for Sender<T> {
 
 impl<T> WeakSender<T> {
     /// A sender, unless the last one was dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let weak = sender.downgrade();
+    /// assert!(weak.upgrade().is_some());
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn upgrade(&self) -> Option<Sender<T>> {
         self.weak.upgrade().map(|tx| Sender { tx })
     }
 
     /// How many senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let weak = sender.downgrade();
+    /// assert_eq!(weak.strong_count(), 1);
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn strong_count(&self) -> usize {
         self.weak.chan().strong_count()
     }
 
     /// How many weak senders there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
+    ///
+    /// # fn main() {
+    /// let (sender, receiver) = mpsc::channel::<u32>(8);
+    /// let weak = sender.downgrade();
+    /// assert_eq!(weak.weak_count(), 1);
+    /// # drop(receiver);
+    /// # }
+    /// ```
     pub fn weak_count(&self) -> usize {
         self.weak.chan().weak_count()
     }
