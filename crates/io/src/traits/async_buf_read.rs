@@ -58,8 +58,10 @@ pub trait AsyncBufRead: AsyncRead {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut input = &b"text"[..];
-    /// let bytes = poll_fn(|cx| Pin::new(&mut input).poll_fill_buf(cx).map_ok(<[u8]>::to_vec)).await?;
-    /// assert_eq!(bytes, b"text");
+    /// let fill = |cx: &mut std::task::Context<'_>| {
+    ///     Pin::new(&mut input).poll_fill_buf(cx).map_ok(<[u8]>::len)
+    /// };
+    /// assert_eq!(poll_fn(fill).await?, 4);
     /// # Ok(())
     /// # }) }
     /// ```
