@@ -30,18 +30,59 @@ pub struct DirBuilder {
 
 impl DirBuilder {
     /// Makes a builder whose directories need a parent that exists.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::DirBuilder;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// DirBuilder::new().create(directory.path().join("logs")).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Whether parents that are missing are made too, and a directory that
     /// exists is no error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::DirBuilder;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("logs").join("today");
+    /// DirBuilder::new().recursive(true).create(&path).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn recursive(&mut self, recursive: bool) -> &mut Self {
         self.recursive = recursive;
         self
     }
 
     /// The permissions that a directory is made with, before the umask.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::DirBuilder;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// // For the owner only.
+    /// DirBuilder::new().mode(0o700).create(directory.path().join("keys")).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(unix)]
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.mode = Some(mode);
@@ -57,6 +98,19 @@ impl DirBuilder {
     /// # Cancel safety
     ///
     /// As [the module](crate#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::DirBuilder;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// DirBuilder::new().create(directory.path().join("logs")).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref().to_owned();
         let mut builder = fs::DirBuilder::new();

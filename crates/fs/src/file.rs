@@ -37,6 +37,28 @@ use crate::offload;
 /// and `write_all` are not. What a dropped read gave is in the file's buffer
 /// for the next one. The other methods, when dropped, may have had their effect
 /// or not.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs::File;
+/// use raddle::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// let mut file = File::options().read(true).write(true).create(true).open(&path).await?;
+/// file.write_all(b"hello").await?;
+/// // Waits until the bytes are with the system.
+/// file.flush().await?;
+/// file.rewind().await?;
+/// let mut text = String::new();
+/// file.read_to_string(&mut text).await?;
+/// assert_eq!(text, "hello");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct File {
     std: Arc<fs::File>,
@@ -55,6 +77,24 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the module](crate#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    /// use raddle::io::AsyncReadExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// std::fs::write(&path, "hello")?;
+    /// let mut text = String::new();
+    /// File::open(&path).await?.read_to_string(&mut text).await?;
+    /// assert_eq!(text, "hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::options().read(true).open(path).await
     }
@@ -69,6 +109,23 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the module](crate#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    /// use raddle::io::AsyncWriteExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let mut file = File::create(&path).await?;
+    /// file.write_all(b"hello").await?;
+    /// file.flush().await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut options = Self::options();
         options.write(true).create(true).truncate(true);
@@ -85,6 +142,22 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the module](crate#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// File::create_new(&path).await?;
+    /// let error = File::create_new(&path).await.unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<Self> {
         let mut options = Self::options();
         options.read(true).write(true).create_new(true);
@@ -92,11 +165,41 @@ impl File {
     }
 
     /// Other ways to open a file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let log = File::options().append(true).create(true).open(&path).await?;
+    /// # drop(log);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn options() -> OpenOptions {
         OpenOptions::new()
     }
 
     /// Makes one of a file of std's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::from_std(std::fs::File::create(&path)?);
+    /// assert_eq!(file.metadata().await?.len(), 0);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn from_std(std: fs::File) -> Self {
         Self {
             std: Arc::new(std),
@@ -116,6 +219,24 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the type](File#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    /// use raddle::io::AsyncWriteExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let mut file = File::create(&path).await?;
+    /// file.write_all(b"hello").await?;
+    /// // On the disk, not only with the system.
+    /// file.sync_all().await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn sync_all(&self) -> io::Result<()> {
         self.settled(|std| std.sync_all()).await
     }
@@ -130,6 +251,23 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the type](File#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    /// use raddle::io::AsyncWriteExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let mut file = File::create(&path).await?;
+    /// file.write_all(b"hello").await?;
+    /// file.sync_data().await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn sync_data(&self) -> io::Result<()> {
         self.settled(|std| std.sync_data()).await
     }
@@ -144,6 +282,22 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the type](File#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::create(&path).await?;
+    /// file.set_len(1024).await?;
+    /// assert_eq!(file.metadata().await?.len(), 1024);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         self.lane.settle().await;
         // What was read ahead may be cut off.
@@ -181,6 +335,21 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the type](File#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::create(&path).await?;
+    /// assert!(file.metadata().await?.is_file());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
         self.call(|std| std.metadata()).await
     }
@@ -195,6 +364,23 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the type](File#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::create(&path).await?;
+    /// // Both share one position.
+    /// let second = file.try_clone().await?;
+    /// # drop(second);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn try_clone(&self) -> io::Result<Self> {
         let std = self.settled(|std| std.try_clone()).await?;
         let mut file = Self::from_std(std);
@@ -210,6 +396,21 @@ impl File {
     /// # Cancel safety
     ///
     /// Dropping the future closes the file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file: std::fs::File = File::create(&path).await?.into_std().await;
+    /// # drop(file);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn into_std(self) -> fs::File {
         self.lane.settle().await;
         let mut std = self.std;
@@ -235,6 +436,22 @@ impl File {
     /// # Errors
     ///
     /// Gives this file back if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::create(&path).await?;
+    /// // Nothing is under way.
+    /// assert!(file.try_into_std().is_ok());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_into_std(mut self) -> Result<fs::File, Self> {
         match Arc::try_unwrap(self.std) {
             Ok(file) => Ok(file),
@@ -254,6 +471,23 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the type](File#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::create(&path).await?;
+    /// let mut permissions = file.metadata().await?.permissions();
+    /// permissions.set_readonly(true);
+    /// file.set_permissions(permissions).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn set_permissions(&self, perm: Permissions) -> io::Result<()> {
         self.call(move |std| std.set_permissions(perm)).await
     }
@@ -268,6 +502,24 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the type](File#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::{File, FileTimes};
+    /// use std::time::SystemTime;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::create(&path).await?;
+    /// let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH);
+    /// file.set_times(times).await?;
+    /// assert_eq!(file.metadata().await?.modified()?, SystemTime::UNIX_EPOCH);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
         self.settled(move |std| std.set_times(times)).await
     }
@@ -282,6 +534,23 @@ impl File {
     /// # Cancel safety
     ///
     /// As [the type](File#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    /// use std::time::SystemTime;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::create(&path).await?;
+    /// file.set_modified(SystemTime::UNIX_EPOCH).await?;
+    /// assert_eq!(file.metadata().await?.modified()?, SystemTime::UNIX_EPOCH);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         self.set_times(FileTimes::new().set_modified(time)).await
     }
@@ -292,6 +561,22 @@ impl File {
     /// # Panics
     ///
     /// If it is zero, with which nothing could be written.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let mut file = File::create(&path).await?;
+    /// file.set_max_buf_size(64 * 1024);
+    /// assert_eq!(file.max_buf_size(), 64 * 1024);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
         assert!(
             max_buf_size > 0,
@@ -301,6 +586,21 @@ impl File {
     }
 
     /// How many bytes a call reads or writes at most.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = File::create(&path).await?;
+    /// assert_eq!(file.max_buf_size(), 2 * 1024 * 1024);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn max_buf_size(&self) -> usize {
         self.max_buf_size
     }

@@ -15,6 +15,20 @@ use crate::offload;
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join(".");
+/// assert_eq!(fs::canonicalize(path).await?, directory.path().canonicalize()?);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::canonicalize(path)).await
@@ -31,6 +45,21 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("logs");
+/// fs::create_dir(&path).await?;
+/// assert!(fs::metadata(&path).await?.is_dir());
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::create_dir(path)).await
@@ -45,6 +74,22 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("logs").join("today");
+/// fs::create_dir_all(&path).await?;
+/// // No error if it is there.
+/// fs::create_dir_all(&path).await?;
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::create_dir_all(path)).await
@@ -60,6 +105,21 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// assert_eq!(fs::metadata(&path).await?.len(), 5);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::metadata(path)).await
@@ -74,6 +134,21 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let link = directory.path().join("link");
+/// fs::symlink("target", &link).await?;
+/// assert_eq!(fs::read_link(&link).await?.to_str(), Some("target"));
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::read_link(path)).await
@@ -88,6 +163,21 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// assert_eq!(fs::read(&path).await?, b"hello");
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::read(path)).await
@@ -102,6 +192,21 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// assert_eq!(fs::read_to_string(&path).await?, "hello");
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::read_to_string(path)).await
@@ -116,6 +221,22 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("logs");
+/// fs::create_dir(&path).await?;
+/// fs::remove_dir(&path).await?;
+/// assert!(!fs::try_exists(&path).await?);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::remove_dir(path)).await
@@ -131,6 +252,22 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("logs");
+/// fs::create_dir_all(path.join("today")).await?;
+/// fs::remove_dir_all(&path).await?;
+/// assert!(!fs::try_exists(&path).await?);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::remove_dir_all(path)).await
@@ -145,6 +282,22 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// fs::remove_file(&path).await?;
+/// assert!(!fs::try_exists(&path).await?);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::remove_file(path)).await
@@ -160,6 +313,21 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let link = directory.path().join("link");
+/// fs::symlink("target", &link).await?;
+/// assert!(fs::symlink_metadata(&link).await?.is_symlink());
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::symlink_metadata(path)).await
@@ -174,6 +342,22 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// assert!(!fs::try_exists(&path).await?);
+/// fs::write(&path, "hello").await?;
+/// assert!(fs::try_exists(&path).await?);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::exists(path)).await
@@ -189,6 +373,22 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// let copy = directory.path().join("copy");
+/// fs::write(&path, "hello").await?;
+/// assert_eq!(fs::copy(&path, &copy).await?, 5);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     offload::run(move || fs::copy(from, to)).await
@@ -203,6 +403,23 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// let link = directory.path().join("link");
+/// fs::write(&path, "hello").await?;
+/// fs::hard_link(&path, &link).await?;
+/// assert_eq!(fs::read(&link).await?, b"hello");
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     offload::run(move || fs::hard_link(original, link)).await
@@ -218,6 +435,23 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// let new = directory.path().join("new");
+/// fs::write(&path, "hello").await?;
+/// fs::rename(&path, &new).await?;
+/// assert!(!fs::try_exists(&path).await?);
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     offload::run(move || fs::rename(from, to)).await
@@ -232,6 +466,24 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// let mut permissions = fs::metadata(&path).await?.permissions();
+/// permissions.set_readonly(true);
+/// fs::set_permissions(&path, permissions).await?;
+/// assert!(fs::metadata(&path).await?.permissions().readonly());
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::set_permissions(path, perm)).await
@@ -246,6 +498,21 @@ pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::R
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// assert_eq!(fs::read(&path).await?, b"hello");
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());
     offload::run(move || fs::write(path, contents)).await

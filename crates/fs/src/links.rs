@@ -14,6 +14,23 @@ use crate::offload;
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// let link = directory.path().join("link");
+/// fs::write(&path, "hello").await?;
+/// fs::symlink(&path, &link).await?;
+/// assert_eq!(fs::read(&link).await?, b"hello");
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     offload::run(move || std::os::unix::fs::symlink(original, link)).await

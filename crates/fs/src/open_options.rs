@@ -27,11 +27,40 @@ pub struct OpenOptions(fs::OpenOptions);
 impl OpenOptions {
     /// Makes options with nothing chosen. A file that is opened so is an error:
     /// it is neither read nor written.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// OpenOptions::new().write(true).create(true).open(&path).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn new() -> Self {
         Self(fs::OpenOptions::new())
     }
 
     /// Whether the file can be read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// std::fs::write(&path, "hello")?;
+    /// OpenOptions::new().read(true).open(&path).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn read(&mut self, read: bool) -> &mut Self {
         self.0.read(read);
         self
@@ -39,12 +68,45 @@ impl OpenOptions {
 
     /// Whether the file can be written. Its content is kept, and overwritten
     /// from the start.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// OpenOptions::new().write(true).create(true).open(&path).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn write(&mut self, write: bool) -> &mut Self {
         self.0.write(write);
         self
     }
 
     /// Whether each write goes to the end of the file, wherever that is by then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    /// use raddle::io::AsyncWriteExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// std::fs::write(&path, "one ")?;
+    /// let mut file = OpenOptions::new().append(true).open(&path).await?;
+    /// file.write_all(b"two").await?;
+    /// file.flush().await?;
+    /// assert_eq!(std::fs::read(&path)?, b"one two");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn append(&mut self, append: bool) -> &mut Self {
         self.0.append(append);
         self
@@ -52,6 +114,22 @@ impl OpenOptions {
 
     /// Whether the content of a file that exists is removed. It must be opened
     /// for writing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// std::fs::write(&path, "hello")?;
+    /// OpenOptions::new().write(true).truncate(true).open(&path).await?;
+    /// assert_eq!(std::fs::read(&path)?, b"");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn truncate(&mut self, truncate: bool) -> &mut Self {
         self.0.truncate(truncate);
         self
@@ -59,6 +137,21 @@ impl OpenOptions {
 
     /// Whether the file is made if there is none. It must be opened for writing
     /// or appending.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// OpenOptions::new().write(true).create(true).open(&path).await?;
+    /// assert!(path.exists());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn create(&mut self, create: bool) -> &mut Self {
         self.0.create(create);
         self
@@ -67,12 +160,44 @@ impl OpenOptions {
     /// Whether the file must be made, and a file that exists is an error. It must
     /// be opened for writing or appending; `create` and `truncate` do not matter
     /// then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let mut options = OpenOptions::new();
+    /// options.write(true).create_new(true);
+    /// options.open(&path).await?;
+    /// assert!(options.open(&path).await.is_err());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn create_new(&mut self, create_new: bool) -> &mut Self {
         self.0.create_new(create_new);
         self
     }
 
     /// The permissions that a file is made with, before the umask.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// // For the owner only, if the file is made by this.
+    /// OpenOptions::new().write(true).create(true).mode(0o600).open(&path).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(unix)]
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         std::os::unix::fs::OpenOptionsExt::mode(&mut self.0, mode);
@@ -81,6 +206,21 @@ impl OpenOptions {
 
     /// Flags for the system call `open` beside those that the other options
     /// set.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// // O_APPEND of Linux, which `append` sets as well.
+    /// OpenOptions::new().write(true).create(true).custom_flags(0o2000).open(&path).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(unix)]
     pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);
@@ -96,6 +236,21 @@ impl OpenOptions {
     /// # Cancel safety
     ///
     /// As [the module](crate#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs::OpenOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// let file = OpenOptions::new().write(true).create(true).open(&path).await?;
+    /// assert_eq!(file.metadata().await?.len(), 0);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (options, path) = (self.0.clone(), path.as_ref().to_owned());
         offload::run(move || options.open(path))

@@ -26,6 +26,24 @@ const CHUNK: usize = 32;
 /// # Cancel safety
 ///
 /// As [the module](crate#cancel-safety) says.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// let mut entries = fs::read_dir(directory.path()).await?;
+/// while let Some(entry) = entries.next_entry().await? {
+///     assert_eq!(entry.path(), path);
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref().to_owned();
     let chunk = offload::run(move || {
@@ -40,6 +58,24 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 /// The entries of a directory, in the order in which the system gives them.
 ///
 /// Comes from [`read_dir`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// let mut entries = fs::read_dir(directory.path()).await?;
+/// while let Some(entry) = entries.next_entry().await? {
+///     println!("{}", entry.path().display());
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 #[must_use = "entries are read only when asked for"]
 pub struct ReadDir(State);
@@ -95,6 +131,23 @@ impl ReadDir {
     ///
     /// Cancel safe: dropped before completion, the next call gives the same
     /// entry.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// fs::write(&path, "hello").await?;
+    /// let mut entries = fs::read_dir(directory.path()).await?;
+    /// assert!(entries.next_entry().await?.is_some());
+    /// assert!(entries.next_entry().await?.is_none());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         poll_fn(|cx| self.poll_next_entry(cx)).await
     }
@@ -104,6 +157,24 @@ impl ReadDir {
     /// # Errors
     ///
     /// As [`next_entry`](Self::next_entry).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// fs::write(&path, "hello").await?;
+    /// let mut entries = fs::read_dir(directory.path()).await?;
+    /// let entry = poll_fn(|cx| entries.poll_next_entry(cx)).await?;
+    /// assert!(entry.is_some());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         loop {
             match &mut self.0 {
@@ -142,6 +213,23 @@ impl ReadDir {
 /// What is in a directory under one name.
 ///
 /// Comes from [`ReadDir::next_entry`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("greeting");
+/// fs::write(&path, "hello").await?;
+/// let mut entries = fs::read_dir(directory.path()).await?;
+/// let entry = entries.next_entry().await?.unwrap();
+/// assert_eq!((entry.path(), entry.metadata().await?.len()), (path, 5));
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct DirEntry {
     std: Arc<fs::DirEntry>,
 }
@@ -154,11 +242,45 @@ impl DirEntry {
 
     /// The path: that of the directory, as it was given to [`read_dir`], and
     /// the name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// fs::write(&path, "hello").await?;
+    /// let mut entries = fs::read_dir(directory.path()).await?;
+    /// let entry = entries.next_entry().await?.unwrap();
+    /// assert_eq!(entry.path(), path);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn path(&self) -> PathBuf {
         self.std.path()
     }
 
     /// The name alone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// fs::write(&path, "hello").await?;
+    /// let mut entries = fs::read_dir(directory.path()).await?;
+    /// let entry = entries.next_entry().await?.unwrap();
+    /// assert_eq!(entry.file_name(), "greeting");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn file_name(&self) -> OsString {
         self.std.file_name()
     }
@@ -173,6 +295,23 @@ impl DirEntry {
     /// # Cancel safety
     ///
     /// As [the module](crate#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// fs::write(&path, "hello").await?;
+    /// let mut entries = fs::read_dir(directory.path()).await?;
+    /// let entry = entries.next_entry().await?.unwrap();
+    /// assert_eq!(entry.metadata().await?.len(), 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
         let std = Arc::clone(&self.std);
         offload::run(move || std.metadata()).await
@@ -187,12 +326,46 @@ impl DirEntry {
     /// # Cancel safety
     ///
     /// As [the module](crate#cancel-safety) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// fs::write(&path, "hello").await?;
+    /// let mut entries = fs::read_dir(directory.path()).await?;
+    /// let entry = entries.next_entry().await?.unwrap();
+    /// assert!(entry.file_type().await?.is_file());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn file_type(&self) -> io::Result<FileType> {
         let std = Arc::clone(&self.std);
         offload::run(move || std.file_type()).await
     }
 
     /// The number of the entry's inode.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::fs;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("greeting");
+    /// fs::write(&path, "hello").await?;
+    /// let mut entries = fs::read_dir(directory.path()).await?;
+    /// let entry = entries.next_entry().await?.unwrap();
+    /// println!("inode {}", entry.ino());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(unix)]
     pub fn ino(&self) -> u64 {
         std::os::unix::fs::DirEntryExt::ino(&*self.std)

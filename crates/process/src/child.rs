@@ -14,6 +14,20 @@ use super::{ChildStderr, ChildStdin, ChildStdout};
 /// Dropping it lets the process run on, unless
 /// [`kill_on_drop`](super::Command::kill_on_drop) was set; the
 /// [crate](crate#children-that-are-dropped) describes what happens to it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::process::Command;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut child = Command::new("sleep").arg("60").spawn()?;
+/// println!("process {:?}", child.id());
+/// child.kill().await?;
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Child {
     /// The pipe to its standard input, if that was
@@ -48,6 +62,21 @@ impl Child {
 
     /// The process's id; `None` once it is known to have ended, for another may
     /// have the id then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("true").spawn()?;
+    /// assert!(child.id().is_some());
+    /// child.wait().await?;
+    /// assert!(child.id().is_none());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn id(&self) -> Option<u32> {
         self.process.id()
     }
@@ -57,7 +86,21 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// `PermissionDenied` if the child has taken an identity that this process may not signal.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("sleep").arg("60").spawn()?;
+    /// child.start_kill()?;
+    /// assert!(!child.wait().await?.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn start_kill(&mut self) -> io::Result<()> {
         match self.process.running() {
             Some(running) => running.kill(),
@@ -75,6 +118,21 @@ impl Child {
     ///
     /// Once polled, the process is killed; dropping the future gives up the wait
     /// alone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("sleep").arg("60").spawn()?;
+    /// child.kill().await?;
+    /// // It has ended, and left no zombie.
+    /// assert!(child.id().is_none());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn kill(&mut self) -> io::Result<()> {
         self.start_kill()?;
         self.wait().await?;
@@ -100,6 +158,19 @@ impl Child {
     /// # Panics
     ///
     /// When polled, if the thread is in no runtime with I/O.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn()?;
+    /// assert_eq!(child.wait().await?.code(), Some(3));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         poll_fn(|cx| self.process.poll_wait(cx)).await
@@ -111,6 +182,21 @@ impl Child {
     /// # Errors
     ///
     /// If other code has taken the exit status.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("sleep").arg("60").spawn()?;
+    /// assert!(child.try_wait()?.is_none());
+    /// child.kill().await?;
+    /// assert!(child.try_wait()?.is_some());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.process.try_wait()
     }
@@ -129,6 +215,21 @@ impl Child {
     /// # Panics
     ///
     /// As [`wait`](Self::wait).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+    /// let output = child.wait_with_output().await?;
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
         let mut reading_stdout = std::pin::pin!(read_all(stdout));

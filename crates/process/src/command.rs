@@ -13,6 +13,20 @@ use super::Child;
 /// with [`spawn`](Self::spawn) and its like for async code.
 ///
 /// What std has and this has not is set through [`as_std_mut`](Self::as_std_mut).
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::process::Command;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let output = Command::new("echo").arg("hello").output().await?;
+/// assert!(output.status.success());
+/// assert_eq!(output.stdout, b"hello\n");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Command {
     std: std::process::Command,
@@ -22,32 +36,107 @@ pub struct Command {
 impl Command {
     /// A child that runs `program`, found by `PATH` if it is a mere name, with
     /// the environment and directory of this process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let status = Command::new("true").status().await?;
+    /// assert!(status.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn new<S: AsRef<OsStr>>(program: S) -> Self {
         Self::from(std::process::Command::new(program))
     }
 
     /// The command of std inside.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() {
+    /// let command = Command::new("true");
+    /// assert_eq!(command.as_std().get_program(), "true");
+    /// # }
+    /// ```
     pub fn as_std(&self) -> &std::process::Command {
         &self.std
     }
 
     /// The command of std inside.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() {
+    /// let mut command = Command::new("true");
+    /// command.as_std_mut().arg("ignored");
+    /// # }
+    /// ```
     pub fn as_std_mut(&mut self) -> &mut std::process::Command {
         &mut self.std
     }
 
     /// The command of std inside; [`kill_on_drop`](Self::kill_on_drop) is lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() {
+    /// let command: std::process::Command = Command::new("true").into_std();
+    /// assert_eq!(command.get_program(), "true");
+    /// # }
+    /// ```
     pub fn into_std(self) -> std::process::Command {
         self.std
     }
 
     /// Adds an argument.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let output = Command::new("echo").arg("one").arg("two").output().await?;
+    /// assert_eq!(output.stdout, b"one two\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn arg<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
         self.std.arg(arg);
         self
     }
 
     /// Adds arguments.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let output = Command::new("echo").args(["one", "two"]).output().await?;
+    /// assert_eq!(output.stdout, b"one two\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn args<I, S>(&mut self, args: I) -> &mut Self
     where
         I: IntoIterator<Item = S>,
@@ -58,12 +147,40 @@ impl Command {
     }
 
     /// Sets the argument before the first, by default the program's name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut command = Command::new("sh");
+    /// command.arg0("shell").args(["-c", "echo $0"]);
+    /// assert_eq!(command.output().await?.stdout, b"shell\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn arg0<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
         self.std.arg0(arg);
         self
     }
 
     /// Sets a variable of the child's environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut command = Command::new("sh");
+    /// command.env("NAME", "raddle").args(["-c", "echo $NAME"]);
+    /// assert_eq!(command.output().await?.stdout, b"raddle\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn env<K, V>(&mut self, key: K, value: V) -> &mut Self
     where
         K: AsRef<OsStr>,
@@ -74,6 +191,20 @@ impl Command {
     }
 
     /// Sets variables of the child's environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut command = Command::new("sh");
+    /// command.envs([("A", "1"), ("B", "2")]).args(["-c", "echo $A$B"]);
+    /// assert_eq!(command.output().await?.stdout, b"12\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn envs<I, K, V>(&mut self, vars: I) -> &mut Self
     where
         I: IntoIterator<Item = (K, V)>,
@@ -85,18 +216,58 @@ impl Command {
     }
 
     /// Takes a variable out of the child's environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut command = Command::new("sh");
+    /// command.env_remove("HOME").args(["-c", "echo ${HOME-none}"]);
+    /// assert_eq!(command.output().await?.stdout, b"none\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn env_remove<K: AsRef<OsStr>>(&mut self, key: K) -> &mut Self {
         self.std.env_remove(key);
         self
     }
 
     /// Empties the child's environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let output = Command::new("/usr/bin/env").env_clear().output().await?;
+    /// assert!(output.stdout.is_empty());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn env_clear(&mut self) -> &mut Self {
         self.std.env_clear();
         self
     }
 
     /// Sets the child's directory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let output = Command::new("pwd").current_dir("/").output().await?;
+    /// assert_eq!(output.stdout, b"/\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn current_dir<P: AsRef<Path>>(&mut self, dir: P) -> &mut Self {
         self.std.current_dir(dir);
         self
@@ -105,6 +276,25 @@ impl Command {
     /// Sets the child's standard input.
     ///
     /// Default: this process's own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    /// use raddle::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut command = Command::new("cat");
+    /// let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    /// let mut input = child.stdin.take().unwrap();
+    /// input.write_all(b"hello").await?;
+    /// drop(input);
+    /// assert_eq!(child.wait_with_output().await?.stdout, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn stdin<T: Into<Stdio>>(&mut self, stdin: T) -> &mut Self {
         self.std.stdin(stdin);
         self
@@ -114,30 +304,97 @@ impl Command {
     ///
     /// Default: this process's own; [`output`](Self::output) pipes it whatever is
     /// set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+    /// assert_eq!(child.wait_with_output().await?.stdout, b"hello\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn stdout<T: Into<Stdio>>(&mut self, stdout: T) -> &mut Self {
         self.std.stdout(stdout);
         self
     }
 
     /// Sets the child's standard error, as [`stdout`](Self::stdout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut command = Command::new("sh");
+    /// command.args(["-c", "echo problem >&2"]).stderr(Stdio::null());
+    /// assert!(command.status().await?.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn stderr<T: Into<Stdio>>(&mut self, stderr: T) -> &mut Self {
         self.std.stderr(stderr);
         self
     }
 
     /// Sets the user that the child runs as.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// Command::new("true").uid(65534).status().await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn uid(&mut self, id: u32) -> &mut Self {
         self.std.uid(id);
         self
     }
 
     /// Sets the group that the child runs as.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// Command::new("true").gid(65534).status().await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn gid(&mut self, id: u32) -> &mut Self {
         self.std.gid(id);
         self
     }
 
     /// Sets the process group of the child: zero for one of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// // A group of its own, which the terminal does not interrupt with this process.
+    /// let status = Command::new("true").process_group(0).status().await?;
+    /// assert!(status.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn process_group(&mut self, group: i32) -> &mut Self {
         self.std.process_group(group);
         self
@@ -181,12 +438,39 @@ impl Command {
 
     /// Has the child be killed when its [`Child`] is dropped, before it has
     /// been waited for to the end. Default: false.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let child = Command::new("sleep").arg("60").kill_on_drop(true).spawn()?;
+    /// drop(child);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn kill_on_drop(&mut self, kill_on_drop: bool) -> &mut Self {
         self.kill_on_drop = kill_on_drop;
         self
     }
 
     /// Whether [`kill_on_drop`](Self::kill_on_drop) is set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() {
+    /// let mut command = Command::new("true");
+    /// assert!(!command.get_kill_on_drop());
+    /// command.kill_on_drop(true);
+    /// assert!(command.get_kill_on_drop());
+    /// # }
+    /// ```
     pub fn get_kill_on_drop(&self) -> bool {
         self.kill_on_drop
     }
@@ -201,6 +485,19 @@ impl Command {
     /// # Panics
     ///
     /// If the thread is in no runtime with I/O.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("true").spawn()?;
+    /// assert!(child.wait().await?.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn spawn(&mut self) -> io::Result<Child> {
         self.spawn_with(std::process::Command::spawn)
@@ -216,6 +513,20 @@ impl Command {
     /// # Panics
     ///
     /// As [`spawn`](Self::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// // Something else than `std::process::Command::spawn` may make the process.
+    /// let mut child = Command::new("true").spawn_with(|command| command.spawn())?;
+    /// assert!(child.wait().await?.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn spawn_with(
         &mut self,
@@ -242,6 +553,18 @@ impl Command {
     /// # Panics
     ///
     /// As [`spawn`](Self::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// assert_eq!(Command::new("false").status().await?.code(), Some(1));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + use<> {
         let child = self.spawn();
@@ -269,6 +592,19 @@ impl Command {
     /// # Panics
     ///
     /// As [`spawn`](Self::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let output = Command::new("echo").arg("hello").output().await?;
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + use<> {
         self.std.stdout(Stdio::piped());

@@ -14,14 +14,69 @@ use crate::watched::Watched;
 
 /// The pipe to a child's standard input. Dropping it closes it: the child reads
 /// the end.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncWriteExt;
+/// use raddle::process::Command;
+/// use std::process::Stdio;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+/// let mut input = child.stdin.take().unwrap();
+/// input.write_all(b"hello").await?;
+/// // The end of the child's input.
+/// drop(input);
+/// assert!(child.wait().await?.success());
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct ChildStdin(Watched<Sender>);
 
 /// The pipe from a child's standard output.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncBufReadExt, BufReader};
+/// use raddle::process::Command;
+/// use std::process::Stdio;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+/// let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+/// assert_eq!(lines.next_line().await?.as_deref(), Some("hello"));
+/// child.wait().await?;
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct ChildStdout(Watched<Receiver>);
 
 /// The pipe from a child's standard error.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncReadExt;
+/// use raddle::process::Command;
+/// use std::process::Stdio;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut command = Command::new("sh");
+/// let mut child = command.args(["-c", "echo problem >&2"]).stderr(Stdio::piped()).spawn()?;
+/// let mut errors = String::new();
+/// child.stderr.take().unwrap().read_to_string(&mut errors).await?;
+/// assert_eq!(errors, "problem\n");
+/// child.wait().await?;
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct ChildStderr(Watched<Receiver>);
 

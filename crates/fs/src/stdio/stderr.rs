@@ -7,6 +7,20 @@ use super::output::Output;
 /// The standard error output of the process.
 ///
 /// Comes from [`stderr`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncWriteExt, Stderr, stderr};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut errors: Stderr = stderr();
+/// errors.write_all(b"hello\n").await?;
+/// errors.flush().await?;
+/// # Ok(())
+/// # }) }
+/// ```
 pub type Stderr = Output<io::Stderr>;
 
 /// Makes a writer of the standard error output of the process.

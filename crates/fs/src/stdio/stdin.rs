@@ -11,6 +11,21 @@ use super::blocking::Blocking;
 /// The standard input of the process.
 ///
 /// Comes from [`stdin`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncBufReadExt, BufReader, stdin};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut lines = BufReader::new(stdin()).lines();
+/// while let Some(line) = lines.next_line().await? {
+///     println!("{line}");
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Stdin {
     inner: Blocking<io::Stdin>,

@@ -7,6 +7,20 @@ use super::output::Output;
 /// The standard output of the process.
 ///
 /// Comes from [`stdout`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncWriteExt, Stdout, stdout};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut output: Stdout = stdout();
+/// output.write_all(b"hello\n").await?;
+/// output.flush().await?;
+/// # Ok(())
+/// # }) }
+/// ```
 pub type Stdout = Output<io::Stdout>;
 
 /// Makes a writer of the standard output of the process.

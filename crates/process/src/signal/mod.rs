@@ -35,6 +35,19 @@ use std::io;
 /// # Panics
 ///
 /// When polled, if the thread has no current reactor.
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::signal;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// signal::ctrl_c().await?;
+/// println!("goodbye");
+/// # Ok(())
+/// # }) }
+/// ```
 pub async fn ctrl_c() -> io::Result<()> {
     let mut interrupts = unix::signal(unix::SignalKind::interrupt())?;
     match interrupts.recv().await {

@@ -8,6 +8,21 @@ use std::task::{Context, Poll, ready};
 use super::delivery::Listener;
 
 /// A kind of signal.
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::signal::unix::{SignalKind, signal};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut reloads = signal(SignalKind::hangup())?;
+/// while reloads.recv().await.is_some() {
+///     println!("reading the configuration again");
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SignalKind(c_int);
 
@@ -16,32 +31,100 @@ impl SignalKind {
     ///
     /// To [listen](signal) for a number that the system does not know is an
     /// error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::from_raw(libc::SIGTERM), SignalKind::terminate());
+    /// # }
+    /// ```
     pub const fn from_raw(signum: c_int) -> Self {
         Self(signum)
     }
 
     /// The signal's number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::interrupt().as_raw_value(), libc::SIGINT);
+    /// # }
+    /// ```
     pub const fn as_raw_value(&self) -> c_int {
         self.0
     }
 
     /// `SIGALRM`: a timer of the operating system has run out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::alarm().as_raw_value(), libc::SIGALRM);
+    /// # }
+    /// ```
     pub const fn alarm() -> Self {
         Self(libc::SIGALRM)
     }
 
     /// `SIGCHLD`: the state of a child process has changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::child().as_raw_value(), libc::SIGCHLD);
+    /// # }
+    /// ```
     pub const fn child() -> Self {
         Self(libc::SIGCHLD)
     }
 
     /// `SIGHUP`: the terminal has gone; to daemons, often a request to read
     /// their configuration again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::hangup().as_raw_value(), libc::SIGHUP);
+    /// # }
+    /// ```
     pub const fn hangup() -> Self {
         Self(libc::SIGHUP)
     }
 
     /// `SIGINFO`: Ctrl-T, a request to say how far the program is.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::{SignalKind, signal};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut requests = signal(SignalKind::info())?;
+    /// requests.recv().await;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(
         target_vendor = "apple",
         target_os = "dragonfly",
@@ -55,42 +138,130 @@ impl SignalKind {
     }
 
     /// `SIGINT`: Ctrl-C.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::interrupt().as_raw_value(), libc::SIGINT);
+    /// # }
+    /// ```
     pub const fn interrupt() -> Self {
         Self(libc::SIGINT)
     }
 
     /// `SIGIO`: a descriptor is ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::io().as_raw_value(), libc::SIGIO);
+    /// # }
+    /// ```
     pub const fn io() -> Self {
         Self(libc::SIGIO)
     }
 
     /// `SIGPIPE`: what nobody reads was written. Rust programs start with it
     /// ignored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::pipe().as_raw_value(), libc::SIGPIPE);
+    /// # }
+    /// ```
     pub const fn pipe() -> Self {
         Self(libc::SIGPIPE)
     }
 
     /// `SIGQUIT`: Ctrl and backslash.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::quit().as_raw_value(), libc::SIGQUIT);
+    /// # }
+    /// ```
     pub const fn quit() -> Self {
         Self(libc::SIGQUIT)
     }
 
     /// `SIGTERM`: a request to end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::terminate().as_raw_value(), libc::SIGTERM);
+    /// # }
+    /// ```
     pub const fn terminate() -> Self {
         Self(libc::SIGTERM)
     }
 
     /// `SIGUSR1`: whatever the program makes of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::user_defined1().as_raw_value(), libc::SIGUSR1);
+    /// # }
+    /// ```
     pub const fn user_defined1() -> Self {
         Self(libc::SIGUSR1)
     }
 
     /// `SIGUSR2`: whatever the program makes of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::user_defined2().as_raw_value(), libc::SIGUSR2);
+    /// # }
+    /// ```
     pub const fn user_defined2() -> Self {
         Self(libc::SIGUSR2)
     }
 
     /// `SIGWINCH`: the terminal has another size.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::SignalKind;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SignalKind::window_change().as_raw_value(), libc::SIGWINCH);
+    /// # }
+    /// ```
     pub const fn window_change() -> Self {
         Self(libc::SIGWINCH)
     }
@@ -128,6 +299,20 @@ impl From<SignalKind> for c_int {
 /// # Panics
 ///
 /// If the thread has no current reactor: it is in no runtime with I/O.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::signal::unix::{SignalKind, signal};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut signals = signal(SignalKind::user_defined1())?;
+/// # unsafe { libc::raise(libc::SIGUSR1) };
+/// signals.recv().await;
+/// # Ok(())
+/// # }) }
+/// ```
 #[track_caller]
 pub fn signal(kind: SignalKind) -> io::Result<Signal> {
     if signal_hook_registry::FORBIDDEN.contains(&kind.0) {
@@ -144,6 +329,20 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 /// Signals that come faster than they are taken are one. A signal that came before
 /// the listener was made is heard only if the process had a listener of its kind
 /// before, and no runtime has read it yet.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::signal::unix::{SignalKind, signal};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut signals = signal(SignalKind::user_defined1())?;
+/// # unsafe { libc::raise(libc::SIGUSR1) };
+/// assert!(signals.recv().await.is_some());
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Signal(Listener);
 
@@ -154,12 +353,41 @@ impl Signal {
     /// # Cancel safety
     ///
     /// A future that is dropped before it is ready loses no signal.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::{SignalKind, signal};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut terminate = signal(SignalKind::terminate())?;
+    /// terminate.recv().await;
+    /// println!("stopping");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv(&mut self) -> Option<()> {
         poll_fn(|cx| self.poll_recv(cx)).await
     }
 
     /// Polls for the next signal, as [`recv`](Self::recv). While it is pending,
     /// the task of the last call will be woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::signal::unix::{SignalKind, signal};
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut signals = signal(SignalKind::user_defined2())?;
+    /// # unsafe { libc::raise(libc::SIGUSR2) };
+    /// assert!(poll_fn(|cx| signals.poll_recv(cx)).await.is_some());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let unit = ready!(raddle_coop::poll_proceed(cx));
         let heard = ready!(self.0.poll(cx));

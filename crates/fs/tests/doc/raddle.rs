@@ -1,0 +1,21 @@
+/// The names of the facade that the examples of this layer use.
+mod raddle {
+    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../raddle/tests/doc/executor.rs"));
+
+    pub mod fs {
+        pub use raddle_fs::*;
+    }
+    pub mod io {
+        pub use raddle_fs::stdio::*;
+        pub use raddle_io::*;
+    }
+
+    pub fn run<F: Future>(example: F) -> F::Output {
+        // A thread for each call.
+        raddle_task::blocking::set_submit(|task| {
+            std::thread::spawn(|| drop(task.into_runnable().run()));
+            Ok(())
+        });
+        run_with(example, || std::thread::park_timeout(std::time::Duration::from_millis(2)))
+    }
+}
