@@ -5,6 +5,23 @@ use std::fmt;
 use std::io;
 
 /// The reactor has refused a descriptor: the reason, and what has it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::unix::AsyncFd;
+/// use std::fs::File;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let file = File::create(directory.path().join("file"))?;
+/// if let Err(error) = AsyncFd::try_new(file) {
+///     println!("{error}");
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct AsyncFdRegisterError<T> {
     inner: T,
     cause: io::Error,
@@ -19,6 +36,25 @@ impl<T> AsyncFdRegisterError<T> {
     }
 
     /// What was to be watched, and why it is not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let file = File::create(directory.path().join("file"))?;
+    /// if let Err(error) = AsyncFd::try_new(file) {
+    ///     let (file, reason): (File, std::io::Error) = error.into_parts();
+    ///     println!("{reason}");
+    /// # drop(file);
+    /// }
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_parts(self) -> (T, io::Error) {
         (self.inner, self.cause)
     }
@@ -52,6 +88,25 @@ impl<T> From<AsyncFdRegisterError<T>> for io::Error {
 
 /// The operation in a guard's `try_io` would have blocked, and the guard has
 /// cleared the readiness: wait again.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::unix::AsyncFd;
+/// use std::os::unix::net::UnixStream;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (near, far) = UnixStream::pair()?;
+/// near.set_nonblocking(true)?;
+/// let near = AsyncFd::new(near)?;
+/// let mut guard = near.writable().await?;
+/// let result = guard.try_io(|_| Err::<(), _>(std::io::ErrorKind::WouldBlock.into()));
+/// assert!(result.is_err());
+/// # drop(far);
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct TryIoError(pub(super) ());
 

@@ -15,6 +15,26 @@ use super::{AsyncFd, TryIoError};
 /// once. Clear it when an operation has found that it would block:
 /// [`try_io`](Self::try_io) does so. Readiness that has come since the guard was
 /// made is newer than it and stays.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::unix::AsyncFd;
+/// use std::os::unix::net::UnixStream;
+/// use std::io::Write;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (near, far) = UnixStream::pair()?;
+/// near.set_nonblocking(true)?;
+/// let mut near = AsyncFd::new(near)?;
+/// let mut guard = near.writable_mut().await?;
+/// let written = guard.try_io(|near| near.get_mut().write(b"hello"));
+/// assert_eq!(written.unwrap()?, 5);
+/// # drop(far);
+/// # Ok(())
+/// # }) }
+/// ```
 #[must_use = "operate on the descriptor, and clear the readiness when it would block"]
 pub struct AsyncFdReadyMutGuard<'a, T: AsRawFd> {
     async_fd: &'a mut AsyncFd<T>,
@@ -32,21 +52,99 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
     /// Clears what the guard was made for, so that the next wait waits for a
     /// new event. Call it only if the descriptor itself said that it would
     /// block: otherwise no event will come.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let mut guard = near.writable_mut().await?;
+    /// // After an operation said that it would block:
+    /// guard.clear_ready();
+    /// assert!(guard.ready().is_empty());
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn clear_ready(&mut self) {
         self.clear_ready_matching(Ready::ALL);
     }
 
     /// As [`clear_ready`](Self::clear_ready), of `ready` only: after an
     /// operation in one of the directions that the guard was made for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Ready;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let mut guard = near.writable_mut().await?;
+    /// guard.clear_ready_matching(Ready::WRITABLE);
+    /// assert!(!guard.ready().is_writable());
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn clear_ready_matching(&mut self, ready: Ready) {
         self.found.clear(&self.async_fd.registration, ready);
     }
 
     /// Leaves the readiness as it is. As dropping the guard does; it says so.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let mut guard = near.writable_mut().await?;
+    /// guard.retain_ready();
+    /// // Ready at once.
+    /// near.writable_mut().await?;
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn retain_ready(&mut self) {}
 
     /// What the descriptor was found to be ready for, without what has been
     /// cleared since.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let guard = near.writable_mut().await?;
+    /// assert!(guard.ready().is_writable());
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn ready(&self) -> Ready {
         self.found.ready()
     }
@@ -58,6 +156,30 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
     ///
     /// [`TryIoError`] if `f` said `WouldBlock`; its other errors are in the
     /// result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// loop {
+    ///     let mut guard = near.writable_mut().await?;
+    ///     match guard.try_io(|near| near.get_mut().write(b"hello")) {
+    ///         Ok(written) => break assert_eq!(written?, 5),
+    ///         Err(_would_block) => continue,
+    ///     }
+    /// }
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io<R>(
         &mut self,
         f: impl FnOnce(&mut AsyncFd<T>) -> io::Result<R>,
@@ -72,21 +194,95 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
     }
 
     /// The [`AsyncFd`] that the guard is of.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let guard = near.writable_mut().await?;
+    /// assert!(guard.get_ref().get_ref().peer_addr()?.is_unnamed());
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn get_ref(&self) -> &AsyncFd<T> {
         self.async_fd
     }
 
     /// The [`AsyncFd`] that the guard is of.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let mut guard = near.writable_mut().await?;
+    /// guard.get_mut().get_mut().write_all(b"hello")?;
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn get_mut(&mut self) -> &mut AsyncFd<T> {
         self.async_fd
     }
 
     /// What has the descriptor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let guard = near.writable_mut().await?;
+    /// assert!(guard.get_inner().peer_addr()?.is_unnamed());
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn get_inner(&self) -> &T {
         self.async_fd.get_ref()
     }
 
     /// What has the descriptor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let mut guard = near.writable_mut().await?;
+    /// guard.get_inner_mut().write_all(b"hello")?;
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn get_inner_mut(&mut self) -> &mut T {
         self.async_fd.get_mut()
     }

@@ -65,6 +65,23 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// near.writable().await?;
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn new(inner: T) -> io::Result<Self> {
         Ok(Self::try_new(inner)?)
@@ -79,6 +96,23 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::with_interest(near, Interest::READABLE)?;
+    /// # drop((near, far));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn with_interest(inner: T, interest: Interest) -> io::Result<Self> {
         Ok(Self::try_with_interest(inner, interest)?)
@@ -93,6 +127,28 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::fs::File;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let file = File::create(directory.path().join("file"))?;
+    /// match AsyncFd::try_new(file) {
+    ///     Ok(_) => println!("this system can wait for files"),
+    ///     Err(error) => {
+    ///         let (_file, reason) = error.into_parts();
+    ///         println!("{reason}");
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn try_new(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
         Self::try_with_interest(inner, Interest::READABLE | Interest::WRITABLE)
@@ -108,6 +164,24 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::try_with_interest(near, Interest::WRITABLE)?;
+    /// near.writable().await?;
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn try_with_interest(
         inner: T,
@@ -124,6 +198,23 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// What has the descriptor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// assert!(near.get_ref().peer_addr()?.is_unnamed());
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn get_ref(&self) -> &T {
         match &self.inner {
             Some(inner) => inner,
@@ -133,6 +224,24 @@ impl<T: AsRawFd> AsyncFd<T> {
 
     /// What has the descriptor. It must not be exchanged for something with
     /// another one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// near.get_mut().write_all(b"hello")?;
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         match &mut self.inner {
             Some(inner) => inner,
@@ -141,6 +250,23 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// Leaves the reactor, and gives back what has the descriptor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// let near: UnixStream = near.into_inner();
+    /// # drop((near, far));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_inner(mut self) -> T {
         match self.leave() {
             Some(inner) => inner,
@@ -163,6 +289,27 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::future::poll_fn;
+    /// use std::io::{Read, Write};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// (&far).write_all(b"hello")?;
+    /// let mut guard = poll_fn(|cx| near.poll_read_ready(cx)).await?;
+    /// let read = guard.try_io(|near| near.get_ref().read(&mut [0; 16]));
+    /// assert_eq!(read.unwrap()?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_read_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
@@ -178,6 +325,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    /// use std::task::Poll;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// (&far).write_all(b"hello")?;
+    /// poll_fn(|cx| near.poll_read_ready_mut(cx).map_ok(|mut guard| guard.retain_ready())).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_read_ready_mut<'a>(
         &'a mut self,
         cx: &mut Context<'_>,
@@ -193,6 +360,27 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::future::poll_fn;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// let mut guard = poll_fn(|cx| near.poll_write_ready(cx)).await?;
+    /// let written = guard.try_io(|near| near.get_ref().write(b"hello"));
+    /// assert_eq!(written.unwrap()?, 5);
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_write_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
@@ -208,6 +396,24 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// poll_fn(|cx| near.poll_write_ready_mut(cx).map_ok(|mut guard| guard.retain_ready())).await?;
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_write_ready_mut<'a>(
         &'a mut self,
         cx: &mut Context<'_>,
@@ -226,6 +432,25 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// let guard = near.ready(Interest::READABLE | Interest::WRITABLE).await?;
+    /// assert!(guard.ready().is_writable());
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         let event = budgeted(self.registration.ready(interest)).await?;
         Ok(AsyncFdReadyGuard::new(self, event))
@@ -240,6 +465,25 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let guard = near.ready_mut(Interest::WRITABLE).await?;
+    /// assert!(guard.ready().is_writable());
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready_mut(
         &mut self,
         interest: Interest,
@@ -257,6 +501,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::{Read, Write};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// (&far).write_all(b"hello")?;
+    /// let mut guard = near.readable().await?;
+    /// let read = guard.try_io(|near| near.get_ref().read(&mut [0; 16]));
+    /// assert_eq!(read.unwrap()?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn readable<'a>(&'a self) -> io::Result<AsyncFdReadyGuard<'a, T>> {
         self.ready(Interest::READABLE).await
     }
@@ -270,6 +534,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::{Read, Write};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// (&far).write_all(b"hello")?;
+    /// let mut guard = near.readable_mut().await?;
+    /// let read = guard.try_io(|near| near.get_mut().read(&mut [0; 16]));
+    /// assert_eq!(read.unwrap()?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn readable_mut<'a>(&'a mut self) -> io::Result<AsyncFdReadyMutGuard<'a, T>> {
         self.ready_mut(Interest::READABLE).await
     }
@@ -283,6 +567,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// let mut guard = near.writable().await?;
+    /// let written = guard.try_io(|near| near.get_ref().write(b"hello"));
+    /// assert_eq!(written.unwrap()?, 5);
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn writable<'a>(&'a self) -> io::Result<AsyncFdReadyGuard<'a, T>> {
         self.ready(Interest::WRITABLE).await
     }
@@ -296,6 +600,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// let mut guard = near.writable_mut().await?;
+    /// let written = guard.try_io(|near| near.get_mut().write(b"hello"));
+    /// assert_eq!(written.unwrap()?, 5);
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn writable_mut<'a>(&'a mut self) -> io::Result<AsyncFdReadyMutGuard<'a, T>> {
         self.ready_mut(Interest::WRITABLE).await
     }
@@ -310,6 +634,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::{Read, Write};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// (&far).write_all(b"hello")?;
+    /// let read = near.async_io(Interest::READABLE, |mut near| near.read(&mut [0; 16]));
+    /// assert_eq!(read.await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -328,6 +672,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::{Read, Write};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// (&far).write_all(b"hello")?;
+    /// let read = near.async_io_mut(Interest::READABLE, |near| near.read(&mut [0; 16]));
+    /// assert_eq!(read.await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn async_io_mut<R>(
         &mut self,
         interest: Interest,
@@ -346,6 +710,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Those of `f`; `WouldBlock` if the descriptor is not ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let near = AsyncFd::new(near)?;
+    /// near.writable().await?.retain_ready();
+    /// assert_eq!(near.try_io(Interest::WRITABLE, |mut near| near.write(b"hello"))?, 5);
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -359,6 +743,26 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// As [`try_io`](Self::try_io).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::io::Write;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let mut near = AsyncFd::new(near)?;
+    /// near.writable().await?.retain_ready();
+    /// assert_eq!(near.try_io_mut(Interest::WRITABLE, |near| near.write(b"hello"))?, 5);
+    /// # drop(far);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io_mut<R>(
         &mut self,
         interest: Interest,

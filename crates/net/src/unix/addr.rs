@@ -14,22 +14,84 @@ use socket2::SockAddr;
 
 /// The address of a Unix socket: a path, a name in Linux's abstract namespace,
 /// or none.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::UnixListener;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("socket");
+/// let listener = UnixListener::bind(&path)?;
+/// let address = listener.local_addr()?;
+/// match address.as_pathname() {
+///     Some(path) => println!("listening at {}", path.display()),
+///     None => println!("no path"),
+/// }
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Clone)]
 pub struct SocketAddr(pub(super) net::SocketAddr);
 
 impl SocketAddr {
     /// Whether the socket has no address, as one that is bound to nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// assert!(client.local_addr()?.is_unnamed());
+    /// # drop(server);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn is_unnamed(&self) -> bool {
         self.0.is_unnamed()
     }
 
     /// The path, if it is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let address = listener.local_addr()?;
+    /// assert_eq!(address.as_pathname(), Some(path.as_path()));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn as_pathname(&self) -> Option<&Path> {
         self.0.as_pathname()
     }
 
     /// The name in the abstract namespace, if it is one, without the zero byte
     /// before it.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = UnixListener::bind("\0raddle-example")?;
+    /// assert_eq!(listener.local_addr()?.as_abstract_name(), Some(&b"raddle-example"[..]));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn as_abstract_name(&self) -> Option<&[u8]> {
         self.0.as_abstract_name()

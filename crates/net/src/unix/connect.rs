@@ -14,7 +14,8 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// - `NotFound` if there is no file at the path; `ConnectionRefused` if no listener has it open.
+    /// - `NotFound` if there is no file at the path; `ConnectionRefused` if no listener has it
+    ///   open.
     /// - `PermissionDenied` if the process may not write to that socket.
     /// - `WouldBlock` if the listener's queue is full. No event says when there is room: try again
     ///   later.
@@ -27,6 +28,24 @@ impl UnixStream {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{UnixListener, UnixStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let stream = UnixStream::connect(&path).await?;
+    /// stream.try_write(b"hello")?;
+    /// let (server, _) = listener.accept().await?;
+    /// server.readable().await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
         let addr = of_path(path.as_ref())?;
         UnixStream::connect_addr(&addr.into()).await
@@ -45,6 +64,23 @@ impl UnixStream {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{UnixListener, UnixStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let address = listener.local_addr()?;
+    /// let stream = UnixStream::connect_addr(&address).await?;
+    /// # drop(stream);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
         UnixStream::connecting(mio::net::UnixStream::connect_addr(&socket_addr.0)?).await
     }

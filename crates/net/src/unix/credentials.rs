@@ -4,6 +4,21 @@ use super::{gid_t, pid_t, uid_t};
 
 /// The user, group and process at the other end of a Unix socket, as they were
 /// when it was connected; see [`UnixStream::peer_cred`](crate::UnixStream::peer_cred).
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::UnixStream;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (client, server) = UnixStream::pair()?;
+/// let peer = server.peer_cred()?;
+/// println!("user {}, group {}", peer.uid(), peer.gid());
+/// # drop(client);
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UCred {
     pub(crate) pid: Option<pid_t>,
@@ -13,16 +28,63 @@ pub struct UCred {
 
 impl UCred {
     /// The effective user.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// let peer = server.peer_cred()?;
+    /// println!("user {}", peer.uid());
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn uid(&self) -> uid_t {
         self.uid
     }
 
     /// The effective group.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// let peer = server.peer_cred()?;
+    /// println!("group {}", peer.gid());
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn gid(&self) -> gid_t {
         self.gid
     }
 
     /// The process, where the system tells it: Linux and Android.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// let peer = server.peer_cred()?;
+    /// if let Some(pid) = peer.pid() {
+    ///     println!("process {pid}");
+    /// }
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn pid(&self) -> Option<pid_t> {
         self.pid
     }

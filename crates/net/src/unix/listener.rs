@@ -49,6 +49,21 @@ impl UnixListener {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// println!("{:?}", listener.local_addr()?);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
         UnixListener::bind_addr(&of_path(path.as_ref())?.into())
@@ -63,6 +78,23 @@ impl UnixListener {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    /// use std::os::unix::net::SocketAddr;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let address = SocketAddr::from_pathname(&path)?;
+    /// let listener = UnixListener::bind_addr(&address.into())?;
+    /// # drop(listener);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
         // Before there is a file, which would outlive a panic.
@@ -92,6 +124,24 @@ impl UnixListener {
     /// # Cancel safety
     ///
     /// No connection is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{UnixListener, UnixStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let client = UnixStream::connect(&path).await?;
+    /// let (server, _) = listener.accept().await?;
+    /// client.try_write(b"hello")?;
+    /// server.readable().await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         let (stream, addr) = self.io.async_io(Interest::READABLE, accept).await?;
         Ok((UnixStream::accepted(stream, self.io.handle())?, addr))
@@ -145,6 +195,23 @@ impl UnixListener {
     /// # Errors
     ///
     /// As [`accept`](Self::accept).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{UnixListener, UnixStream};
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let _client = UnixStream::connect(&path).await?;
+    /// let (_server, _) = poll_fn(|cx| listener.poll_accept(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         let (stream, addr) = ready!(self.io.poll_read_io(cx, accept))?;
         let stream = UnixStream::accepted(stream, self.io.handle())?;
@@ -160,6 +227,23 @@ impl UnixListener {
     /// # Panics
     ///
     /// If no reactor is current; in debug builds on Unix also if it blocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = std::os::unix::net::UnixListener::bind(&path)?;
+    /// listener.set_nonblocking(true)?;
+    /// let listener = UnixListener::from_std(listener)?;
+    /// # drop(listener);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
         debug_assert_nonblocking(&listener);
@@ -171,6 +255,23 @@ impl UnixListener {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let listener = listener.into_std()?;
+    /// // To accept in a thread that blocks.
+    /// listener.set_nonblocking(false)?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_std(self) -> io::Result<net::UnixListener> {
         Ok(self.io.into_inner()?.into())
     }
@@ -180,6 +281,21 @@ impl UnixListener {
     /// # Errors
     ///
     /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// assert_eq!(listener.local_addr()?.as_pathname(), Some(path.as_path()));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr)
     }
@@ -192,6 +308,21 @@ impl UnixListener {
     /// Returns an error if the system cannot report the pending one. The pending error itself is
     /// in the
     /// `Ok`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// assert!(listener.take_error()?.is_none());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }

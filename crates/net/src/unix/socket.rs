@@ -32,6 +32,19 @@ impl UnixSocket {
     /// # Errors
     ///
     /// Returns an error if the process or the system has no descriptor left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UnixSocket::new_datagram()?.datagram()?;
+    /// assert!(socket.local_addr()?.is_unnamed());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn new_datagram() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::DGRAM)
     }
@@ -41,6 +54,23 @@ impl UnixSocket {
     /// # Errors
     ///
     /// Returns an error if the process or the system has no descriptor left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let socket = UnixSocket::new_stream()?;
+    /// socket.bind(&path)?;
+    /// let listener = socket.listen(16)?;
+    /// # drop(listener);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn new_stream() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::STREAM)
     }
@@ -57,6 +87,22 @@ impl UnixSocket {
     /// # Errors
     ///
     /// As [`UnixListener::bind`]; `InvalidInput` also if the socket is bound already.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let socket = UnixSocket::new_stream()?;
+    /// socket.bind(&path)?;
+    /// assert!(path.exists());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
         self.socket.bind(&SockAddr::unix(path)?)
     }
@@ -72,6 +118,23 @@ impl UnixSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let socket = UnixSocket::new_stream()?;
+    /// socket.bind(&path)?;
+    /// let listener = socket.listen(1024)?;
+    /// # drop(listener);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
         self.check(Type::STREAM, NO_STREAM)?;
@@ -94,6 +157,27 @@ impl UnixSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{UnixListener, UnixSocket};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let socket = UnixSocket::new_stream()?;
+    /// // The listener sees this address.
+    /// socket.bind(directory.path().join("client"))?;
+    /// let client = socket.connect(&path).await?;
+    /// let (_, peer) = listener.accept().await?;
+    /// assert_eq!(peer.as_pathname(), Some(directory.path().join("client").as_path()));
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn connect(self, path: impl AsRef<Path>) -> io::Result<UnixStream> {
         self.check(Type::STREAM, NO_STREAM)?;
         let addr = SockAddr::unix(path)?;
@@ -114,6 +198,23 @@ impl UnixSocket {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let socket = UnixSocket::new_datagram()?;
+    /// socket.bind(&path)?;
+    /// let socket = socket.datagram()?;
+    /// # drop(socket);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {
         self.check(Type::DGRAM, NO_DATAGRAMS)?;

@@ -29,6 +29,23 @@ pub type OwnedReadHalf = Reading<Arc<UnixStream>>;
 pub type OwnedWriteHalf = Writing<Ending<UnixStream>>;
 
 /// Two halves that are not of the same stream, given back.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::UnixStream;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (client, server) = UnixStream::pair()?;
+/// let (reader, _) = client.into_split();
+/// let (_, writer) = server.into_split();
+/// // The halves are in the error.
+/// let error = reader.reunite(writer).unwrap_err();
+/// assert!(error.0.local_addr()?.is_unnamed());
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
 
@@ -46,6 +63,21 @@ impl OwnedReadHalf {
     /// # Errors
     ///
     /// If they are of different streams; the error returns them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// let (reader, writer) = client.into_split();
+    /// let client = reader.reunite(writer)?;
+    /// # drop((client, server));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn reunite(self, other: OwnedWriteHalf) -> Result<UnixStream, ReuniteError> {
         halves::reunite(self, other).map_err(|(read, write)| ReuniteError(read, write))
     }
@@ -57,6 +89,21 @@ impl OwnedWriteHalf {
     /// # Errors
     ///
     /// If they are of different streams; the error returns them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// let (reader, writer) = client.into_split();
+    /// let client = writer.reunite(reader)?;
+    /// # drop((client, server));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn reunite(self, other: OwnedReadHalf) -> Result<UnixStream, ReuniteError> {
         other.reunite(self)
     }

@@ -26,6 +26,24 @@ use crate::sys::peer_credentials;
 /// The `poll_*` methods keep one waker for reading and one for writing, that of
 /// the last caller. The `async` ones that take `&self` may wait in any number
 /// of tasks.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+/// use raddle::net::UnixStream;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (mut client, mut server) = UnixStream::pair()?;
+/// client.write_all(b"hello").await?;
+/// client.shutdown().await?;
+/// let mut text = String::new();
+/// server.read_to_string(&mut text).await?;
+/// assert_eq!(text, "hello");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct UnixStream {
     pub(super) io: Evented<mio::net::UnixStream>,
@@ -42,6 +60,21 @@ impl UnixStream {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.try_write(b"hello")?;
+    /// server.readable().await?;
+    /// assert_eq!(server.try_read(&mut [0; 16])?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = mio::net::UnixStream::pair()?;
@@ -80,6 +113,21 @@ impl UnixStream {
     /// # Panics
     ///
     /// If no reactor is current; in debug builds on Unix also if it blocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (stream, _peer) = std::os::unix::net::UnixStream::pair()?;
+    /// stream.set_nonblocking(true)?;
+    /// let stream = UnixStream::from_std(stream)?;
+    /// assert!(stream.local_addr()?.is_unnamed());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_std(stream: net::UnixStream) -> io::Result<UnixStream> {
         debug_assert_nonblocking(&stream);
@@ -91,6 +139,22 @@ impl UnixStream {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// let client = client.into_std()?;
+    /// // To use it in a thread that blocks.
+    /// client.set_nonblocking(false)?;
+    /// # drop(server);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_std(self) -> io::Result<net::UnixStream> {
         Ok(self.io.into_inner()?.into())
     }
@@ -105,6 +169,22 @@ impl UnixStream {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// let ready = client.ready(Interest::READABLE | Interest::WRITABLE).await?;
+    /// assert!(ready.is_writable());
+    /// # drop(server);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
@@ -119,6 +199,30 @@ impl UnixStream {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.try_write(b"hello")?;
+    /// let mut buffer = [0; 16];
+    /// let length = loop {
+    ///     server.readable().await?;
+    ///     match server.try_read(&mut buffer) {
+    ///         Ok(length) => break length,
+    ///         Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+    ///         Err(error) => return Err(error.into()),
+    ///     }
+    /// };
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
@@ -133,6 +237,21 @@ impl UnixStream {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.writable().await?;
+    /// assert_eq!(client.try_write(b"hello")?, 5);
+    /// # drop(server);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -142,6 +261,21 @@ impl UnixStream {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.try_write(b"hello")?;
+    /// poll_fn(|cx| server.poll_read_ready(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -151,6 +285,21 @@ impl UnixStream {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// poll_fn(|cx| client.poll_write_ready(cx)).await?;
+    /// # drop(server);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -162,6 +311,22 @@ impl UnixStream {
     ///
     /// `WouldBlock` if nothing is there; wait with
     /// [`readable`](Self::readable). Others are the connection's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.try_write(b"hello")?;
+    /// server.readable().await?;
+    /// let mut buffer = [0; 16];
+    /// assert_eq!(server.try_read(&mut buffer)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
@@ -172,6 +337,23 @@ impl UnixStream {
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.try_write(b"hello")?;
+    /// server.readable().await?;
+    /// let mut buffer = Vec::with_capacity(16);
+    /// server.try_read_buf(&mut buffer)?;
+    /// assert_eq!(buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_read_buf(buf)
     }
@@ -181,6 +363,24 @@ impl UnixStream {
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    /// use std::io::IoSliceMut;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.try_write(b"hello")?;
+    /// server.readable().await?;
+    /// let (mut head, mut tail) = ([0; 2], [0; 14]);
+    /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
+    /// assert_eq!(server.try_read_vectored(&mut buffers)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.io.try_read_vectored(bufs)
     }
@@ -191,6 +391,21 @@ impl UnixStream {
     ///
     /// `WouldBlock` if there is none; wait with
     /// [`writable`](Self::writable). Others are the connection's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.writable().await?;
+    /// assert_eq!(client.try_write(b"hello")?, 5);
+    /// # drop(server);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
         self.io.try_write(buf)
     }
@@ -200,6 +415,23 @@ impl UnixStream {
     /// # Errors
     ///
     /// As [`try_write`](Self::try_write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    /// use std::io::IoSlice;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.writable().await?;
+    /// let buffers = [IoSlice::new(b"hello "), IoSlice::new(b"world")];
+    /// assert_eq!(client.try_write_vectored(&buffers)?, 11);
+    /// # drop(server);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         self.io.try_write_vectored(bufs)
     }
@@ -212,6 +444,29 @@ impl UnixStream {
     /// # Errors
     ///
     /// Those of `f`; `WouldBlock` if the stream is not ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UnixStream;
+    /// use std::io::Read;
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.try_write(b"hello")?;
+    /// // std's type has the operation, here a read; the descriptor stays with `server`.
+    /// let std = server.as_fd().try_clone_to_owned()?;
+    /// let mut std = std::os::unix::net::UnixStream::from(std);
+    /// let mut buffer = [0; 16];
+    /// server.readable().await?;
+    /// let length = server.try_io(Interest::READABLE, || std.read(&mut buffer))?;
+    /// assert_eq!(length, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -230,6 +485,28 @@ impl UnixStream {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UnixStream;
+    /// use std::io::Read;
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// client.try_write(b"hello")?;
+    /// // std's type has the operation, here a read; the descriptor stays with `server`.
+    /// let std = server.as_fd().try_clone_to_owned()?;
+    /// let mut std = std::os::unix::net::UnixStream::from(std);
+    /// let mut buffer = [0; 16];
+    /// let length = server.async_io(Interest::READABLE, || std.read(&mut buffer)).await?;
+    /// assert_eq!(length, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -245,6 +522,24 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{UnixListener, UnixStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let stream = UnixStream::connect(&path).await?;
+    /// // A stream that connects is bound to nothing.
+    /// assert!(stream.local_addr()?.is_unnamed());
+    /// # drop(listener);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr)
     }
@@ -255,6 +550,23 @@ impl UnixStream {
     /// # Errors
     ///
     /// `NotConnected` if the other side has closed the connection, on some systems.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::{UnixListener, UnixStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = UnixListener::bind(&path)?;
+    /// let stream = UnixStream::connect(&path).await?;
+    /// assert_eq!(stream.peer_addr()?.as_pathname(), Some(path.as_path()));
+    /// # drop(listener);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr().map(SocketAddr)
     }
@@ -265,6 +577,20 @@ impl UnixStream {
     ///
     /// Returns an error if the system does not know the other side, for instance after it has
     /// closed the connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// println!("user {}", server.peer_cred()?.uid());
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn peer_cred(&self) -> io::Result<UCred> {
         peer_credentials(&*self.io)
     }
@@ -277,12 +603,41 @@ impl UnixStream {
     /// Returns an error if the system cannot report the pending one. The pending error itself is
     /// in the
     /// `Ok`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, server) = UnixStream::pair()?;
+    /// assert!(client.take_error()?.is_none());
+    /// # drop(server);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
 
     /// Splits the stream into a half for reading and one for writing, which
     /// borrow it: nothing is allocated.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::copy;
+    /// use raddle::net::UnixStream;
+    ///
+    /// /// Sends back what it receives.
+    /// async fn echo(mut stream: UnixStream) -> std::io::Result<u64> {
+    ///     let (mut reader, mut writer) = stream.split();
+    ///     copy(&mut reader, &mut writer).await
+    /// }
+    /// # fn main() {}
+    /// ```
     pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
         halves::split(self)
     }
@@ -290,6 +645,23 @@ impl UnixStream {
     /// Splits the stream into halves that can go to different tasks. Dropping
     /// the writing half ends the writing direction; dropping both closes the
     /// connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (client, mut server) = UnixStream::pair()?;
+    /// let (mut reader, _writer) = client.into_split();
+    /// let task = raddle::spawn(async move { reader.read_u8().await });
+    /// server.write_u8(7).await?;
+    /// assert_eq!(task.await??, 7);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
         halves::split_owned(self)
     }

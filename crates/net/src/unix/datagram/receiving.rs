@@ -24,6 +24,22 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1024];
+    /// let length = receiver.recv(&mut buffer).await?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| socket.recv(buf))
@@ -35,6 +51,25 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use raddle::net::UnixDatagram;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1024];
+    /// let mut buffer = ReadBuf::new(&mut buffer);
+    /// poll_fn(|cx| receiver.poll_recv(cx, &mut buffer)).await?;
+    /// assert_eq!(buffer.filled(), b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.io
             .poll_read_io(cx, |socket| recv(socket, buf).map(drop))
@@ -45,6 +80,22 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1024];
+    /// receiver.readable().await?;
+    /// assert_eq!(receiver.try_recv(&mut buffer)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.recv(buf))
@@ -61,6 +112,22 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = Vec::with_capacity(1024);
+    /// receiver.recv_buf(&mut buffer).await?;
+    /// assert_eq!(buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io
             .async_io(Interest::READABLE, |socket| {
@@ -74,6 +141,23 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = Vec::with_capacity(1024);
+    /// receiver.readable().await?;
+    /// receiver.try_recv_buf(&mut buffer)?;
+    /// assert_eq!(buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_io(Interest::READABLE, |socket| {
             sys::fill(buf, |buf| recv(socket, buf))
@@ -90,6 +174,24 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1024];
+    /// let (length, peer) = receiver.recv_from(&mut buffer).await?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// // The sender is bound to nothing.
+    /// assert!(peer.is_unnamed());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
@@ -101,6 +203,26 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::ReadBuf;
+    /// use raddle::net::UnixDatagram;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1024];
+    /// let mut buffer = ReadBuf::new(&mut buffer);
+    /// let peer = poll_fn(|cx| receiver.poll_recv_from(cx, &mut buffer)).await?;
+    /// // The sender is bound to nothing.
+    /// assert!(peer.is_unnamed());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv_from(
         &self,
         cx: &mut Context<'_>,
@@ -115,6 +237,25 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = [0; 1024];
+    /// receiver.readable().await?;
+    /// let (length, peer) = receiver.try_recv_from(&mut buffer)?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// // The sender is bound to nothing.
+    /// assert!(peer.is_unnamed());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .try_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
@@ -130,6 +271,24 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// No datagram is lost if the future is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = Vec::with_capacity(1024);
+    /// let (_, peer) = receiver.recv_buf_from(&mut buffer).await?;
+    /// assert_eq!(buffer, b"hello");
+    /// // The sender is bound to nothing.
+    /// assert!(peer.is_unnamed());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         self.io
             .async_io(Interest::READABLE, |socket| {
@@ -143,6 +302,25 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// let mut buffer = Vec::with_capacity(1024);
+    /// receiver.readable().await?;
+    /// let (_, peer) = receiver.try_recv_buf_from(&mut buffer)?;
+    /// assert_eq!(buffer, b"hello");
+    /// // The sender is bound to nothing.
+    /// assert!(peer.is_unnamed());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         self.io.try_io(Interest::READABLE, |socket| {
             sys::fill(buf, |buf| recv_from(socket, buf))

@@ -22,6 +22,20 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// If the future is dropped before it is ready, the datagram was not sent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// assert_eq!(sender.send(b"hello").await?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
         self.io
             .async_io(Interest::WRITABLE, |socket| socket.send(buf))
@@ -33,6 +47,21 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// assert_eq!(poll_fn(|cx| sender.poll_send(cx, b"hello")).await?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.io.poll_write_io(cx, |socket| socket.send(buf))
     }
@@ -42,6 +71,21 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_send(b"hello")?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::WRITABLE, |socket| socket.send(buf))
@@ -57,6 +101,23 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// If the future is dropped before it is ready, the datagram was not sent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// assert_eq!(sender.send_to(b"hello", &path).await?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
         let target = target.as_ref();
         self.io
@@ -69,6 +130,25 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// As [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// let sent = poll_fn(|cx| sender.poll_send_to(cx, b"hello", &path)).await?;
+    /// assert_eq!(sent, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_send_to<P: AsRef<Path>>(
         &self,
         cx: &mut Context<'_>,
@@ -85,6 +165,24 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_send_to(b"hello", &path)?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
         self.io
             .try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))

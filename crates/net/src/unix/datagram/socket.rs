@@ -55,6 +55,23 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.send_to(b"hello", &path).await?;
+    /// assert_eq!(receiver.recv(&mut [0; 16]).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
         // Before there is a file, which would outlive a panic.
@@ -77,6 +94,19 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = UnixDatagram::unbound()?;
+    /// assert!(socket.local_addr()?.is_unnamed());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn unbound() -> io::Result<UnixDatagram> {
         UnixDatagram::new(mio::net::UnixDatagram::unbound()?)
@@ -92,6 +122,20 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// assert_eq!(receiver.recv(&mut [0; 16]).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = mio::net::UnixDatagram::pair()?;
@@ -119,6 +163,21 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// If no reactor is current; in debug builds on Unix also if it blocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (socket, _peer) = std::os::unix::net::UnixDatagram::pair()?;
+    /// socket.set_nonblocking(true)?;
+    /// let socket = UnixDatagram::from_std(socket)?;
+    /// # drop(socket);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_std(datagram: net::UnixDatagram) -> io::Result<UnixDatagram> {
         debug_assert_nonblocking(&datagram);
@@ -130,6 +189,22 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// let sender = sender.into_std()?;
+    /// // To use it in a thread that blocks.
+    /// sender.set_nonblocking(false)?;
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_std(self) -> io::Result<net::UnixDatagram> {
         Ok(self.io.into_inner()?.into())
     }
@@ -141,6 +216,24 @@ impl UnixDatagram {
     ///
     /// - `NotFound` if there is no file at the path; `ConnectionRefused` if no socket has it open.
     /// - `PermissionDenied` if the process may not write to that socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.connect(&path)?;
+    /// sender.send(b"hello").await?;
+    /// assert_eq!(receiver.recv(&mut [0; 16]).await?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         self.io.connect(path)
     }
@@ -150,6 +243,22 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// `NotConnected` if the socket is not connected.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    /// use std::net::Shutdown;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.shutdown(Shutdown::Write)?;
+    /// assert!(sender.send(b"hello").await.is_err());
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.io.shutdown(how)
     }
@@ -159,6 +268,23 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns an error if the system cannot name the address, for want of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// assert_eq!(receiver.local_addr()?.as_pathname(), Some(path.as_path()));
+    /// # drop(sender);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr::from)
     }
@@ -168,6 +294,24 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// `NotConnected` if the socket is not connected.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.connect(&path)?;
+    /// assert_eq!(sender.peer_addr()?.as_pathname(), Some(path.as_path()));
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr().map(SocketAddr::from)
     }
@@ -179,6 +323,20 @@ impl UnixDatagram {
     ///
     /// Returns an error if the system cannot report the pending one. The pending error itself is in
     /// the `Ok`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// assert!(sender.take_error()?.is_none());
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
@@ -193,6 +351,22 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// let ready = sender.ready(Interest::READABLE | Interest::WRITABLE).await?;
+    /// assert!(ready.is_writable());
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
@@ -207,6 +381,21 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// receiver.readable().await?;
+    /// assert_eq!(receiver.try_recv(&mut [0; 16])?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
@@ -221,6 +410,21 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_send(b"hello")?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -230,6 +434,21 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// sender.send(b"hello").await?;
+    /// poll_fn(|cx| receiver.poll_recv_ready(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -239,6 +458,21 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// poll_fn(|cx| sender.poll_send_ready(cx)).await?;
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -250,6 +484,26 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Those of `f`; `WouldBlock` if the socket is not ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UnixDatagram;
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// // std's type has the operation; the descriptor stays with `sender`.
+    /// let std = sender.as_fd().try_clone_to_owned()?;
+    /// let std = std::os::unix::net::UnixDatagram::from(std);
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_io(Interest::WRITABLE, || std.send(b"hello"))?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -268,6 +522,25 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::UnixDatagram;
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// // std's type has the operation; the descriptor stays with `sender`.
+    /// let std = sender.as_fd().try_clone_to_owned()?;
+    /// let std = std::os::unix::net::UnixDatagram::from(std);
+    /// assert_eq!(sender.async_io(Interest::WRITABLE, || std.send(b"hello")).await?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn async_io<R>(
         &self,
         interest: Interest,

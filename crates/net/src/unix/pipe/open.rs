@@ -31,12 +31,46 @@ pub struct OpenOptions {
 
 impl OpenOptions {
     /// For one direction, and only what is a pipe.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("fifo");
+    /// assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
+    /// let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
+    /// let sender = pipe::OpenOptions::new().open_sender(&path)?;
+    /// # drop((receiver, sender));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn new() -> OpenOptions {
         OpenOptions::default()
     }
 
     /// Opens the pipe for both directions, so that its other side is always
     /// open: opening a sender is not refused, and a receiver never sees an end.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("fifo");
+    /// assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
+    /// // Without a receiver that is open already: the sender is one, too.
+    /// let sender = pipe::OpenOptions::new().read_write(true).open_sender(&path)?;
+    /// # drop(sender);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn read_write(&mut self, value: bool) -> &mut Self {
         self.read_write = value;
@@ -45,6 +79,20 @@ impl OpenOptions {
 
     /// Leaves out the check that it is a pipe. For anything else operations
     /// fail, or never end.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// // For a file that is known to be a pipe.
+    /// let receiver = pipe::OpenOptions::new().unchecked(true).open_receiver("/run/fifo")?;
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn unchecked(&mut self, value: bool) -> &mut Self {
         self.unchecked = value;
         self
@@ -60,6 +108,22 @@ impl OpenOptions {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("fifo");
+    /// assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
+    /// let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
         let file = self.open(std::fs::OpenOptions::new().read(true), path.as_ref())?;
@@ -80,6 +144,25 @@ impl OpenOptions {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("fifo");
+    /// assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
+    /// // Fails without a receiver.
+    /// assert!(pipe::OpenOptions::new().open_sender(&path).is_err());
+    /// let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
+    /// let sender = pipe::OpenOptions::new().open_sender(&path)?;
+    /// # drop((receiver, sender));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
         let file = self.open(std::fs::OpenOptions::new().write(true), path.as_ref())?;

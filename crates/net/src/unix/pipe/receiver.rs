@@ -19,6 +19,24 @@ use crate::evented::Evented;
 /// It reads the end of the stream while no sender is open, also before the
 /// first one is. For a named pipe that may be opened again later: what waits
 /// for it to be readable then is woken.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncReadExt;
+/// use raddle::net::unix::pipe;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (sender, mut receiver) = pipe::pipe()?;
+/// sender.writable().await?;
+/// sender.try_write(b"hello")?;
+/// let mut buffer = [0; 5];
+/// receiver.read_exact(&mut buffer).await?;
+/// assert_eq!(&buffer, b"hello");
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Receiver {
     io: Evented<mio::unix::pipe::Receiver>,
@@ -42,6 +60,23 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::fs::File;
+    /// use std::os::fd::OwnedFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (reader, writer) = std::io::pipe()?;
+    /// let file = File::from(OwnedFd::from(reader));
+    /// let receiver = pipe::Receiver::from_file(file)?;
+    /// # drop((receiver, writer));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_file(file: File) -> io::Result<Receiver> {
         Receiver::from_owned_fd(file.into())
@@ -56,6 +91,20 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (reader, writer) = std::io::pipe()?;
+    /// let receiver = pipe::Receiver::from_owned_fd(reader.into())?;
+    /// # drop((receiver, writer));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Receiver> {
         Receiver::new(adopt(owned_fd, libc::O_RDONLY)?.into())
@@ -71,6 +120,24 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::fs::File;
+    /// use std::os::fd::OwnedFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (reader, writer) = std::io::pipe()?;
+    /// let file = File::from(OwnedFd::from(reader));
+    /// // It must be in non-blocking mode.
+    /// let receiver = pipe::Receiver::from_file_unchecked(file)?;
+    /// # drop((receiver, writer));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_file_unchecked(file: File) -> io::Result<Receiver> {
         Receiver::from_owned_fd_unchecked(file.into())
@@ -85,6 +152,21 @@ impl Receiver {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (reader, writer) = std::io::pipe()?;
+    /// // It must be a pipe in non-blocking mode.
+    /// let receiver = pipe::Receiver::from_owned_fd_unchecked(reader.into())?;
+    /// # drop((receiver, writer));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Receiver> {
         Receiver::new(owned_fd.into())
@@ -95,6 +177,22 @@ impl Receiver {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::io::PipeReader;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// // To use it in a thread that blocks.
+    /// let reader = PipeReader::from(receiver.into_blocking_fd()?);
+    /// # drop(reader);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
         let fd = self.into_nonblocking_fd()?;
         set_nonblocking(&fd, false)?;
@@ -106,6 +204,20 @@ impl Receiver {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// let descriptor = receiver.into_nonblocking_fd()?;
+    /// # drop(descriptor);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
         Ok(self.io.into_inner()?.into())
     }
@@ -120,6 +232,22 @@ impl Receiver {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// sender.try_write(b"hello")?;
+    /// assert!(receiver.ready(Interest::READABLE).await?.is_readable());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
@@ -134,6 +262,22 @@ impl Receiver {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// sender.try_write(b"hello")?;
+    /// receiver.readable().await?;
+    /// assert_eq!(receiver.try_read(&mut [0; 16])?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
@@ -144,6 +288,22 @@ impl Receiver {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// sender.try_write(b"hello")?;
+    /// poll_fn(|cx| receiver.poll_read_ready(cx)).await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -155,6 +315,23 @@ impl Receiver {
     ///
     /// `WouldBlock` if nothing is there; otherwise those of the operating
     /// system.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// sender.try_write(b"hello")?;
+    /// receiver.readable().await?;
+    /// let mut buffer = [0; 16];
+    /// assert_eq!(receiver.try_read(&mut buffer)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
@@ -164,6 +341,24 @@ impl Receiver {
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// sender.try_write(b"hello")?;
+    /// receiver.readable().await?;
+    /// let mut buffer = Vec::with_capacity(16);
+    /// receiver.try_read_buf(&mut buffer)?;
+    /// assert_eq!(buffer, b"hello");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_read_buf(buf)
     }
@@ -173,6 +368,25 @@ impl Receiver {
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::io::IoSliceMut;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// sender.try_write(b"hello")?;
+    /// receiver.readable().await?;
+    /// let (mut head, mut tail) = ([0; 2], [0; 14]);
+    /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
+    /// assert_eq!(receiver.try_read_vectored(&mut buffers)?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.io.try_read_vectored(bufs)
     }
@@ -184,6 +398,26 @@ impl Receiver {
     /// # Errors
     ///
     /// Those of `f`; `WouldBlock` if the pipe is not ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::io::{PipeReader, Read};
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// sender.try_write(b"hello")?;
+    /// // std's type has the operation; the descriptor stays with `receiver`.
+    /// let mut std = PipeReader::from(receiver.as_fd().try_clone_to_owned()?);
+    /// receiver.readable().await?;
+    /// assert_eq!(receiver.try_io(|| std.read(&mut [0; 16]))?, 5);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io<R>(&self, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         self.io.try_io(Interest::READABLE, |_| f())
     }

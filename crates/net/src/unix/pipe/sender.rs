@@ -18,6 +18,22 @@ use crate::evented::Evented;
 /// Writing fails with `BrokenPipe` while no receiver is open. At most 4,096
 /// bytes (POSIX promises 512) that are written at once stay together when
 /// several write to the same pipe.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncWriteExt;
+/// use raddle::net::unix::pipe;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let (mut sender, receiver) = pipe::pipe()?;
+/// sender.write_all(b"hello").await?;
+/// receiver.readable().await?;
+/// assert_eq!(receiver.try_read(&mut [0; 16])?, 5);
+/// # Ok(())
+/// # }) }
+/// ```
 #[derive(Debug)]
 pub struct Sender {
     io: Evented<mio::unix::pipe::Sender>,
@@ -41,6 +57,23 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::fs::File;
+    /// use std::os::fd::OwnedFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (reader, writer) = std::io::pipe()?;
+    /// let file = File::from(OwnedFd::from(writer));
+    /// let sender = pipe::Sender::from_file(file)?;
+    /// # drop((sender, reader));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_file(file: File) -> io::Result<Sender> {
         Sender::from_owned_fd(file.into())
@@ -55,6 +88,20 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (reader, writer) = std::io::pipe()?;
+    /// let sender = pipe::Sender::from_owned_fd(writer.into())?;
+    /// # drop((sender, reader));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Sender> {
         Sender::new(adopt(owned_fd, libc::O_WRONLY)?.into())
@@ -70,6 +117,24 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::fs::File;
+    /// use std::os::fd::OwnedFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (reader, writer) = std::io::pipe()?;
+    /// let file = File::from(OwnedFd::from(writer));
+    /// // It must be in non-blocking mode.
+    /// let sender = pipe::Sender::from_file_unchecked(file)?;
+    /// # drop((sender, reader));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_file_unchecked(file: File) -> io::Result<Sender> {
         Sender::from_owned_fd_unchecked(file.into())
@@ -84,6 +149,21 @@ impl Sender {
     /// # Panics
     ///
     /// If no reactor is current.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (reader, writer) = std::io::pipe()?;
+    /// // It must be a pipe in non-blocking mode.
+    /// let sender = pipe::Sender::from_owned_fd_unchecked(writer.into())?;
+    /// # drop((sender, reader));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Sender> {
         Sender::new(owned_fd.into())
@@ -94,6 +174,22 @@ impl Sender {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::io::PipeWriter;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// // To use it in a thread that blocks.
+    /// let writer = PipeWriter::from(sender.into_blocking_fd()?);
+    /// # drop(writer);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
         let fd = self.into_nonblocking_fd()?;
         set_nonblocking(&fd, false)?;
@@ -105,6 +201,20 @@ impl Sender {
     /// # Errors
     ///
     /// If the selector refuses to let it go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// let descriptor = sender.into_nonblocking_fd()?;
+    /// # drop(descriptor);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
         Ok(self.io.into_inner()?.into())
     }
@@ -119,6 +229,21 @@ impl Sender {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// assert!(sender.ready(Interest::WRITABLE).await?.is_writable());
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.io.ready(interest).await
     }
@@ -133,6 +258,21 @@ impl Sender {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped, not even the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_write(b"hello")?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -143,6 +283,21 @@ impl Sender {
     /// # Errors
     ///
     /// If the runtime has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// poll_fn(|cx| sender.poll_write_ready(cx)).await?;
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -153,6 +308,23 @@ impl Sender {
     ///
     /// `WouldBlock` if there is none, or if a write that must stay together
     /// does not fit; `BrokenPipe` if no receiver is open.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::io::ErrorKind;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_write(b"hello")?, 5);
+    /// drop(receiver);
+    /// assert_eq!(sender.try_write(b"bye").unwrap_err().kind(), ErrorKind::BrokenPipe);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
         self.io.try_write(buf)
     }
@@ -162,6 +334,23 @@ impl Sender {
     /// # Errors
     ///
     /// As [`try_write`](Self::try_write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::io::IoSlice;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// sender.writable().await?;
+    /// let buffers = [IoSlice::new(b"hello "), IoSlice::new(b"world")];
+    /// assert_eq!(sender.try_write_vectored(&buffers)?, 11);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_write_vectored(&self, buf: &[IoSlice<'_>]) -> io::Result<usize> {
         self.io.try_write_vectored(buf)
     }
@@ -173,6 +362,25 @@ impl Sender {
     /// # Errors
     ///
     /// Those of `f`; `WouldBlock` if the pipe is not ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::unix::pipe;
+    /// use std::io::{PipeWriter, Write};
+    /// use std::os::fd::AsFd;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (sender, receiver) = pipe::pipe()?;
+    /// // std's type has the operation; the descriptor stays with `sender`.
+    /// let mut std = PipeWriter::from(sender.as_fd().try_clone_to_owned()?);
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_io(|| std.write(b"hello"))?, 5);
+    /// # drop(receiver);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn try_io<R>(&self, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         self.io.try_io(Interest::WRITABLE, |_| f())
     }
