@@ -73,6 +73,19 @@ pub struct Builder {
 
 impl Builder {
     /// For a runtime that runs its tasks on workers of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .enable_all()
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "rt-multi-thread")]
     pub fn new_multi_thread() -> Self {
         Self::new(RuntimeFlavor::MultiThread)
@@ -80,6 +93,18 @@ impl Builder {
 
     /// For a runtime that runs its tasks inside [`Runtime::block_on`], on the
     /// thread that calls it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .enable_all()
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new_current_thread() -> Self {
         Self::new(RuntimeFlavor::CurrentThread)
     }
@@ -124,6 +149,16 @@ impl Builder {
     /// # Panics
     ///
     /// If `count` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread().worker_threads(3).build()?;
+    /// assert_eq!(runtime.metrics().num_workers(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_threads(&mut self, count: usize) -> &mut Self {
         assert!(
@@ -135,6 +170,17 @@ impl Builder {
     }
 
     /// Enables sockets and timers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use raddle::time::{Duration, sleep};
+    ///
+    /// let runtime = Builder::new_current_thread().enable_all().build()?;
+    /// runtime.block_on(async { sleep(Duration::from_millis(1)).await });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn enable_all(&mut self) -> &mut Self {
         #[cfg(feature = "mio")]
         self.enable_io();
@@ -149,6 +195,22 @@ impl Builder {
     /// # Panics
     ///
     /// If the name has a zero byte.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .thread_name("web")
+    ///     .build()?;
+    /// let name = runtime.block_on(async {
+    ///     raddle::spawn(async { std::thread::current().name().map(str::to_owned) }).await.unwrap()
+    /// });
+    /// assert_eq!(name.as_deref(), Some("web"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
         let name = name.into();
@@ -162,6 +224,24 @@ impl Builder {
     /// Calls `name` for the name of each thread of the runtime. One with a zero
     /// byte fails the build; given to a thread for blocking work, it panics
     /// where that is spawned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let count = AtomicUsize::new(0);
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(1)
+    ///     .thread_name_fn(move || format!("web-{}", count.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// let name = runtime.block_on(async {
+    ///     raddle::spawn(async { std::thread::current().name().map(str::to_owned) }).await.unwrap()
+    /// });
+    /// assert_eq!(name.as_deref(), Some("web-0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread_name_fn<F>(&mut self, name: F) -> &mut Self
     where
         F: Fn() -> String + Send + Sync + 'static,
@@ -171,6 +251,19 @@ impl Builder {
     }
 
     /// Sets the stack of the runtime's threads, in bytes. Default: std's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .thread_stack_size(4 * 1024 * 1024)
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.thread_stack_size = Some(bytes);
         self
@@ -184,6 +277,21 @@ impl Builder {
     /// # Panics
     ///
     /// If `count` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread().max_blocking_threads(1).build()?;
+    /// // One after the other.
+    /// let calls = [1, 2].map(|number| runtime.spawn_blocking(move || number));
+    /// for call in calls {
+    ///     runtime.block_on(call).unwrap();
+    /// }
+    /// assert_eq!(runtime.metrics().num_blocking_threads(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn max_blocking_threads(&mut self, count: usize) -> &mut Self {
         assert!(
@@ -196,12 +304,44 @@ impl Builder {
 
     /// Sets how long a thread for blocking work stays when it has none.
     /// Default: 10 seconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::time::Duration;
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .thread_keep_alive(Duration::from_secs(60))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::task::spawn_blocking(|| ()).await.unwrap() });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread_keep_alive(&mut self, duration: Duration) -> &mut Self {
         self.thread_keep_alive = duration;
         self
     }
 
     /// Calls `f` on each thread of the runtime when it starts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .on_thread_start(move || drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// // Waits for the threads.
+    /// drop(runtime);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_thread_start<F>(&mut self, f: F) -> &mut Self
     where
         F: Fn() + Send + Sync + 'static,
@@ -211,6 +351,25 @@ impl Builder {
     }
 
     /// Calls `f` on each thread of the runtime before it ends.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .on_thread_stop(move || drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// // Waits for the threads.
+    /// drop(runtime);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_thread_stop<F>(&mut self, f: F) -> &mut Self
     where
         F: Fn() + Send + Sync + 'static,
@@ -220,6 +379,19 @@ impl Builder {
     }
 
     /// Calls `f` each time a worker is about to wait. It may spawn and wake.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .on_thread_park(|| println!("{:?} is waiting", std::thread::current().name()))
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_thread_park<F>(&mut self, f: F) -> &mut Self
     where
         F: Fn() + Send + Sync + 'static,
@@ -229,6 +401,19 @@ impl Builder {
     }
 
     /// Calls `f` each time a worker has waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .on_thread_unpark(|| println!("{:?} is running", std::thread::current().name()))
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_thread_unpark<F>(&mut self, f: F) -> &mut Self
     where
         F: Fn() + Send + Sync + 'static,
@@ -245,6 +430,19 @@ impl Builder {
     /// # Panics
     ///
     /// If `polls` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .global_queue_interval(31)
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn global_queue_interval(&mut self, polls: u32) -> &mut Self {
         assert!(
@@ -263,6 +461,19 @@ impl Builder {
     /// # Panics
     ///
     /// If `polls` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .event_interval(31)
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn event_interval(&mut self, polls: u32) -> &mut Self {
         assert!(polls > 0, "event_interval counts polls; give it 1 or more");
@@ -274,6 +485,19 @@ impl Builder {
     /// order, and not the latest first. Two tasks that send each other messages
     /// then wait for all others of the worker at each message. Other kinds of
     /// runtimes have this order always.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .disable_lifo_slot()
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn disable_lifo_slot(&mut self) -> &mut Self {
         self.next_task_slot = false;
         self
@@ -289,6 +513,19 @@ impl Builder {
     ///
     /// If a variable of [`worker_threads`](Self::worker_threads) is needed and is not a number from 1 up, and as
     /// [`start_paused`](Self::start_paused) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .enable_all()
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
         let workers = match (self.flavor, self.worker_threads) {

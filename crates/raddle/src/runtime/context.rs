@@ -33,6 +33,18 @@ pub(crate) fn current() -> Result<Handle, TryCurrentError> {
 /// that of a multi-thread runtime's `block_on`.
 ///
 /// A task may be on another worker after each `.await`.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::Builder;
+///
+/// let runtime = Builder::new_multi_thread().worker_threads(1).build()?;
+/// let worker = runtime.spawn(async { raddle::runtime::worker_index() });
+/// assert_eq!(runtime.block_on(worker).unwrap(), Some(0));
+/// assert_eq!(raddle::runtime::worker_index(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn worker_index() -> Option<usize> {
     Handle::try_current().ok()?.scheduler().current_worker()
 }
@@ -44,6 +56,20 @@ pub fn worker_index() -> Option<usize> {
 ///
 /// The drop panics unless guards are dropped in the reverse order of their making: the thread would
 /// be left with a runtime that it is not in.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::Runtime;
+///
+/// let runtime = Runtime::new()?;
+/// let task = {
+///     let _guard = runtime.enter();
+///     raddle::spawn(async { 6 * 7 })
+/// };
+/// assert_eq!(runtime.block_on(task).unwrap(), 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
     // Checked before anything is restored.

@@ -5,6 +5,15 @@ use std::{error, fmt, io};
 use crate::runtime::reactor;
 
 /// There is no current runtime to give a handle of.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::Handle;
+///
+/// let error = Handle::try_current().unwrap_err();
+/// println!("{error}");
+/// ```
 #[derive(Debug)]
 pub struct TryCurrentError {
     destroyed: bool,
@@ -20,11 +29,27 @@ impl TryCurrentError {
     }
 
     /// Whether no runtime has been entered on this thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Handle;
+    ///
+    /// assert!(Handle::try_current().unwrap_err().is_missing_context());
+    /// ```
     pub fn is_missing_context(&self) -> bool {
         !self.destroyed
     }
 
     /// Whether the thread is ending and its current runtime is gone already.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Handle;
+    ///
+    /// assert!(!Handle::try_current().unwrap_err().is_thread_local_destroyed());
+    /// ```
     pub fn is_thread_local_destroyed(&self) -> bool {
         self.destroyed
     }

@@ -19,6 +19,19 @@ use crate::trace::{self, Kind};
 ///
 /// It does not keep the runtime running: tasks spawned through the handle of
 /// one that has been shut down are cancelled on the spot.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::Runtime;
+///
+/// let runtime = Runtime::new()?;
+/// let handle = runtime.handle().clone();
+/// // From a thread that is not of the runtime.
+/// let thread = std::thread::spawn(move || handle.block_on(async { raddle::spawn(async { 42 }).await }));
+/// assert_eq!(thread.join().unwrap()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) inner: Arc<Inner>,
@@ -39,6 +52,17 @@ pub(crate) struct Inner {
 }
 
 /// The kinds of runtime.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::{Handle, RuntimeFlavor};
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(Handle::current().runtime_flavor(), RuntimeFlavor::CurrentThread);
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuntimeFlavor {
@@ -54,6 +78,21 @@ impl Handle {
     /// # Panics
     ///
     /// If it is in none; see [`try_current`](Self::try_current).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Handle;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let handle = Handle::current();
+    /// // A thread of the program's own can spawn onto the runtime.
+    /// let thread = std::thread::spawn(move || handle.spawn(async { 42 }));
+    /// assert_eq!(thread.join().unwrap().await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn current() -> Self {
         match Self::try_current() {
@@ -68,6 +107,18 @@ impl Handle {
     /// # Errors
     ///
     /// If it is in none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Handle;
+    ///
+    /// assert!(Handle::try_current().is_err());
+    /// raddle::runtime::Runtime::new()?.block_on(async {
+    ///     assert!(Handle::try_current().is_ok());
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_current() -> Result<Self, TryCurrentError> {
         context::current()
     }
@@ -76,12 +127,37 @@ impl Handle {
     /// [`spawn`](crate::spawn) spawns on it, sockets and timers belong to it. If
     /// it was built without sockets or timers, there are none meanwhile, also
     /// inside a runtime that has them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// let _guard = handle.enter();
+    /// let task = raddle::spawn(async { 42 });
+    /// assert_eq!(handle.block_on(task)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(self)
     }
 
     /// Spawns a task on the runtime. It runs whether or not the handle is
     /// awaited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// let task = handle.spawn(async { 42 });
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -137,6 +213,18 @@ impl Handle {
 
     /// Runs a function that may block, on a thread of its own kind; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// let call = handle.spawn_blocking(|| std::fs::read_to_string("/dev/null"));
+    /// assert!(runtime.block_on(call)??.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
     where
@@ -168,6 +256,17 @@ impl Handle {
     /// # Panics
     ///
     /// As [`Runtime::block_on`](crate::runtime::Runtime::block_on).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// assert_eq!(handle.block_on(async { 42 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _inside = Inside::enter();
@@ -178,22 +277,65 @@ impl Handle {
     }
 
     /// Which kind of runtime it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::{Runtime, RuntimeFlavor};
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// assert_eq!(handle.runtime_flavor(), RuntimeFlavor::MultiThread);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         self.inner.flavor
     }
 
     /// The id of the runtime, which no other runtime of the process has or
     /// will have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// assert_ne!(handle.id(), Runtime::new()?.handle().id());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn id(&self) -> Id {
         self.scheduler().id()
     }
 
     /// The [name](crate::runtime::Builder::name) that the runtime was given.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread().name("web").build()?;
+    /// assert_eq!(runtime.handle().name(), Some("web"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.inner.name.as_deref()
     }
 
     /// What the runtime counts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// assert!(handle.metrics().num_workers() > 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::new(self.clone())
     }

@@ -44,6 +44,16 @@ struct Local {
 
 /// What a [`LocalRuntime`] is made with, for
 /// [`Builder::build_local`]: nothing so far.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::{Builder, LocalOptions};
+///
+/// let runtime = Builder::new_current_thread().build_local(LocalOptions::default())?;
+/// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LocalOptions {
@@ -57,6 +67,16 @@ impl LocalRuntime {
     /// # Errors
     ///
     /// If the system has no descriptors for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> io::Result<Self> {
         Builder::new_current_thread()
             .enable_all()
@@ -75,12 +95,36 @@ impl LocalRuntime {
 
     /// A reference to the runtime, which other threads may have. What is
     /// spawned through it must be `Send`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// let task = handle.spawn(async { 42 });
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn handle(&self) -> &Handle {
         self.runtime.handle()
     }
 
     /// Spawns a task that need not be `Send`. It runs while this thread is in
     /// [`block_on`](Self::block_on).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// let text = std::rc::Rc::new("not Send");
+    /// let task = runtime.spawn_local(async move { text.len() });
+    /// assert_eq!(runtime.block_on(task)?, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -92,6 +136,17 @@ impl LocalRuntime {
 
     /// Runs a function that may block, on a thread of its own kind; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// let call = runtime.spawn_blocking(|| 42);
+    /// assert_eq!(runtime.block_on(call)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
     where
@@ -107,6 +162,16 @@ impl LocalRuntime {
     /// # Panics
     ///
     /// As [`Runtime::block_on`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         // For the tasks that are outside the set.
@@ -116,17 +181,52 @@ impl LocalRuntime {
 
     /// Makes this the thread's current runtime until the guard is dropped, also
     /// for [`spawn_local`](crate::task::spawn_local).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// let _guard = runtime.enter();
+    /// let task = raddle::spawn(async { 42 });
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         self.runtime.enter().with_local(self.local.set().enter())
     }
 
     /// What the runtime counts; of local tasks, nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// assert_eq!(runtime.metrics().num_workers(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         self.runtime.metrics()
     }
 
     /// Shuts the runtime down and waits for blocking work that runs, at most
     /// `duration`; see [`Runtime::shutdown_timeout`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    /// use std::time::Duration;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// runtime.spawn_blocking(|| std::thread::sleep(Duration::from_millis(50)));
+    /// // Does not wait for the call to return.
+    /// runtime.shutdown_timeout(Duration::from_millis(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown_timeout(self, duration: Duration) {
         let Self { local, runtime } = self;
         drop(local);
@@ -134,6 +234,16 @@ impl LocalRuntime {
     }
 
     /// Shuts the runtime down without waiting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::LocalRuntime;
+    ///
+    /// let runtime = LocalRuntime::new()?;
+    /// runtime.shutdown_background();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown_background(self) {
         self.shutdown_timeout(Duration::ZERO);
     }

@@ -52,6 +52,16 @@ impl RuntimeMetrics {
     }
 
     /// How many workers there are; 1 on a current-thread runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.num_workers(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn num_workers(&self) -> usize {
         self.scheduler().workers()
     }
@@ -59,6 +69,16 @@ impl RuntimeMetrics {
     /// How many tasks have been spawned and have not ended. Blocking work and
     /// the tasks of a [`LocalSet`](crate::task::LocalSet) are not among them. A
     /// task may count for a moment longer than its join handle waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.num_alive_tasks(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn num_alive_tasks(&self) -> usize {
         self.scheduler().alive_tasks()
     }
@@ -70,16 +90,46 @@ impl RuntimeMetrics {
     }
 
     /// How many tasks have been spawned, those that have ended included.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.spawned_tasks_count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn spawned_tasks_count(&self) -> u64 {
         self.scheduler().spawned_tasks()
     }
 
     /// How many tasks wait in the queue that is common to all workers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.global_queue_depth(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn global_queue_depth(&self) -> usize {
         self.scheduler().injection_depth()
     }
 
     /// How many times a task was queued from outside the workers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// println!("{} tasks queued from outside", metrics.remote_schedule_count());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remote_schedule_count(&self) -> u64 {
         self.scheduler().remote_schedules()
     }
@@ -102,6 +152,18 @@ impl RuntimeMetrics {
     }
 
     /// How many times a worker has parked for want of work.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// for worker in 0..metrics.num_workers() {
+    ///     println!("worker {worker}: {} parks", metrics.worker_park_count(worker));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_park_count(&self, worker: usize) -> u64 {
         self.worker(worker).parks
@@ -109,6 +171,18 @@ impl RuntimeMetrics {
 
     /// How many times a worker has parked or come back from that: odd while it
     /// is parked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// for worker in 0..metrics.num_workers() {
+    ///     println!("worker {worker}: {} parks and wake-ups", metrics.worker_park_unpark_count(worker));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_park_unpark_count(&self, worker: usize) -> u64 {
         let worker = self.worker(worker);
@@ -116,18 +190,54 @@ impl RuntimeMetrics {
     }
 
     /// How many times a worker has parked again without having run a task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// for worker in 0..metrics.num_workers() {
+    ///     println!("worker {worker}: {} parks without work in between", metrics.worker_noop_count(worker));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_noop_count(&self, worker: usize) -> u64 {
         self.worker(worker).noops
     }
 
     /// How many tasks a worker has taken from others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// for worker in 0..metrics.num_workers() {
+    ///     println!("worker {worker}: {} tasks stolen", metrics.worker_steal_count(worker));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_steal_count(&self, worker: usize) -> u64 {
         self.worker(worker).steals
     }
 
     /// In how many goes a worker took what it has taken from others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// for worker in 0..metrics.num_workers() {
+    ///     println!("worker {worker}: {} steals", metrics.worker_steal_operations(worker));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_steal_operations(&self, worker: usize) -> u64 {
         self.worker(worker).steal_operations
@@ -135,6 +245,16 @@ impl RuntimeMetrics {
 
     /// How many tasks a worker has run: polled, or dropped since they were
     /// aborted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.worker_poll_count(0), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_poll_count(&self, worker: usize) -> u64 {
         self.worker(worker).polls
@@ -143,6 +263,16 @@ impl RuntimeMetrics {
     /// How long a worker has been busy: all the time but that for which it was
     /// parked, or, on a current-thread runtime, nobody was in `block_on`. The
     /// present stretch counts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// println!("{:?}", metrics.worker_total_busy_duration(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_total_busy_duration(&self, worker: usize) -> Duration {
         self.worker(worker).busy
@@ -150,6 +280,16 @@ impl RuntimeMetrics {
 
     /// How many times a worker queued a task itself: one that was spawned or
     /// woken on it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.worker_local_schedule_count(0), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_local_schedule_count(&self, worker: usize) -> u64 {
         self.worker(worker).local_schedules
@@ -157,6 +297,18 @@ impl RuntimeMetrics {
 
     /// How many times a worker's queue was full and passed tasks on to the
     /// common one. That of a current-thread runtime never does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// for worker in 0..metrics.num_workers() {
+    ///     println!("worker {worker}: {} overflows", metrics.worker_overflow_count(worker));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_overflow_count(&self, worker: usize) -> u64 {
         self.worker(worker).overflows
@@ -164,12 +316,34 @@ impl RuntimeMetrics {
 
     /// How many tasks a worker has ended that began on another one. Not in
     /// Tokio: the memory of such a task goes back to where it began.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// for worker in 0..metrics.num_workers() {
+    ///     println!("worker {worker}: {} tasks of other workers", metrics.worker_completed_elsewhere_count(worker));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_completed_elsewhere_count(&self, worker: usize) -> u64 {
         self.worker(worker).completed_elsewhere
     }
 
     /// How many tasks wait in a worker's own queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.worker_local_queue_depth(0), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_local_queue_depth(&self, worker: usize) -> usize {
         self.worker(worker).local_queue_depth
@@ -178,18 +352,50 @@ impl RuntimeMetrics {
     /// The mean time of a worker's polls, what it does between them included:
     /// a moving average of the stretches between parks, in which one of `n`
     /// polls weighs `n / (n + 9)`. Changes when the worker parks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// println!("{:?}", metrics.worker_mean_poll_time(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_mean_poll_time(&self, worker: usize) -> Duration {
         self.worker(worker).mean_poll_time
     }
 
     /// Whether polls are timed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert!(!metrics.poll_time_histogram_enabled());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn poll_time_histogram_enabled(&self) -> bool {
         self.scheduler().poll_time_buckets() > 0
     }
 
     /// How many buckets the histogram of poll times has; zero if polls are not
     /// timed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread()
+    ///     .enable_metrics_poll_time_histogram()
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert!(metrics.poll_time_histogram_num_buckets() > 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn poll_time_histogram_num_buckets(&self) -> usize {
         self.scheduler().poll_time_buckets()
     }
@@ -202,6 +408,21 @@ impl RuntimeMetrics {
     ///
     /// If polls are timed and `bucket` is not below
     /// [`poll_time_histogram_num_buckets`](Self::poll_time_histogram_num_buckets).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread()
+    ///     .enable_metrics_poll_time_histogram()
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// let buckets = 0..metrics.poll_time_histogram_num_buckets();
+    /// let ranges: Vec<_> =
+    ///     buckets.map(|bucket| metrics.poll_time_histogram_bucket_range(bucket)).collect();
+    /// assert_eq!(ranges[0].end, ranges[1].start);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn poll_time_histogram_bucket_range(&self, bucket: usize) -> Range<Duration> {
         self.scheduler().poll_time_bucket_range(bucket)
@@ -213,17 +434,52 @@ impl RuntimeMetrics {
     /// # Panics
     ///
     /// If there is no such worker, or polls are timed and there is no such bucket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread()
+    ///     .enable_metrics_poll_time_histogram()
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// let buckets = 0..metrics.poll_time_histogram_num_buckets();
+    /// let polls: u64 =
+    ///     buckets.map(|bucket| metrics.poll_time_histogram_bucket_count(0, bucket)).sum();
+    /// assert_eq!(polls, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn poll_time_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
         self.scheduler().poll_time_count(worker, bucket)
     }
 
     /// How many threads there are for blocking work.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.num_blocking_threads(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn num_blocking_threads(&self) -> usize {
         self.handle.inner.blocking.threads()
     }
 
     /// How many of the threads for blocking work have none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.num_idle_blocking_threads(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn num_idle_blocking_threads(&self) -> usize {
         self.handle.inner.blocking.idle_threads()
     }
@@ -262,6 +518,16 @@ impl RuntimeMetrics {
     }
 
     /// How many pieces of blocking work wait for a thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.blocking_queue_depth(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn blocking_queue_depth(&self) -> usize {
         self.handle.inner.blocking.queued()
     }

@@ -4,11 +4,31 @@ use raddle_std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the random numbers of a runtime come from; for
 /// [`Builder::rng_seed`](crate::runtime::Builder::rng_seed).
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::{Builder, RngSeed};
+///
+/// let seed = RngSeed::from_bytes(b"run 17");
+/// let runtime = Builder::new_current_thread().rng_seed(seed).build()?;
+/// # drop(runtime);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RngSeed(u64);
 
 impl RngSeed {
     /// A seed of any bytes; the same for the same bytes in each process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::RngSeed;
+    ///
+    /// let seed = RngSeed::from_bytes(&17_u64.to_le_bytes());
+    /// # drop(seed);
+    /// ```
     pub fn from_bytes(bytes: &[u8]) -> Self {
         // The hash of Fowler, Noll and Vo (FNV-1a).
         let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {

@@ -19,6 +19,24 @@ use crate::trace::{self, Kind};
 /// A runtime: tasks, and the threads, sockets and timers they use.
 ///
 /// Dropping it shuts it down; the [module](crate::runtime#shutdown) says how.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::Runtime;
+///
+/// let runtime = Runtime::new()?;
+/// let sum = runtime.block_on(async {
+///     let tasks = [1, 2, 3].map(|number| raddle::spawn(async move { number * number }));
+///     let mut sum = 0;
+///     for task in tasks {
+///         sum += task.await.unwrap();
+///     }
+///     sum
+/// });
+/// assert_eq!(sum, 14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Runtime {
     handle: Handle,
     /// `None` once the shutdown has taken them.
@@ -47,6 +65,16 @@ impl Runtime {
     /// # Errors
     ///
     /// If the system has no threads or descriptors for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "rt-multi-thread")]
     pub fn new() -> std::io::Result<Self> {
         crate::runtime::Builder::new_multi_thread()
@@ -69,6 +97,17 @@ impl Runtime {
     }
 
     /// A reference to the runtime, to be cloned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// std::thread::spawn(move || handle.spawn(async {}));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
@@ -76,6 +115,18 @@ impl Runtime {
     /// Spawns a task on the runtime. It runs whether or not the handle is
     /// awaited; on a current-thread runtime, while a thread is in
     /// [`block_on`](Self::block_on).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// // Runs on a worker, while this thread does something else.
+    /// let task = runtime.spawn(async { 42 });
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -87,6 +138,17 @@ impl Runtime {
 
     /// Runs a function that may block, on a thread of its own kind; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let call = runtime.spawn_blocking(|| 42);
+    /// assert_eq!(runtime.block_on(call)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
     where
@@ -107,6 +169,16 @@ impl Runtime {
     /// if a task has panicked and
     /// [`UnhandledPanic::ShutdownRuntime`](crate::runtime::UnhandledPanic::ShutdownRuntime)
     /// is set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         match &self.parts().scheduler {
@@ -123,11 +195,38 @@ impl Runtime {
 
     /// Makes this the thread's current runtime until the guard is dropped; see
     /// [`Handle::enter`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::net::UdpSocket;
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// // What needs a runtime around it can be made here.
+    /// let _guard = runtime.enter();
+    /// let socket = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// socket.set_nonblocking(true)?;
+    /// let socket = UdpSocket::from_std(socket)?;
+    /// # drop(socket);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         self.handle.enter()
     }
 
     /// What the runtime counts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// assert_eq!(runtime.metrics().spawned_tasks_count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         self.handle.metrics()
     }
@@ -137,12 +236,35 @@ impl Runtime {
     /// then goes on, and ends on its own.
     ///
     /// Inside async code or blocking work it does not wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    /// use std::time::Duration;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// runtime.spawn_blocking(|| std::thread::sleep(Duration::from_millis(50)));
+    /// // Does not wait for the call to return.
+    /// runtime.shutdown_timeout(Duration::from_millis(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown_timeout(mut self, duration: Duration) {
         self.shut_down(Some(duration));
     }
 
     /// Shuts the runtime down without waiting: tasks that are being polled and
     /// blocking work that runs go on, and end on their own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// runtime.shutdown_background();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown_background(mut self) {
         self.shut_down(Some(Duration::ZERO));
     }

@@ -30,11 +30,37 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// For a task without a name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::Builder;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let task = Builder::new().spawn(async { 42 })?;
+    /// assert_eq!(task.await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::Builder;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let task = Builder::new().name("answer").spawn(async { 42 })?;
+    /// assert_eq!(task.await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn name(self, name: &'a str) -> Self {
         Self { name: Some(name) }
     }
@@ -48,6 +74,19 @@ impl<'a> Builder<'a> {
     /// # Panics
     ///
     /// As [`spawn`](crate::task::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::Builder;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let task = Builder::new().name("answer").spawn(async { 42 })?;
+    /// assert_eq!(task.await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
@@ -63,6 +102,20 @@ impl<'a> Builder<'a> {
     /// # Errors
     ///
     /// None: the result is Tokio's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Handle;
+    /// use raddle::task::Builder;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let task = Builder::new().spawn_on(async { 42 }, &Handle::current())?;
+    /// assert_eq!(task.await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &Handle) -> io::Result<JoinHandle<F::Output>>
     where
@@ -83,6 +136,21 @@ impl<'a> Builder<'a> {
     /// # Panics
     ///
     /// As [`spawn_local`](crate::task::spawn_local).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::{Builder, LocalSet};
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// LocalSet::new().run_until(async {
+    ///     let text = std::rc::Rc::new("not Send");
+    ///     let task = Builder::new().spawn_local(async move { text.len() }).unwrap();
+    ///     assert_eq!(task.await.unwrap(), 8);
+    /// }).await;
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
@@ -98,6 +166,20 @@ impl<'a> Builder<'a> {
     /// # Errors
     ///
     /// None: the result is Tokio's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::{Builder, LocalSet};
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let set = LocalSet::new();
+    /// let task = Builder::new().spawn_local_on(async { 42 }, &set)?;
+    /// assert_eq!(set.run_until(task).await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(
         self,
@@ -122,6 +204,19 @@ impl<'a> Builder<'a> {
     /// # Panics
     ///
     /// As [`spawn_blocking`](crate::task::spawn_blocking).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::Builder;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let call = Builder::new().name("answer").spawn_blocking(|| 42)?;
+    /// assert_eq!(call.await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(self, f: F) -> io::Result<JoinHandle<R>>
     where
@@ -137,6 +232,20 @@ impl<'a> Builder<'a> {
     /// # Errors
     ///
     /// None: the result is Tokio's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Handle;
+    /// use raddle::task::Builder;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let call = Builder::new().spawn_blocking_on(|| 42, &Handle::current())?;
+    /// assert_eq!(call.await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn_blocking_on<F, R>(self, f: F, handle: &Handle) -> io::Result<JoinHandle<R>>
     where

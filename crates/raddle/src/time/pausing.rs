@@ -37,6 +37,23 @@ pub fn pause() {
 /// # Panics
 ///
 /// If the clock is not paused, or as [`pause`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle::time::{self, Duration, Instant};
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() {
+/// time::pause();
+/// time::sleep(Duration::from_secs(60)).await;
+/// // From here on the clock runs.
+/// time::resume();
+/// let start = Instant::now();
+/// time::sleep(Duration::from_millis(1)).await;
+/// assert!(start.elapsed() >= Duration::from_millis(1));
+/// # }
+/// ```
 #[track_caller]
 pub fn resume() {
     timers().resume();
@@ -59,6 +76,24 @@ pub fn resume() {
 ///
 /// When polled, if the clock is not paused, if it cannot count that far, or as
 /// [`pause`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle::time::{self, Duration, sleep};
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// time::pause();
+/// let task = raddle::spawn(sleep(Duration::from_secs(60)));
+/// raddle::task::yield_now().await;
+/// time::advance(Duration::from_secs(59)).await;
+/// assert!(!task.is_finished());
+/// time::advance(Duration::from_secs(1)).await;
+/// task.await?;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn advance(duration: Duration) {
     let timers = timers();
     timers.advance(duration);

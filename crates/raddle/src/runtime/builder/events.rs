@@ -53,6 +53,20 @@ impl Builder {
     /// # Panics
     ///
     /// If `capacity` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .enable_all()
+    ///     .max_io_events_per_busy_tick(64)
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn max_io_events_per_busy_tick(&mut self, capacity: usize) -> &mut Self {
         assert!(

@@ -16,6 +16,21 @@ impl Builder {
     /// # Panics
     ///
     /// If the builder is for a multi-thread runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::{Builder, LocalOptions};
+    /// use raddle::task::spawn_local;
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .enable_all()
+    ///     .build_local(LocalOptions::default())?;
+    /// let text = std::rc::Rc::new("not Send");
+    /// let length = runtime.block_on(async { spawn_local(async move { text.len() }).await.unwrap() });
+    /// assert_eq!(length, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
         assert!(

@@ -10,6 +10,19 @@ impl Builder {
     /// # Panics
     ///
     /// If the name is empty, or blank.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .name("web")
+    ///     .build()?;
+    /// assert_eq!(runtime.handle().name(), Some("web"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
         let name = name.into();
@@ -53,6 +66,24 @@ impl Builder {
     /// aborted. Its future has been dropped; its join handle may be ready
     /// before `f` is called. What else holds of it stands at
     /// [`on_task_spawn`](Self::on_task_spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let runtime = Builder::new_current_thread()
+    ///     .on_task_terminate(move |_task| drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// drop(runtime);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_task_terminate<F>(&mut self, f: F) -> &mut Self
     where
         F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
@@ -64,6 +95,24 @@ impl Builder {
     /// Calls `f` before each poll of a task, and before a task that was
     /// aborted is dropped where it would have been polled. What else holds of
     /// it stands at [`on_task_spawn`](Self::on_task_spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let runtime = Builder::new_current_thread()
+    ///     .on_before_task_poll(move |_task| drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// drop(runtime);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_before_task_poll<F>(&mut self, f: F) -> &mut Self
     where
         F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
@@ -74,6 +123,24 @@ impl Builder {
 
     /// Calls `f` after each poll of a task, also one that panicked, as often
     /// as [`on_before_task_poll`](Self::on_before_task_poll) before it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let runtime = Builder::new_current_thread()
+    ///     .on_after_task_poll(move |_task| drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// drop(runtime);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_after_task_poll<F>(&mut self, f: F) -> &mut Self
     where
         F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
@@ -85,6 +152,16 @@ impl Builder {
     /// Has each worker time its polls, for
     /// [`RuntimeMetrics::poll_time_histogram_bucket_count`](crate::runtime::RuntimeMetrics::poll_time_histogram_bucket_count).
     /// That costs two reads of the clock a poll.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread().enable_metrics_poll_time_histogram().build()?;
+    /// assert!(runtime.metrics().poll_time_histogram_enabled());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn enable_metrics_poll_time_histogram(&mut self) -> &mut Self {
         self.poll_time_histogram = true;
         self

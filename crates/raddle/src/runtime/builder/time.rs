@@ -6,6 +6,17 @@ use crate::runtime::driver::{Enabled, MaxEvents};
 
 impl Builder {
     /// Enables timers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use raddle::time::{Duration, sleep};
+    ///
+    /// let runtime = Builder::new_current_thread().enable_time().build()?;
+    /// runtime.block_on(async { sleep(Duration::from_millis(1)).await });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "time")]
     pub fn enable_time(&mut self) -> &mut Self {
         self.enable_time = true;
