@@ -121,7 +121,8 @@ impl Shared {
                 .enumerate()
                 .filter(|(other, _)| *other != index);
             let taken = self.common.pop_into(BATCH, own).or_else(|| {
-                let mut stolen = others.map(|(_, stealer)| stealer.steal_into(own));
+                let mut stolen =
+                    others.map(|(_, stealer)| stealer.steal_into(own, |n| n.div_ceil(2)));
                 stolen.find_map(|stolen| stolen)
             })?;
             if taken.moved > 0 {
