@@ -65,6 +65,33 @@ impl Drop for Restore {
 /// When nothing is left, the waker of `cx` has been woken: the task is polled
 /// again with a fresh budget, after the other tasks have had their turn. The
 /// resource returns `Pending` without having changed anything.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::coop::poll_proceed;
+/// use std::future::poll_fn;
+/// use std::task::{Poll, ready};
+///
+/// /// Takes the next number, which is always there, and lets other tasks run now and then.
+/// async fn next(numbers: &mut impl Iterator<Item = u32>) -> Option<u32> {
+///     poll_fn(|cx| {
+///         let unit = ready!(poll_proceed(cx));
+///         let number = numbers.next();
+///         // The unit is spent only if this is called.
+///         unit.made_progress();
+///         Poll::Ready(number)
+///     })
+///     .await
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// assert_eq!(next(&mut [7].into_iter()).await, Some(7));
+/// # });
+/// # }
+/// ```
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     match try_proceed() {
@@ -97,6 +124,20 @@ fn yield_to_others(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 ///
 /// For code that does a lot of work in one poll without a resource of Raddle's,
 /// and can stop in between.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::coop::{consume_budget, has_budget_remaining};
+///
+/// # fn main() { raddle::run(async {
+/// // Work that can be put off waits while the task has no budget.
+/// while !has_budget_remaining() {
+///     consume_budget().await;
+/// }
+/// # }) }
+/// ```
 #[inline]
 pub fn has_budget_remaining() -> bool {
     REMAINING.with(|cell| cell.get() != 0)
@@ -117,6 +158,33 @@ pub fn is_limited() -> bool {
 /// Comes from [`poll_proceed`]. Belongs to the poll that took it, and stays on
 /// its thread: one that is kept beyond that poll gives its unit to whatever budget is in force then,
 /// which never grows beyond 128 by it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::coop::poll_proceed;
+/// use std::future::poll_fn;
+/// use std::task::{Poll, ready};
+///
+/// /// Takes the next number, which is always there, and lets other tasks run now and then.
+/// async fn next(numbers: &mut impl Iterator<Item = u32>) -> Option<u32> {
+///     poll_fn(|cx| {
+///         let unit = ready!(poll_proceed(cx));
+///         let number = numbers.next();
+///         // The unit is spent only if this is called.
+///         unit.made_progress();
+///         Poll::Ready(number)
+///     })
+///     .await
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// assert_eq!(next(&mut [7].into_iter()).await, Some(7));
+/// # });
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping it at once gives the unit back, as if nothing had been done"]
 pub struct RestoreOnPending(
@@ -132,6 +200,33 @@ impl RestoreOnPending {
     }
 
     /// Says that the operation completed, so that its unit stays spent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::coop::poll_proceed;
+    /// use std::future::poll_fn;
+    /// use std::task::{Poll, ready};
+    ///
+    /// /// Takes the next number, which is always there, and lets other tasks run now and then.
+    /// async fn next(numbers: &mut impl Iterator<Item = u32>) -> Option<u32> {
+    ///     poll_fn(|cx| {
+    ///         let unit = ready!(poll_proceed(cx));
+    ///         let number = numbers.next();
+    ///         // The unit is spent only if this is called.
+    ///         unit.made_progress();
+    ///         Poll::Ready(number)
+    ///     })
+    ///     .await
+    /// }
+    ///
+    /// # fn main() {
+    /// # raddle::run(async {
+    /// assert_eq!(next(&mut [7].into_iter()).await, Some(7));
+    /// # });
+    /// # }
+    /// ```
     #[inline]
     pub fn made_progress(&self) {
         self.0.set(false);

@@ -9,6 +9,17 @@ use crate::poll_proceed;
 
 pin_project! {
     /// The future of [`cooperative`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::coop::cooperative;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// assert_eq!(cooperative(async { 7 }).await, 7);
+    /// # }) }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Coop<F> {

@@ -9,6 +9,18 @@ use crate::budget::unlimited;
 
 pin_project! {
     /// The future of [`unconstrained`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::coop::unconstrained;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// // Never yields for want of budget.
+    /// assert_eq!(unconstrained(async { 7 }).await, 7);
+    /// # }) }
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Unconstrained<F> {
@@ -25,6 +37,18 @@ pin_project! {
 /// # Cancel safety
 ///
 /// As `future` itself.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::coop::unconstrained;
+///
+/// # fn main() { raddle::run(async {
+/// // Never yields for want of budget.
+/// assert_eq!(unconstrained(async { 7 }).await, 7);
+/// # }) }
+/// ```
 pub fn unconstrained<F>(future: F) -> Unconstrained<F> {
     Unconstrained { future }
 }

@@ -12,12 +12,15 @@ use crate::offload;
 /// # Examples
 ///
 /// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// # fn main() {
 /// # async fn example() -> std::io::Result<()> {
-/// let mut builder = raddle_fs::DirBuilder::new();
+/// let mut builder = raddle::fs::DirBuilder::new();
 /// builder.recursive(true);
 /// # #[cfg(unix)]
 /// builder.mode(0o700);
 /// builder.create("state/private").await
+/// # }
 /// # }
 /// ```
 #[derive(Debug, Default)]

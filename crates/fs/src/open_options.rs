@@ -12,13 +12,16 @@ use crate::offload;
 /// # Examples
 ///
 /// ```no_run
-/// use raddle_fs::OpenOptions;
-/// use raddle_io::AsyncWriteExt;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::fs::OpenOptions;
+/// use raddle::io::AsyncWriteExt;
 ///
+/// # fn main() {
 /// # async fn example() -> std::io::Result<()> {
 /// let mut log = OpenOptions::new().append(true).create(true).open("log").await?;
 /// log.write_all(b"started\n").await?;
 /// log.flush().await
+/// # }
 /// # }
 /// ```
 #[derive(Clone, Debug)]

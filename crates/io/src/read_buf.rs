@@ -28,14 +28,17 @@ pub(crate) use filling::{Appender, VecMut, poll_read_into};
 /// # Examples
 ///
 /// ```
-/// use raddle_io::ReadBuf;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::ReadBuf;
 /// use std::mem::MaybeUninit;
 ///
+/// # fn main() {
 /// let mut storage = [MaybeUninit::uninit(); 8];
 /// let mut buf = ReadBuf::uninit(&mut storage);
 /// buf.put_slice(b"raddle");
 /// assert_eq!(buf.filled(), b"raddle");
 /// assert_eq!(buf.remaining(), 2);
+/// # }
 /// ```
 pub struct ReadBuf<'a> {
     // Invariant: filled <= initialized <= buf.len(), and the first

@@ -405,8 +405,10 @@ impl Command {
     /// not run. Functions are called in the order in which they were given.
     ///
     /// ```
-    /// use raddle_process::Command;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
     ///
+    /// # fn main() {
     /// let mut command = Command::new("true");
     /// // SAFETY: `setsid` and the last error are async-signal-safe.
     /// unsafe {
@@ -415,6 +417,7 @@ impl Command {
     ///         _ => Ok(()),
     ///     });
     /// }
+    /// # }
     /// ```
     ///
     /// # Safety

@@ -90,6 +90,24 @@ impl ChildStdin {
     /// # Panics
     ///
     /// If the thread is in no runtime with I/O.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    /// use raddle::process::ChildStdin;
+    /// use std::process::{Command, Stdio};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    /// let mut input = ChildStdin::from_std(child.stdin.take().unwrap())?;
+    /// input.write_all(b"hello").await?;
+    /// drop(input);
+    /// assert!(child.wait()?.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn from_std(std: std::process::ChildStdin) -> io::Result<Self> {
         let pipe = Sender::from(std);
@@ -102,6 +120,22 @@ impl ChildStdin {
     /// # Errors
     ///
     /// If the descriptor cannot be set blocking or be let go.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::ChildStdin;
+    /// use std::process::{Command, Stdio};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    /// let input = ChildStdin::from_std(child.stdin.take().unwrap())?;
+    /// drop(input.into_owned_fd()?);
+    /// assert!(child.wait()?.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
         let pipe = self.0.into_inner()?;
         pipe.set_nonblocking(false)?;
@@ -167,6 +201,24 @@ macro_rules! output {
             /// # Panics
             ///
             /// If the thread is in no runtime with I/O.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+            /// use raddle::io::AsyncReadExt;
+            /// use raddle::process::ChildStdout;
+            /// use std::process::{Command, Stdio};
+            ///
+            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+            /// // Of standard output; a `ChildStderr` is made in the same way.
+            /// let mut child = Command::new("echo").stdout(Stdio::piped()).spawn()?;
+            /// let mut output = ChildStdout::from_std(child.stdout.take().unwrap())?;
+            /// assert_eq!(output.read_u8().await?, b'\n');
+            /// child.wait()?;
+            /// # Ok(())
+            /// # }) }
+            /// ```
             #[track_caller]
             pub fn from_std(std: $std) -> io::Result<Self> {
                 let pipe = Receiver::from(std);
@@ -179,6 +231,24 @@ macro_rules! output {
             /// # Errors
             ///
             /// If the descriptor cannot be set blocking or be let go.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+            /// use raddle::process::ChildStdout;
+            /// use std::process::{Command, Stdio};
+            ///
+            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+            /// // Of standard output; a `ChildStderr` is made in the same way.
+            /// let mut child = Command::new("echo").stdout(Stdio::piped()).spawn()?;
+            /// let output = ChildStdout::from_std(child.stdout.take().unwrap())?;
+            /// let descriptor = output.into_owned_fd()?;
+            /// # drop(descriptor);
+            /// child.wait()?;
+            /// # Ok(())
+            /// # }) }
+            /// ```
             pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
                 let pipe = self.0.into_inner()?;
                 pipe.set_nonblocking(false)?;

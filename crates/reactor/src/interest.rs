@@ -4,6 +4,18 @@ use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
 /// What somebody waits for. Never empty.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::Interest;
+///
+/// # fn main() {
+/// let both = Interest::READABLE | Interest::WRITABLE;
+/// assert!(both.is_readable() && both.is_writable());
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Interest(u8);
 
@@ -65,21 +77,65 @@ impl Interest {
     }
 
     /// Whether reading is among it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    ///
+    /// # fn main() {
+    /// assert!(Interest::READABLE.is_readable());
+    /// # }
+    /// ```
     pub const fn is_readable(self) -> bool {
         self.0 & READABLE != 0
     }
 
     /// Whether writing is among it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    ///
+    /// # fn main() {
+    /// assert!(Interest::WRITABLE.is_writable());
+    /// # }
+    /// ```
     pub const fn is_writable(self) -> bool {
         self.0 & WRITABLE != 0
     }
 
     /// Whether out-of-band data is among it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    ///
+    /// # fn main() {
+    /// assert!(!Interest::READABLE.is_priority());
+    /// # }
+    /// ```
     pub const fn is_priority(self) -> bool {
         self.0 & PRIORITY != 0
     }
 
     /// Whether errors are among it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::Interest;
+    ///
+    /// # fn main() {
+    /// assert!(Interest::ERROR.is_error());
+    /// # }
+    /// ```
     pub const fn is_error(self) -> bool {
         self.0 & ERROR != 0
     }

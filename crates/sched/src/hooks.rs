@@ -17,6 +17,19 @@ use crate::context;
 pub type TaskHook = Arc<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
 
 /// What a hook is told of a task.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::runtime::TaskMeta;
+///
+/// /// A hook for `Builder::on_task_spawn`.
+/// fn spawned(task: &TaskMeta<'_>) {
+///     println!("task {} from {}", task.id(), task.spawned_at());
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug)]
 pub struct TaskMeta<'a> {
     id: Id,
@@ -36,11 +49,37 @@ impl TaskMeta<'_> {
     }
 
     /// The task's id, which its join handle tells too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::TaskMeta;
+    ///
+    /// /// A hook for `Builder::on_task_spawn`.
+    /// fn spawned(task: &TaskMeta<'_>) {
+    ///     println!("task {} from {}", task.id(), task.spawned_at());
+    /// }
+    /// # fn main() {}
+    /// ```
     pub fn id(&self) -> Id {
         self.id
     }
 
     /// Where the task was spawned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::TaskMeta;
+    ///
+    /// /// A hook for `Builder::on_task_spawn`.
+    /// fn spawned(task: &TaskMeta<'_>) {
+    ///     println!("task {} from {}", task.id(), task.spawned_at());
+    /// }
+    /// # fn main() {}
+    /// ```
     pub fn spawned_at(&self) -> &'static Location<'static> {
         self.location
     }

@@ -10,6 +10,20 @@ use raddle_std::sync::atomic::Ordering;
 static SCHEDULERS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Names a scheduler: no other of the process has the same id, at any time.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::runtime::Id;
+/// use std::collections::HashMap;
+///
+/// /// The tasks of each runtime that a program monitors.
+/// fn by_runtime(counts: &mut HashMap<Id, usize>, runtime: Id) {
+///     *counts.entry(runtime).or_default() += 1;
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Id(NonZeroU64);
 

@@ -14,6 +14,19 @@ use crate::shared::Shared;
 /// A task panics in a poll, or in the drop of its future when that is ready.
 /// What panics in the drop of a future that was aborted, or of an output, goes
 /// no further than the join handle in either case.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::runtime::UnhandledPanic;
+///
+/// /// For `Builder::unhandled_panic`.
+/// fn behavior(in_test: bool) -> UnhandledPanic {
+///     if in_test { UnhandledPanic::ShutdownRuntime } else { UnhandledPanic::Ignore }
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnhandledPanic {

@@ -1,6 +1,24 @@
 //! Which worker runs a task that is due: `docs/policies.md`.
 
 /// How a scheduler gives its tasks to its workers.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::runtime::Policy;
+///
+/// /// For `Builder::scheduler`, from a command line.
+/// fn policy(name: &str) -> Option<Policy> {
+///     match name {
+///         "work-stealing" => Some(Policy::WorkStealing),
+///         "shared" => Some(Policy::Shared),
+///         "sharded" => Some(Policy::Sharded),
+///         _ => None,
+///     }
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {

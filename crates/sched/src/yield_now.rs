@@ -15,6 +15,21 @@ use crate::context;
 /// # Cancel safety
 ///
 /// Dropping the future has no effect.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::yield_now;
+///
+/// # fn main() { raddle::run(async {
+/// for part in 0..3 {
+///     println!("part {part}");
+///     // Other tasks may run in between.
+///     yield_now().await;
+/// }
+/// # }) }
+/// ```
 pub fn yield_now() -> YieldNow {
     YieldNow { yielded: false }
 }

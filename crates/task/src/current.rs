@@ -25,12 +25,36 @@ raddle_std::thread_local! {
 /// # Panics
 ///
 /// Outside a task.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let task = raddle::spawn(async { raddle::task::id() });
+/// let id = task.id();
+/// assert_eq!(task.await?, id);
+/// # Ok(())
+/// # }) }
+/// ```
 #[track_caller]
 pub fn id() -> Id {
     try_id().expect("no task runs on this thread; call try_id where that may be")
 }
 
 /// The id of the task that runs on this thread, if one does.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// assert_eq!(raddle::task::try_id(), None);
+/// let task = raddle::spawn(async { raddle::task::try_id() });
+/// assert!(task.await?.is_some());
+/// # Ok(())
+/// # }) }
+/// ```
 pub fn try_id() -> Option<Id> {
     // SAFETY: the task is alive.
     task().map(|task| unsafe { task.as_ref() }.id)

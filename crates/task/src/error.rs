@@ -7,6 +7,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::Id;
 
 /// Why a task did not end with its output: it was cancelled, or it panicked.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// # fn main() { raddle::run(async {
+/// let task = raddle::spawn(async { panic!("a bug") });
+/// let error = task.await.unwrap_err();
+/// assert!(error.is_panic());
+/// # }) }
+/// ```
 pub struct JoinError {
     id: Id,
     /// The panic's payload; none if the task was cancelled. Boxed again, so
@@ -60,11 +71,32 @@ impl JoinError {
     }
 
     /// Whether the task was aborted, or its runtime shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # }) }
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         self.payload.is_none()
     }
 
     /// Whether the task panicked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(async { panic!("a bug") });
+    /// assert!(task.await.unwrap_err().is_panic());
+    /// # }) }
+    /// ```
     pub fn is_panic(&self) -> bool {
         self.payload.is_some()
     }
@@ -74,6 +106,17 @@ impl JoinError {
     /// # Panics
     ///
     /// If the task did not panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(async { panic!("a bug") });
+    /// let payload = task.await.unwrap_err().into_panic();
+    /// assert_eq!(payload.downcast_ref::<&str>(), Some(&"a bug"));
+    /// # }) }
+    /// ```
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
         self.try_into_panic()
@@ -85,6 +128,18 @@ impl JoinError {
     /// # Errors
     ///
     /// The error itself, if the task did not panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(async { panic!("a bug") });
+    /// if let Ok(payload) = task.await.unwrap_err().try_into_panic() {
+    ///     assert_eq!(payload.downcast_ref::<&str>(), Some(&"a bug"));
+    /// }
+    /// # }) }
+    /// ```
     pub fn try_into_panic(mut self) -> Result<Box<dyn Any + Send + 'static>, Self> {
         match self.payload.take().and_then(|mut payload| payload.0.take()) {
             Some(payload) => Ok(payload),
@@ -93,6 +148,17 @@ impl JoinError {
     }
 
     /// The id of the task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(async { panic!("a bug") });
+    /// let id = task.id();
+    /// assert_eq!(task.await.unwrap_err().id(), id);
+    /// # }) }
+    /// ```
     pub fn id(&self) -> Id {
         self.id
     }

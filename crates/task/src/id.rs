@@ -10,6 +10,17 @@ use raddle_std::sync::atomic::Ordering;
 ///
 /// Ids are handed to threads in blocks, so that a spawn does not touch a common
 /// counter; they say nothing about the order of spawns.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// # fn main() { raddle::run(async {
+/// let (first, second) = (raddle::spawn(async {}), raddle::spawn(async {}));
+/// assert_ne!(first.id(), second.id());
+/// println!("task {}", first.id());
+/// # }) }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 

@@ -24,6 +24,17 @@ use crate::waker;
 ///
 /// Awaiting `&mut handle` is cancel safe: if another future is ready first,
 /// the output is still there.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let task = raddle::spawn(async { 6 * 7 });
+/// assert_eq!(task.await?, 42);
+/// # Ok(())
+/// # }) }
+/// ```
 pub struct JoinHandle<T> {
     header: NonNull<Header>,
     output: PhantomData<T>,
@@ -53,23 +64,68 @@ impl<T> JoinHandle<T> {
     /// thread of its scheduler, and awaiting the handle gives an error that
     /// [`is_cancelled`](JoinError::is_cancelled). A task that has completed by
     /// then keeps its output.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # }) }
+    /// ```
     pub fn abort(&self) {
         // SAFETY: the handle holds a reference.
         unsafe { abort(self.header) };
     }
 
     /// A handle that can abort the task, and nothing else.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(std::future::pending::<()>());
+    /// let abort = task.abort_handle();
+    /// abort.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # }) }
+    /// ```
     pub fn abort_handle(&self) -> AbortHandle {
         self.header().state.retain();
         AbortHandle(self.header)
     }
 
     /// Whether the task has completed, by itself or because it was aborted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(std::future::pending::<()>());
+    /// assert!(!task.is_finished());
+    /// # }) }
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.header().state.load().is_complete()
     }
 
     /// The task's id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let task = raddle::spawn(async { raddle::task::id() });
+    /// let id = task.id();
+    /// assert_eq!(task.await?, id);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn id(&self) -> Id {
         self.header().id
     }
@@ -169,6 +225,18 @@ impl<T> fmt::Debug for JoinHandle<T> {
 }
 
 /// Owned permission to abort a task, without waiting for it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// # fn main() { raddle::run(async {
+/// let task = raddle::spawn(std::future::pending::<()>());
+/// let abort = task.abort_handle();
+/// abort.abort();
+/// assert!(task.await.unwrap_err().is_cancelled());
+/// # }) }
+/// ```
 pub struct AbortHandle(NonNull<Header>);
 
 // SAFETY: only the state word, and the id, are reached through it.
@@ -180,17 +248,50 @@ impl RefUnwindSafe for AbortHandle {}
 
 impl AbortHandle {
     /// Aborts the task; see [`JoinHandle::abort`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(std::future::pending::<()>());
+    /// let abort = task.abort_handle();
+    /// abort.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # }) }
+    /// ```
     pub fn abort(&self) {
         // SAFETY: the handle holds a reference.
         unsafe { abort(self.0) };
     }
 
     /// Whether the task has completed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(std::future::pending::<()>());
+    /// let abort = task.abort_handle();
+    /// assert!(!abort.is_finished());
+    /// # }) }
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.header().state.load().is_complete()
     }
 
     /// The task's id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() { raddle::run(async {
+    /// let task = raddle::spawn(std::future::pending::<()>());
+    /// assert_eq!(task.abort_handle().id(), task.id());
+    /// # }) }
+    /// ```
     pub fn id(&self) -> Id {
         self.header().id
     }

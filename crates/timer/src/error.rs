@@ -42,10 +42,13 @@ impl From<Elapsed> for io::Error {
 /// been shut down panics. It is here for code that names Tokio's type.
 ///
 /// ```
-/// use raddle_timer::error::Error;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::time::error::Error;
 ///
+/// # fn main() {
 /// assert!(Error::at_capacity().is_at_capacity());
 /// assert_eq!(Error::shutdown().to_string(), "the runtime of the timer has been shut down");
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Error(Reason);

@@ -35,8 +35,11 @@ impl Instant {
     /// entered, and otherwise by the system's.
     ///
     /// ```
-    /// let now = raddle_timer::Instant::now();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() {
+    /// let now = raddle::time::Instant::now();
     /// assert!(now.elapsed() >= std::time::Duration::ZERO);
+    /// # }
     /// ```
     #[inline]
     pub fn now() -> Self {

@@ -20,13 +20,16 @@ const TOLERANCE: Duration = Duration::from_millis(5);
 /// If `period` is zero, or as [`sleep`](crate::sleep).
 ///
 /// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// # use std::time::Duration;
+/// # fn main() {
 /// # async fn example() {
-/// let mut interval = raddle_timer::interval(Duration::from_secs(1));
+/// let mut interval = raddle::time::interval(Duration::from_secs(1));
 /// loop {
 ///     interval.tick().await;
 ///     println!("still here");
 /// }
+/// # }
 /// # }
 /// ```
 #[track_caller]

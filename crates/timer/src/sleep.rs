@@ -183,12 +183,15 @@ impl Sleep {
     /// costs no lock.
     ///
     /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// # use std::{pin::pin, time::Duration};
-    /// # use raddle_timer::{sleep, Instant};
+    /// # use raddle::time::{sleep, Instant};
+    /// # fn main() {
     /// # async fn example() {
     /// let mut idle = pin!(sleep(Duration::from_secs(30)));
     /// // At each request:
     /// idle.as_mut().reset(Instant::now() + Duration::from_secs(30));
+    /// # }
     /// # }
     /// ```
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {

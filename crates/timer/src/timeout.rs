@@ -30,12 +30,15 @@ use crate::sleep::Sleep;
 /// As [`sleep`](crate::sleep).
 ///
 /// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// # use std::time::Duration;
+/// # fn main() {
 /// # async fn example(answer: impl Future<Output = u32>) {
-/// match raddle_timer::timeout(Duration::from_secs(1), answer).await {
+/// match raddle::time::timeout(Duration::from_secs(1), answer).await {
 ///     Ok(answer) => println!("{answer}"),
 ///     Err(_) => println!("no answer within a second"),
 /// }
+/// # }
 /// # }
 /// ```
 #[track_caller]

@@ -53,13 +53,16 @@ pub type Stderr = Output<io::Stderr>;
 /// # Examples
 ///
 /// ```no_run
-/// use raddle_io::AsyncWriteExt;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncWriteExt;
 ///
+/// # fn main() {
 /// # async fn example() -> std::io::Result<()> {
-/// let mut stderr = raddle_fs::stdio::stderr();
+/// let mut stderr = raddle::io::stderr();
 /// stderr.write_all(b"good morning\n").await?;
 /// stderr.flush().await?;
 /// # Ok(())
+/// # }
 /// # }
 /// ```
 pub fn stderr() -> Stderr {

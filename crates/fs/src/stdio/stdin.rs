@@ -60,14 +60,17 @@ pub struct Stdin {
 /// # Examples
 ///
 /// ```no_run
-/// use raddle_io::{AsyncBufReadExt, BufReader};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncBufReadExt, BufReader};
 ///
+/// # fn main() {
 /// # async fn example() -> std::io::Result<()> {
-/// let mut lines = BufReader::new(raddle_fs::stdio::stdin()).lines();
+/// let mut lines = BufReader::new(raddle::io::stdin()).lines();
 /// while let Some(line) = lines.next_line().await? {
 ///     println!("{}", line.to_uppercase());
 /// }
 /// # Ok(())
+/// # }
 /// # }
 /// ```
 pub fn stdin() -> Stdin {

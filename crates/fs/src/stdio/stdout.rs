@@ -53,13 +53,16 @@ pub type Stdout = Output<io::Stdout>;
 /// # Examples
 ///
 /// ```no_run
-/// use raddle_io::AsyncWriteExt;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncWriteExt;
 ///
+/// # fn main() {
 /// # async fn example() -> std::io::Result<()> {
-/// let mut stdout = raddle_fs::stdio::stdout();
+/// let mut stdout = raddle::io::stdout();
 /// stdout.write_all(b"good morning\n").await?;
 /// stdout.flush().await?;
 /// # Ok(())
+/// # }
 /// # }
 /// ```
 pub fn stdout() -> Stdout {

@@ -40,6 +40,21 @@ pin_project! {
     /// has no buffer, and adds nothing to be cancelled but a seek: to
     /// `futures-io`, one that is dropped and begun anew elsewhere waits for the
     /// first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use futures_util::io::AsyncReadExt;
+    /// use raddle::io::compat::TokioAsyncReadCompatExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut text = String::new();
+    /// TokioAsyncReadCompatExt::compat(&b"over"[..]).read_to_string(&mut text).await?;
+    /// assert_eq!(text, "over");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     #[derive(Debug)]
     pub struct Compat<T> {
         #[pin]
@@ -58,25 +73,96 @@ impl<T> Compat<T> {
     }
 
     /// The stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::compat::TokioAsyncReadCompatExt;
+    ///
+    /// # fn main() {
+    /// let reader = TokioAsyncReadCompatExt::compat(&b"over"[..]);
+    /// assert_eq!(*reader.get_ref(), b"over");
+    /// # }
+    /// ```
     pub fn get_ref(&self) -> &T {
         &self.inner
     }
 
     /// The stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::compat::TokioAsyncReadCompatExt;
+    ///
+    /// # fn main() {
+    /// let mut reader = TokioAsyncReadCompatExt::compat(&b"over"[..]);
+    /// *reader.get_mut() = b"new";
+    /// assert_eq!(reader.into_inner(), b"new");
+    /// # }
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
     /// The stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::compat::TokioAsyncReadCompatExt;
+    ///
+    /// # fn main() {
+    /// let reader = TokioAsyncReadCompatExt::compat(&b"over"[..]);
+    /// assert_eq!(reader.into_inner(), b"over");
+    /// # }
+    /// ```
     pub fn into_inner(self) -> T {
         self.inner
     }
 }
 
 /// Makes a reader of this crate's out of one of `futures-io`.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use futures_util::io::Cursor;
+/// use raddle::io::AsyncReadExt;
+/// use raddle::io::compat::FuturesAsyncReadCompatExt;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut text = String::new();
+/// let mut reader = FuturesAsyncReadCompatExt::compat(Cursor::new(b"over"));
+/// reader.read_to_string(&mut text).await?;
+/// assert_eq!(text, "over");
+/// # Ok(())
+/// # }) }
+/// ```
 pub trait FuturesAsyncReadCompatExt: futures_io::AsyncRead {
     /// The reader with the traits of this crate, those for writing and seeking
     /// too if it has `futures-io`'s.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use futures_util::io::Cursor;
+    /// use raddle::io::AsyncReadExt;
+    /// use raddle::io::compat::FuturesAsyncReadCompatExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut text = String::new();
+    /// let mut reader = FuturesAsyncReadCompatExt::compat(Cursor::new(b"over"));
+    /// reader.read_to_string(&mut text).await?;
+    /// assert_eq!(text, "over");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn compat(self) -> Compat<Self>
     where
         Self: Sized,
@@ -88,8 +174,36 @@ pub trait FuturesAsyncReadCompatExt: futures_io::AsyncRead {
 impl<T: futures_io::AsyncRead> FuturesAsyncReadCompatExt for T {}
 
 /// Makes a writer of this crate's out of one of `futures-io`.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncWriteExt;
+/// use raddle::io::compat::FuturesAsyncWriteCompatExt;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut writer = futures_util::io::sink().compat_write();
+/// writer.write_all(b"over").await?;
+/// # Ok(())
+/// # }) }
+/// ```
 pub trait FuturesAsyncWriteCompatExt: futures_io::AsyncWrite {
     /// The writer with the traits of this crate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    /// use raddle::io::compat::FuturesAsyncWriteCompatExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut writer = futures_util::io::sink().compat_write();
+    /// writer.write_all(b"over").await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn compat_write(self) -> Compat<Self>
     where
         Self: Sized,
@@ -101,9 +215,39 @@ pub trait FuturesAsyncWriteCompatExt: futures_io::AsyncWrite {
 impl<T: futures_io::AsyncWrite> FuturesAsyncWriteCompatExt for T {}
 
 /// Makes a reader of `futures-io` out of one of this crate's.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use futures_util::io::AsyncReadExt;
+/// use raddle::io::compat::TokioAsyncReadCompatExt;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut text = String::new();
+/// TokioAsyncReadCompatExt::compat(&b"over"[..]).read_to_string(&mut text).await?;
+/// assert_eq!(text, "over");
+/// # Ok(())
+/// # }) }
+/// ```
 pub trait TokioAsyncReadCompatExt: AsyncRead {
     /// The reader with the traits of `futures-io`, those for writing and seeking
     /// too if it has this crate's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use futures_util::io::AsyncReadExt;
+    /// use raddle::io::compat::TokioAsyncReadCompatExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut text = String::new();
+    /// TokioAsyncReadCompatExt::compat(&b"over"[..]).read_to_string(&mut text).await?;
+    /// assert_eq!(text, "over");
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn compat(self) -> Compat<Self>
     where
         Self: Sized,
@@ -115,8 +259,36 @@ pub trait TokioAsyncReadCompatExt: AsyncRead {
 impl<T: AsyncRead> TokioAsyncReadCompatExt for T {}
 
 /// Makes a writer of `futures-io` out of one of this crate's.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use futures_util::io::AsyncWriteExt;
+/// use raddle::io::compat::TokioAsyncWriteCompatExt;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut writer = raddle::io::sink().compat_write();
+/// writer.write_all(b"over").await?;
+/// # Ok(())
+/// # }) }
+/// ```
 pub trait TokioAsyncWriteCompatExt: AsyncWrite {
     /// The writer with the traits of `futures-io`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use futures_util::io::AsyncWriteExt;
+    /// use raddle::io::compat::TokioAsyncWriteCompatExt;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut writer = raddle::io::sink().compat_write();
+    /// writer.write_all(b"over").await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
     fn compat_write(self) -> Compat<Self>
     where
         Self: Sized,

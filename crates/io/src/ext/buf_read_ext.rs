@@ -173,8 +173,10 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// # Examples
     ///
     /// ```
-    /// use raddle_io::{AsyncBufRead, AsyncBufReadExt};
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncBufRead, AsyncBufReadExt};
     ///
+    /// # fn main() {
     /// async fn longest(input: impl AsyncBufRead + Unpin) -> std::io::Result<usize> {
     ///     let mut lines = input.lines();
     ///     let mut longest = 0;
@@ -184,6 +186,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///     Ok(longest)
     /// }
     /// # let _ = longest(&b""[..]);
+    /// # }
     /// ```
     fn lines(self) -> Lines<Self>
     where
@@ -201,8 +204,10 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// # Examples
     ///
     /// ```
-    /// use raddle_io::{AsyncBufRead, AsyncBufReadExt};
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncBufRead, AsyncBufReadExt};
     ///
+    /// # fn main() {
     /// /// The fields of a record that are not empty.
     /// async fn count(input: impl AsyncBufRead + Unpin) -> std::io::Result<usize> {
     ///     let mut fields = AsyncBufReadExt::split(input, b'\0');
@@ -213,6 +218,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///     Ok(count)
     /// }
     /// # let _ = count(&b""[..]);
+    /// # }
     /// ```
     fn split(self, delimiter: u8) -> Split<Self>
     where

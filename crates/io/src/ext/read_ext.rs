@@ -17,14 +17,17 @@ use crate::AsyncRead;
 /// # Examples
 ///
 /// ```
-/// use raddle_io::AsyncReadExt;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncReadExt;
 ///
-/// async fn header(mut stream: impl raddle_io::AsyncRead + Unpin) -> std::io::Result<[u8; 4]> {
+/// # fn main() {
+/// async fn header(mut stream: impl raddle::io::AsyncRead + Unpin) -> std::io::Result<[u8; 4]> {
 ///     let mut header = [0; 4];
 ///     stream.read_exact(&mut header).await?;
 ///     Ok(header)
 /// }
 /// # let _ = header(&b""[..]);
+/// # }
 /// ```
 pub trait AsyncReadExt: AsyncRead {
     /// Reads some bytes into `buf`, and says how many.

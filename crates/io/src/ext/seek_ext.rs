@@ -10,15 +10,18 @@ use crate::AsyncSeek;
 /// # Examples
 ///
 /// ```
-/// use raddle_io::{AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt};
 /// use std::io::SeekFrom;
 ///
+/// # fn main() {
 /// /// The last four bytes.
 /// async fn trailer(mut file: impl AsyncRead + AsyncSeek + Unpin) -> std::io::Result<u32> {
 ///     file.seek(SeekFrom::End(-4)).await?;
 ///     file.read_u32().await
 /// }
 /// # let _ = trailer(std::io::Cursor::new([0; 4]));
+/// # }
 /// ```
 pub trait AsyncSeekExt: AsyncSeek {
     /// Moves to `position`, and says where that is, in bytes from the start.

@@ -19,13 +19,16 @@ use crate::AsyncWrite;
 /// # Examples
 ///
 /// ```
-/// use raddle_io::AsyncWriteExt;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncWriteExt;
 ///
-/// async fn greet(mut stream: impl raddle_io::AsyncWrite + Unpin) -> std::io::Result<()> {
+/// # fn main() {
+/// async fn greet(mut stream: impl raddle::io::AsyncWrite + Unpin) -> std::io::Result<()> {
 ///     stream.write_all(b"good morning\r\n").await?;
 ///     stream.shutdown().await
 /// }
 /// # let _ = greet(Vec::new());
+/// # }
 /// ```
 pub trait AsyncWriteExt: AsyncWrite {
     /// Writes some of `buf`, from its start, and says how many bytes.

@@ -55,8 +55,10 @@ pub struct DuplexStream {
 /// # Examples
 ///
 /// ```
-/// use raddle_io::{AsyncReadExt, AsyncWriteExt, duplex};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex};
 ///
+/// # fn main() {
 /// # let future = async {
 /// let (mut client, mut server) = duplex(64);
 /// client.write_all(b"ping").await?;
@@ -68,6 +70,7 @@ pub struct DuplexStream {
 /// # };
 /// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
 /// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
+/// # }
 /// ```
 #[track_caller]
 pub fn duplex(max_buf_size: usize) -> (DuplexStream, DuplexStream) {

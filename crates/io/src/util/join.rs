@@ -47,8 +47,10 @@ pin_project! {
 /// # Examples
 ///
 /// ```
-/// use raddle_io::{AsyncReadExt, AsyncWriteExt, join};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, join};
 ///
+/// # fn main() {
 /// # let future = async {
 /// let mut stream = join(&b"question"[..], Vec::new());
 /// let mut text = String::new();
@@ -60,6 +62,7 @@ pin_project! {
 /// # };
 /// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
 /// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
+/// # }
 /// ```
 pub fn join<R, W>(reader: R, writer: W) -> Join<R, W>
 where

@@ -55,8 +55,10 @@ pub struct SimplexStream {
 /// # Examples
 ///
 /// ```
-/// use raddle_io::{AsyncReadExt, AsyncWriteExt, simplex};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::{AsyncReadExt, AsyncWriteExt, simplex};
 ///
+/// # fn main() {
 /// # let future = async {
 /// let (mut reader, mut writer) = simplex(64);
 /// writer.write_all(b"one way").await?;
@@ -69,6 +71,7 @@ pub struct SimplexStream {
 /// # };
 /// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
 /// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
+/// # }
 /// ```
 #[track_caller]
 pub fn simplex(max_buf_size: usize) -> (ReadHalf<SimplexStream>, WriteHalf<SimplexStream>) {

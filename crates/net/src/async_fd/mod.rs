@@ -34,11 +34,13 @@ use crate::evented::{budgeted, poll_budgeted};
 /// Dropping it leaves the reactor first, and then drops `T`.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use std::io::{self, Read};
 /// use std::os::unix::net::UnixStream;
 ///
-/// use raddle_net::async_fd::AsyncFd;
+/// use raddle::io::unix::AsyncFd;
 ///
+/// # fn main() {
 /// async fn read(stream: &AsyncFd<UnixStream>, buffer: &mut [u8]) -> io::Result<usize> {
 ///     loop {
 ///         let mut guard = stream.readable().await?;
@@ -48,6 +50,7 @@ use crate::evented::{budgeted, poll_budgeted};
 ///         }
 ///     }
 /// }
+/// # }
 /// ```
 pub struct AsyncFd<T: AsRawFd> {
     registration: Registration,

@@ -19,8 +19,10 @@ use crate::evented::{Evented, debug_assert_nonblocking};
 /// A TCP socket that listens for connections.
 ///
 /// ```no_run
-/// use raddle_net::TcpListener;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::TcpListener;
 ///
+/// # fn main() {
 /// # async fn serve() -> std::io::Result<()> {
 /// let listener = TcpListener::bind("127.0.0.1:8080").await?;
 /// loop {
@@ -28,6 +30,7 @@ use crate::evented::{Evented, debug_assert_nonblocking};
 ///     println!("{peer} has connected");
 ///     drop(stream);
 /// }
+/// # }
 /// # }
 /// ```
 #[derive(Debug)]
@@ -142,15 +145,18 @@ impl TcpListener {
     /// own. It may do more, such as logging or closing something that is idle.
     ///
     /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// # use std::future::{Ready, ready};
     /// # use std::time::Duration;
+    /// # fn main() {
     /// # fn sleep(_: Duration) -> Ready<()> { ready(()) }
-    /// # async fn serve(listener: raddle_net::TcpListener) -> std::io::Result<()> {
+    /// # async fn serve(listener: raddle::net::TcpListener) -> std::io::Result<()> {
     /// loop {
     ///     // With the runtime `raddle`: raddle::time::sleep.
     ///     let (stream, _) = listener.accept_retrying(sleep).await?;
     ///     drop(stream);
     /// }
+    /// # }
     /// # }
     /// ```
     ///

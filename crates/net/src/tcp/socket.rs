@@ -13,13 +13,16 @@ use super::{TcpListener, TcpStream};
 /// options can be set before it is.
 ///
 /// ```no_run
-/// use raddle_net::{TcpListener, TcpSocket};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::{TcpListener, TcpSocket};
 ///
+/// # fn main() {
 /// # async fn listen() -> std::io::Result<TcpListener> {
 /// let socket = TcpSocket::new_v4()?;
 /// socket.set_reuseaddr(true)?;
 /// socket.bind("127.0.0.1:8080".parse().unwrap())?;
 /// socket.listen(1024)
+/// # }
 /// # }
 /// ```
 #[derive(Debug)]

@@ -27,8 +27,10 @@ use crate::evented::{Evented, debug_assert_nonblocking};
 /// that of the last caller; in the `async` ones any number of tasks may wait.
 ///
 /// ```no_run
-/// use raddle_net::UdpSocket;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::UdpSocket;
 ///
+/// # fn main() {
 /// # async fn echo() -> std::io::Result<()> {
 /// let socket = UdpSocket::bind("127.0.0.1:8080").await?;
 /// let mut buffer = [0; 1500];
@@ -36,6 +38,7 @@ use crate::evented::{Evented, debug_assert_nonblocking};
 ///     let (length, peer) = socket.recv_from(&mut buffer).await?;
 ///     socket.send_to(&buffer[..length], peer).await?;
 /// }
+/// # }
 /// # }
 /// ```
 #[derive(Debug)]

@@ -21,14 +21,17 @@ use crate::evented::{Evented, debug_assert_nonblocking};
 /// before binding to the same path again.
 ///
 /// ```no_run
-/// use raddle_net::UnixListener;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::UnixListener;
 ///
+/// # fn main() {
 /// # async fn serve() -> std::io::Result<()> {
 /// let listener = UnixListener::bind("/tmp/greeter")?;
 /// loop {
 ///     let (stream, _) = listener.accept().await?;
 ///     println!("user {} has connected", stream.peer_cred()?.uid());
 /// }
+/// # }
 /// # }
 /// ```
 #[derive(Debug)]
@@ -158,15 +161,18 @@ impl UnixListener {
     /// own. It may do more, such as logging or closing something that is idle.
     ///
     /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// # use std::future::{Ready, ready};
     /// # use std::time::Duration;
+    /// # fn main() {
     /// # fn sleep(_: Duration) -> Ready<()> { ready(()) }
-    /// # async fn serve(listener: raddle_net::UnixListener) -> std::io::Result<()> {
+    /// # async fn serve(listener: raddle::net::UnixListener) -> std::io::Result<()> {
     /// loop {
     ///     // With the runtime `raddle`: raddle::time::sleep.
     ///     let (stream, _) = listener.accept_retrying(sleep).await?;
     ///     drop(stream);
     /// }
+    /// # }
     /// # }
     /// ```
     ///

@@ -13,12 +13,15 @@ use super::{UnixDatagram, UnixListener, UnixStream};
 /// wait.
 ///
 /// ```no_run
-/// use raddle_net::{UnixListener, UnixSocket};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::{UnixListener, UnixSocket};
 ///
+/// # fn main() {
 /// # async fn listen() -> std::io::Result<UnixListener> {
 /// let socket = UnixSocket::new_stream()?;
 /// socket.bind("/tmp/greeter")?;
 /// socket.listen(1024)
+/// # }
 /// # }
 /// ```
 #[derive(Debug)]

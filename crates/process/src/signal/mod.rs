@@ -4,10 +4,13 @@
 //! their kind.
 //!
 //! ```no_run
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+//! # fn main() {
 //! # async fn example() -> std::io::Result<()> {
-//! raddle_process::signal::ctrl_c().await?;
+//! raddle::signal::ctrl_c().await?;
 //! println!("goodbye");
 //! # Ok(())
+//! # }
 //! # }
 //! ```
 

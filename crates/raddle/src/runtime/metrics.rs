@@ -136,6 +136,16 @@ impl RuntimeMetrics {
 
     /// How many polls used up their [budget](crate::task::coop), so that the task
     /// yielded.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// println!("{} polls ended for want of budget", metrics.budget_forced_yield_count());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn budget_forced_yield_count(&self) -> u64 {
         let workers = 0..self.num_workers();
         workers
@@ -146,6 +156,16 @@ impl RuntimeMetrics {
     /// The thread that a worker runs on, or ran on last: another one after a
     /// [`block_in_place`](crate::task::block_in_place), or, on a current-thread
     /// runtime, after a `block_on` elsewhere. None before the first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// println!("{:?}", metrics.worker_thread_id(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn worker_thread_id(&self, worker: usize) -> Option<ThreadId> {
         self.scheduler().worker_thread_id(worker)
@@ -486,12 +506,32 @@ impl RuntimeMetrics {
 
     /// How many sources of events, such as sockets, have been registered with the
     /// runtime's reactors.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// println!("{} descriptors registered", metrics.io_driver_fd_registered_count());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "mio")]
     pub fn io_driver_fd_registered_count(&self) -> u64 {
         self.reactors(|counts| counts.registered)
     }
 
     /// How many of them are registered no more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// println!("{} descriptors deregistered", metrics.io_driver_fd_deregistered_count());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "mio")]
     pub fn io_driver_fd_deregistered_count(&self) -> u64 {
         self.reactors(|counts| counts.deregistered)
@@ -499,6 +539,16 @@ impl RuntimeMetrics {
 
     /// How many events the operating system has told of that were those of such a
     /// source.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// let metrics = runtime.metrics();
+    /// println!("{} events", metrics.io_driver_ready_count());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "mio")]
     pub fn io_driver_ready_count(&self) -> u64 {
         self.reactors(|counts| counts.events)

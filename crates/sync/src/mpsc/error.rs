@@ -111,6 +111,21 @@ impl<T> From<SendError<T>> for TrySendError<T> {
 /// Why a message was not sent in time; here it is.
 ///
 /// Comes from `Sender::send_timeout`, which is there with the feature `time`.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::mpsc::error::SendTimeoutError;
+///
+/// fn text(error: SendTimeoutError<u32>) -> String {
+///     match error {
+///         SendTimeoutError::Timeout(message) => format!("no room for {message}"),
+///         SendTimeoutError::Closed(message) => format!("no receiver for {message}"),
+///     }
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
     /// The channel had no room for as long.
@@ -121,6 +136,17 @@ pub enum SendTimeoutError<T> {
 
 impl<T> SendTimeoutError<T> {
     /// The message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc::error::SendTimeoutError;
+    ///
+    /// # fn main() {
+    /// assert_eq!(SendTimeoutError::Timeout(7).into_inner(), 7);
+    /// # }
+    /// ```
     pub fn into_inner(self) -> T {
         match self {
             Self::Timeout(message) | Self::Closed(message) => message,

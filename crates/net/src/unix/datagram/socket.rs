@@ -24,8 +24,10 @@ use crate::unix::addr::of_path;
 /// that of the last caller; in the `async` ones any number of tasks may wait.
 ///
 /// ```no_run
-/// use raddle_net::UnixDatagram;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::UnixDatagram;
 ///
+/// # fn main() {
 /// # async fn log() -> std::io::Result<()> {
 /// let socket = UnixDatagram::bind("/tmp/log")?;
 /// let mut line = Vec::with_capacity(8192);
@@ -34,6 +36,7 @@ use crate::unix::addr::of_path;
 ///     socket.recv_buf(&mut line).await?;
 ///     println!("{}", String::from_utf8_lossy(&line));
 /// }
+/// # }
 /// # }
 /// ```
 #[derive(Debug)]

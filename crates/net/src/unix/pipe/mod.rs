@@ -1,9 +1,11 @@
 //! Pipes, and the named ones of the file system (FIFOs).
 //!
 //! ```
-//! # use raddle_io::{AsyncReadExt, AsyncWriteExt};
-//! use raddle_net::unix::pipe;
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+//! # use raddle::io::{AsyncReadExt, AsyncWriteExt};
+//! use raddle::net::unix::pipe;
 //!
+//! # fn main() {
 //! # async fn greet() -> std::io::Result<()> {
 //! let (mut sender, mut receiver) = pipe::pipe()?;
 //! sender.write_all(b"hello").await?;
@@ -11,6 +13,7 @@
 //! let mut heard = String::new();
 //! receiver.read_to_string(&mut heard).await?;
 //! # Ok(())
+//! # }
 //! # }
 //! ```
 

@@ -14,12 +14,15 @@ use super::{Receiver, Sender};
 /// while there is no receiver.
 ///
 /// ```no_run
-/// use raddle_net::unix::pipe;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::unix::pipe;
 ///
+/// # fn main() {
 /// # async fn open() -> std::io::Result<()> {
 /// let receiver = pipe::OpenOptions::new().open_receiver("/tmp/fifo")?;
 /// receiver.readable().await?;
 /// # Ok(())
+/// # }
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]

@@ -39,6 +39,20 @@ impl HistogramConfiguration {
     /// # Panics
     ///
     /// If one of the two is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::HistogramConfiguration;
+    /// use std::time::Duration;
+    ///
+    /// # fn main() {
+    /// // 0 to 50 us, 50 to 100 us, and so on to 950 us; longer polls are in the last bucket.
+    /// let configuration = HistogramConfiguration::linear(Duration::from_micros(50), 20);
+    /// # drop(configuration);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn linear(bucket_width: Duration, buckets: usize) -> Self {
         assert!(
@@ -49,6 +63,18 @@ impl HistogramConfiguration {
     }
 
     /// Buckets whose width grows with the times in them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::{HistogramConfiguration, LogHistogram};
+    ///
+    /// # fn main() {
+    /// let configuration = HistogramConfiguration::log(LogHistogram::default());
+    /// # drop(configuration);
+    /// # }
+    /// ```
     pub fn log(configuration: impl Into<LogHistogram>) -> Self {
         Self(Scale::Log(configuration.into()))
     }
@@ -92,6 +118,23 @@ impl Default for HistogramConfiguration {
 /// The first bucket has all shorter times, the last all longer ones. In between,
 /// the buckets are those of an [H2 histogram](https://h2histogram.org). By
 /// default there are 119: four to each power of two, from 96 ns to 68.7 s.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::runtime::LogHistogram;
+/// use std::time::Duration;
+///
+/// # fn main() {
+/// let histogram = LogHistogram::builder()
+///     .min_value(Duration::from_micros(1))
+///     .max_value(Duration::from_secs(1))
+///     .max_error(0.1)
+///     .build();
+/// assert!(histogram.max_value() >= 1_000_000_000);
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogHistogram {
     /// Each power of two has as many buckets as this power of it.
@@ -103,11 +146,45 @@ pub struct LogHistogram {
 
 impl LogHistogram {
     /// What to build one with.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::LogHistogram;
+    /// use std::time::Duration;
+    ///
+    /// # fn main() {
+    /// let histogram = LogHistogram::builder()
+    ///     .min_value(Duration::from_micros(1))
+    ///     .max_value(Duration::from_secs(1))
+    ///     .max_error(0.1)
+    ///     .build();
+    /// assert!(histogram.max_value() >= 1_000_000_000);
+    /// # }
+    /// ```
     pub fn builder() -> LogHistogramBuilder {
         LogHistogramBuilder::default()
     }
 
     /// The time in nanoseconds from which on all times are in the last bucket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::LogHistogram;
+    /// use std::time::Duration;
+    ///
+    /// # fn main() {
+    /// let histogram = LogHistogram::builder()
+    ///     .min_value(Duration::from_micros(1))
+    ///     .max_value(Duration::from_secs(1))
+    ///     .max_error(0.1)
+    ///     .build();
+    /// assert!(histogram.max_value() >= 1_000_000_000);
+    /// # }
+    /// ```
     pub fn max_value(&self) -> u64 {
         self.start(self.buckets - 1)
     }
@@ -165,6 +242,23 @@ impl LogHistogramBuilder {
     /// # Panics
     ///
     /// If it is not between 0 and 1.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::LogHistogram;
+    /// use std::time::Duration;
+    ///
+    /// # fn main() {
+    /// let histogram = LogHistogram::builder()
+    ///     .min_value(Duration::from_micros(1))
+    ///     .max_value(Duration::from_secs(1))
+    ///     .max_error(0.1)
+    ///     .build();
+    /// assert!(histogram.max_value() >= 1_000_000_000);
+    /// # }
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn max_error(mut self, max_error: f64) -> Self {
@@ -183,6 +277,19 @@ impl LogHistogramBuilder {
     /// # Panics
     ///
     /// If `precision` is above 10.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::LogHistogram;
+    ///
+    /// # fn main() {
+    /// // Eight buckets for each power of two.
+    /// let histogram = LogHistogram::builder().precision_exact(3).build();
+    /// # drop(histogram);
+    /// # }
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn precision_exact(mut self, precision: u32) -> Self {
@@ -195,6 +302,23 @@ impl LogHistogramBuilder {
     }
 
     /// Sets the time up to which the first bucket may reach. Default: 100 ns.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::LogHistogram;
+    /// use std::time::Duration;
+    ///
+    /// # fn main() {
+    /// let histogram = LogHistogram::builder()
+    ///     .min_value(Duration::from_micros(1))
+    ///     .max_value(Duration::from_secs(1))
+    ///     .max_error(0.1)
+    ///     .build();
+    /// assert!(histogram.max_value() >= 1_000_000_000);
+    /// # }
+    /// ```
     #[must_use]
     pub fn min_value(mut self, time: Duration) -> Self {
         self.min_value = time;
@@ -207,6 +331,23 @@ impl LogHistogramBuilder {
     /// # Panics
     ///
     /// If it is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::LogHistogram;
+    /// use std::time::Duration;
+    ///
+    /// # fn main() {
+    /// let histogram = LogHistogram::builder()
+    ///     .min_value(Duration::from_micros(1))
+    ///     .max_value(Duration::from_secs(1))
+    ///     .max_error(0.1)
+    ///     .build();
+    /// assert!(histogram.max_value() >= 1_000_000_000);
+    /// # }
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn max_value(mut self, time: Duration) -> Self {
@@ -223,6 +364,19 @@ impl LogHistogramBuilder {
     /// # Errors
     ///
     /// If it has more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::LogHistogram;
+    ///
+    /// # fn main() {
+    /// assert!(LogHistogram::builder().max_buckets(200).is_ok());
+    /// let error = LogHistogram::builder().max_buckets(2).unwrap_err();
+    /// println!("{error}");
+    /// # }
+    /// ```
     pub fn max_buckets(
         &mut self,
         max_buckets: usize,
@@ -238,6 +392,23 @@ impl LogHistogramBuilder {
 
     /// The histogram. If its longest time is not above its shortest, it has two
     /// buckets.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::LogHistogram;
+    /// use std::time::Duration;
+    ///
+    /// # fn main() {
+    /// let histogram = LogHistogram::builder()
+    ///     .min_value(Duration::from_micros(1))
+    ///     .max_value(Duration::from_secs(1))
+    ///     .max_error(0.1)
+    ///     .build();
+    /// assert!(histogram.max_value() >= 1_000_000_000);
+    /// # }
+    /// ```
     pub fn build(&self) -> LogHistogram {
         let precision = self.precision;
         let max = nanos(self.max_value);
@@ -263,6 +434,19 @@ impl From<LogHistogramBuilder> for LogHistogram {
 }
 
 /// Why a histogram cannot be built.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::runtime::LogHistogram;
+///
+/// # fn main() {
+/// assert!(LogHistogram::builder().max_buckets(200).is_ok());
+/// let error = LogHistogram::builder().max_buckets(2).unwrap_err();
+/// println!("{error}");
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum InvalidHistogramConfiguration {
     /// It would have more buckets than it may.

@@ -24,6 +24,23 @@ impl<T> Sender<T> {
     ///
     /// The message is lost with the future if that is dropped first. The place in
     /// the line is lost too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc::{self, error::SendTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// /// Gives a message up after a second.
+    /// async fn offer(sender: &mpsc::Sender<u32>, message: u32) -> bool {
+    ///     match sender.send_timeout(message, Duration::from_secs(1)).await {
+    ///         Ok(()) => true,
+    ///         Err(SendTimeoutError::Timeout(_) | SendTimeoutError::Closed(_)) => false,
+    ///     }
+    /// }
+    /// # fn main() {}
+    /// ```
     pub async fn send_timeout(
         &self,
         message: T,
