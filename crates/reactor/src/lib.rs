@@ -68,7 +68,6 @@ mod state;
 mod table;
 mod waiters;
 
-pub use context::EnterGuard;
 pub use error::is_shut_down;
 pub use handle::Handle;
 pub use interest::Interest;

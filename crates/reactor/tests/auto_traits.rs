@@ -1,7 +1,7 @@
 //! Which threads may hold and share what.
 #![cfg(not(raddle_loom))]
 
-use raddle_reactor::{EnterGuard, Handle, Interest, Reactor, Ready, ReadyEvent, Registration};
+use raddle_reactor::{Handle, Interest, Reactor, Ready, ReadyEvent, Registration};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 assert_impl_all!(Handle: Send, Sync, Unpin, Clone);
@@ -14,9 +14,6 @@ assert_impl_all!(ReadyEvent: Send, Sync);
 // One thread at a time waits for events.
 assert_impl_all!(Reactor: Send, Unpin);
 assert_not_impl_any!(Reactor: Clone);
-
-// What is current is so on a thread.
-assert_not_impl_any!(EnterGuard<'static>: Send);
 
 /// The assertions above are made by the compiler.
 #[test]

@@ -4,6 +4,7 @@
 use std::panic::catch_unwind;
 
 use raddle_reactor::{Handle, Reactor};
+use raddle_std::current::{self, One};
 
 #[test]
 fn guards_nest_and_hide() {
@@ -13,7 +14,7 @@ fn guards_nest_and_hide() {
     let outer = handle.enter();
     assert!(Handle::try_current().is_some());
     {
-        let _none = Handle::enter_none();
+        let _none = current::enter(One(None::<Handle>));
         let panic = catch_unwind(|| drop(Handle::current())).expect_err("there is no reactor");
         assert!(panic.is::<&str>() || panic.is::<String>());
         let _inner = handle.enter();

@@ -1,11 +1,11 @@
 //! Which worker and which scheduler the calling thread belongs to.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
-use raddle_std::NotSend;
+use raddle_std::current::{self, Frame};
 
 use crate::handle::Handle;
 use crate::id::Id;
@@ -16,8 +16,7 @@ use crate::worker::{Core, Worker};
 struct Context {
     /// The worker that this thread is running.
     worker: Cell<*const Core>,
-    /// The scheduler of the innermost [`Handle::enter`], whose handle `HANDLE`
-    /// is.
+    /// The scheduler whose handle is [current].
     current: Cell<Option<Id>>,
     /// The worker whose loop this thread runs, also after it was displaced from
     /// it; null while it is pinned to it.
@@ -45,7 +44,6 @@ raddle_std::thread_local! {
         left: Cell::new(None),
         blocking: Cell::new(Blocking::No),
     };
-    static HANDLE: RefCell<Option<Handle>> = RefCell::new(None);
 }
 
 /// The worker that the calling thread is running.
@@ -104,24 +102,6 @@ pub(crate) fn is_at_post_of(scheduler: Id) -> bool {
         post.is_some_and(|worker| worker.core().scheduler == scheduler)
             || context.left.get() == Some(scheduler)
     })
-}
-
-/// The scheduler that was entered last.
-pub(crate) fn current_handle() -> Option<Handle> {
-    HANDLE
-        .try_with(|handle| handle.borrow().clone())
-        .ok()
-        .flatten()
-}
-
-/// Lends the scheduler that was entered last, if there is one, to a function
-/// that enters none.
-#[inline]
-pub(crate) fn with_handle<R>(f: impl FnOnce(&Handle) -> Option<R>) -> Option<R> {
-    HANDLE
-        .try_with(|handle| handle.borrow().as_ref().and_then(f))
-        .ok()
-        .flatten()
 }
 
 /// Runs code as a worker until the guard is dropped.
@@ -241,48 +221,41 @@ impl Left {
     }
 }
 
-/// Makes `handle` the current scheduler until the guard is dropped.
-pub(crate) fn enter_handle(handle: &Handle) -> EnterGuard<'_> {
+/// Makes a scheduler current, and what else the frame offers.
+pub(crate) fn enter<'a>(frame: impl Frame) -> EnterGuard<'a> {
+    let entered = current::enter(frame);
+    refresh_current();
     EnterGuard {
-        _outer: Outer {
-            handle: set_handle(Some(handle.clone())),
-            thread: PhantomData,
-        },
-        entered: PhantomData,
+        _entered: entered,
+        _refresh: Refresh,
     }
 }
 
-/// Sets the current scheduler and returns the former. While the thread ends
-/// there may be no place for one any more; then there is none.
-fn set_handle(handle: Option<Handle>) -> Option<Handle> {
-    HANDLE
-        .try_with(|current| {
-            let id = handle.as_ref().map(Handle::id);
-            CONTEXT.with(|context| context.current.set(id));
-            current.replace(handle)
-        })
-        .ok()
-        .flatten()
+/// Whether this is the scheduler that was entered last.
+pub(crate) fn is_current(scheduler: Id) -> bool {
+    let current = CONTEXT.try_with(|context| context.current.get());
+    current.is_ok_and(|current| current == Some(scheduler))
+}
+
+fn refresh_current() {
+    let id = current::with(Handle::id);
+    // While the thread ends there may be no place for it any more.
+    let _ = CONTEXT.try_with(|context| context.current.set(id));
 }
 
 /// The scope of [`Handle::enter`]: when it is dropped, the scheduler that was
 /// current before is so again. Guards are to be dropped in the reverse order.
 pub struct EnterGuard<'a> {
-    _outer: Outer,
-    entered: PhantomData<&'a Handle>,
+    // Dropped before the other.
+    _entered: current::EnterGuard<'a>,
+    _refresh: Refresh,
 }
 
-/// What was current before. It borrows nothing, so that the scheduler may be
-/// ended while a guard is still there to be dropped.
-struct Outer {
-    handle: Option<Handle>,
-    /// Bound to its thread.
-    thread: NotSend,
-}
+struct Refresh;
 
-impl Drop for Outer {
+impl Drop for Refresh {
     fn drop(&mut self) {
-        drop(set_handle(self.handle.take()));
+        refresh_current();
     }
 }
 

@@ -4,11 +4,10 @@ use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Mutex, Rank};
-use raddle_std::thread::{self, Thread};
+use raddle_std::thread::{self, Notify, ThreadWaker};
 
 use crate::config::Config;
 use crate::context::{self, Blocking};
@@ -36,45 +35,23 @@ struct Seat {
     waiting: Vec<Arc<Signal>>,
 }
 
-/// Wakes a thread that blocks on a future, wherever it blocks.
-struct Signal {
-    thread: Thread,
-    handle: Handle,
-    woken: AtomicBool,
-}
+/// Wakes a thread that blocks on a future: in the parker of the worker if it has that, or
+/// without, on its own. Which of the two may change just now, so it wakes both.
+type Signal = ThreadWaker<Call>;
 
-impl Wake for Signal {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
+/// A call of `block_on`.
+struct Call(Handle);
 
-    fn wake_by_ref(self: &Arc<Self>) {
-        // ORDERING: Release pairs with `is_woken`.
-        if !self.woken.swap(true, Ordering::Release) {
-            // The thread blocks with the worker, in its parker, or without, on
-            // its own. Which of the two may change just now, so wake both.
-            self.handle.shared().unpark(0);
-            self.thread.unpark();
-        }
+impl Notify for Call {
+    fn notify(&self) {
+        self.0.shared().unpark(0);
     }
 }
 
-impl Signal {
-    fn take_woken(&self) -> bool {
-        // ORDERING: Acquire pairs with `wake_by_ref`: the poll that follows
-        // sees what the waker wrote before.
-        self.is_woken() && self.woken.swap(false, Ordering::Acquire)
-    }
-
-    fn is_woken(&self) -> bool {
-        // ORDERING: a hint; `take_woken` swaps, and the parker's token makes
-        // sure that a wake after this look ends the park.
-        self.woken.load(Ordering::Relaxed)
-    }
-
+impl Call {
     /// Polls the future, unless a task's panic has ended the scheduler.
     fn poll<F: Future>(&self, future: Pin<&mut F>, cx: &mut Context<'_>) -> Polled<F::Output> {
-        let shared = self.handle.shared();
+        let shared = self.0.shared();
         if shared.has_fatal_panic() {
             return Polled::Ended;
         }
@@ -139,12 +116,8 @@ impl CurrentThread {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::AsWorker);
-        let _handle = self.handle.enter();
-        let signal = Arc::new(Signal {
-            thread: thread::current(),
-            handle: self.handle.clone(),
-            woken: AtomicBool::new(true),
-        });
+        let _handle = self.handle.enter_once();
+        let signal = Arc::new(ThreadWaker::new(true, Call(self.handle.clone())));
         let waker = Waker::from(signal.clone());
         let _woken = self.handle.shared().wake_by_panic(&waker);
         let mut cx = Context::from_waker(&waker);
@@ -189,7 +162,7 @@ impl Turn<'_> {
         while !self.sit() {
             // CHECK: a wake of the future, which this call polls without the seat.
             if self.signal.take_woken() {
-                match self.signal.poll(future.as_mut(), cx) {
+                match self.signal.place().poll(future.as_mut(), cx) {
                     Polled::Pending => {}
                     Polled::Ready(output) => return Some(output),
                     Polled::Ended => return None,
@@ -211,7 +184,7 @@ impl Turn<'_> {
         let mut before_future = 0;
         loop {
             if before_future == 0 && self.signal.take_woken() {
-                match self.signal.poll(future.as_mut(), cx) {
+                match self.signal.place().poll(future.as_mut(), cx) {
                     Polled::Pending => {}
                     Polled::Ready(output) => return Some(output),
                     Polled::Ended => return None,
@@ -255,7 +228,7 @@ impl Turn<'_> {
 /// panic is dropped instead, and the tasks with it.
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        if self.signal.handle.shared().has_fatal_panic() {
+        if self.signal.place().0.shared().has_fatal_panic() {
             // Those that wait for the seat have been woken to see why it is
             // empty.
             self.worker = None;
@@ -273,7 +246,7 @@ impl Drop for Turn<'_> {
         };
         drop(seat);
         if let Some(next) = next {
-            next.thread.unpark();
+            next.unpark();
         }
     }
 }

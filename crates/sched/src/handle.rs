@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::future::Future;
+use std::pin::pin;
+use std::task::{Poll, ready};
 
+use raddle_std::current::{self, Frame, One};
 use raddle_std::sync::Arc;
+use raddle_std::thread;
 use raddle_task::JoinHandle;
 
-use crate::block_on;
 use crate::context::{self, Blocking, EnterGuard};
 use crate::id::Id;
 use crate::metrics::Metrics;
@@ -78,13 +81,24 @@ impl Handle {
 
     /// The scheduler that the calling thread has entered last, if any.
     pub fn try_current() -> Option<Self> {
-        context::current_handle()
+        current::get()
     }
 
     /// Makes this the current scheduler of the calling thread, until the guard
     /// is dropped.
     pub fn enter(&self) -> EnterGuard<'_> {
-        context::enter_handle(self)
+        context::enter(One(Some(self.clone())))
+    }
+
+    /// As [`enter`](Self::enter), with what else `frame` offers: a runtime makes its scheduler,
+    /// drivers and timers current by one frame. The frame must offer this handle.
+    pub fn enter_as(&self, frame: impl Frame) -> EnterGuard<'_> {
+        context::enter(frame)
+    }
+
+    /// Makes this the current scheduler, unless it is already.
+    pub(crate) fn enter_once(&self) -> Option<EnterGuard<'_>> {
+        (!context::is_current(self.id())).then(|| self.enter())
     }
 
     /// Spawns a task: onto the worker that calls this, or through the
@@ -165,8 +179,20 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::BesideWorkers);
-        let _handle = self.enter();
-        block_on::block_on(&self.shared, future).unwrap_or_else(|| panics::end_block_on())
+        let _handle = self.enter_once();
+        let shared = &self.shared;
+        let mut future = pin!(future);
+        let mut woken = None;
+        let output = thread::block_on(|cx| {
+            woken.get_or_insert_with(|| shared.wake_by_panic(cx.waker()));
+            if shared.has_fatal_panic() {
+                return Poll::Ready(None);
+            }
+            let output = ready!(raddle_coop::budget(|| future.as_mut().poll(cx)));
+            // What the future waited for may have been the task that panicked.
+            Poll::Ready((!shared.has_fatal_panic()).then_some(output))
+        });
+        output.unwrap_or_else(|| panics::end_block_on())
     }
 
     /// The scheduler's worker that the calling thread is running, if any.
@@ -232,7 +258,7 @@ where
     F::Output: Send + 'static,
 {
     let mut future = Some(future);
-    let spawned = context::with_handle(|handle| {
+    let spawned = current::with(|handle: &Handle| {
         let shared = handle.part_for_spawn();
         if shared.has_task_hooks || shared.is_closed() {
             return None;
@@ -246,7 +272,7 @@ where
         };
         Some((join, rest))
     });
-    match spawned {
+    match spawned.flatten() {
         Some((join, None)) => join,
         Some((join, Some(Rest::Wake(shared, worker)))) => {
             shared.wake(worker);

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod block_on;
 mod config;
 mod context;
 mod current_thread;

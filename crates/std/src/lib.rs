@@ -23,8 +23,10 @@
 #![cfg_attr(not(raddle_loom), doc = "\n# Example\n")]
 #![cfg_attr(not(raddle_loom), doc = include_str!("../README.md"))]
 
+mod block_on;
 mod contain;
 mod count;
+pub mod current;
 #[cfg(raddle_loom)]
 mod loom;
 #[cfg(not(raddle_loom))]
@@ -73,6 +75,7 @@ pub mod cell {
 
 /// Threads, and blocking one until another wakes it.
 pub mod thread {
+    pub use crate::block_on::{Notify, ThreadWaker, block_on};
     pub use crate::imp::thread::{
         Builder, JoinHandle, Thread, ThreadId, current, current_id, park, park_timeout, spawn,
         yield_now,

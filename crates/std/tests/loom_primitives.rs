@@ -1,13 +1,14 @@
-//! Models of what the model build adds to loom.
+//! Models of what the model build adds to loom, and of what this crate builds on it.
 #![cfg(raddle_loom)]
 
 use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;
+use std::task::Poll;
 use std::time::Duration;
 
 use raddle_std::cell::UnsafeCell;
-use raddle_std::model;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_std::model::{self, Model};
+use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_std::sync::{Arc, Condvar, Mutex};
 use raddle_std::thread;
 
@@ -196,5 +197,37 @@ fn canary_a_refused_lock_is_not_held() {
         let other = thread::spawn(move || theirs.count());
         shared.count();
         other.join().unwrap();
+    });
+}
+
+/// Nothing but the wake orders what is written before it with the poll after
+/// it. Of two wakes the second finds the mark of the first, and must be answered
+/// all the same.
+#[test]
+fn a_wake_publishes_what_was_done_before_it() {
+    Model::new().preemptions(3).check(|| {
+        let flags: [Arc<AtomicBool>; 2] = std::array::from_fn(|_| Arc::default());
+        let mut threads = Vec::new();
+        thread::block_on(|cx| {
+            if threads.is_empty() {
+                for flag in flags.clone() {
+                    let waker = cx.waker().clone();
+                    threads.push(thread::spawn(move || {
+                        // ORDERING: the wake's, which this is about.
+                        flag.store(true, Ordering::Relaxed);
+                        waker.wake();
+                    }));
+                }
+            }
+            // ORDERING: the wake's, which this is about.
+            if flags.iter().all(|flag| flag.load(Ordering::Relaxed)) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
     });
 }

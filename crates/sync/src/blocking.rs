@@ -1,32 +1,8 @@
 //! Waiting with a whole thread, for callers outside of any executor.
 
 use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
 
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::thread::{self, Thread};
-
-/// Wakes the thread that waits.
-struct ThreadWaker {
-    thread: Thread,
-    /// Set by the first wake after a poll; cleared by the thread before the
-    /// next. `unpark` alone would be lost to a future that parks for itself.
-    woken: AtomicBool,
-}
-
-impl Wake for ThreadWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        // ORDERING: Release pairs with the swap in `block_on`.
-        if !self.woken.swap(true, Ordering::Release) {
-            self.thread.unpark();
-        }
-    }
-}
+use raddle_std::thread;
 
 /// Polls the future on this thread until it is ready, and sleeps in between.
 ///
@@ -43,20 +19,5 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
          spawn_blocking or block_in_place"
     );
     let mut future = pin!(future);
-    let signal = Arc::new(ThreadWaker {
-        thread: thread::current(),
-        woken: AtomicBool::new(false),
-    });
-    let waker = Waker::from(signal.clone());
-    let mut cx = Context::from_waker(&waker);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-            return output;
-        }
-        // ORDERING: Acquire pairs with the Release of `wake_by_ref`: the poll
-        // sees what the waker wrote before.
-        while !signal.woken.swap(false, Ordering::Acquire) {
-            thread::park();
-        }
-    }
+    thread::block_on(|cx| future.as_mut().poll(cx))
 }

@@ -1,20 +1,14 @@
-//! The locks and the barrier, and a thread that waits for a future, in all
-//! interleavings. The cells in them tell a model who reaches the value; a
-//! wake-up that is lost is a deadlock.
+//! The locks and the barrier in all interleavings. The cells in them tell a model who reaches
+//! the value; a wake-up that is lost is a deadlock.
 #![cfg(raddle_loom)]
 
-#[path = "../src/blocking.rs"]
-mod blocking;
 mod locks;
 
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 
 use locks::{block_on, poll};
 use raddle_std::cell::UnsafeCell;
 use raddle_std::model::{self, Model};
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::thread;
 use raddle_sync::{Barrier, Mutex, RwLock};
 
@@ -144,38 +138,6 @@ fn who_leaves_a_barrier_stays_counted() {
         // Whoever came second led, whether or not the other had left by then.
         assert_ne!(led, met);
         assert!(met || poll(&mut wait).is_ready());
-    });
-}
-
-/// Nothing but the wake orders what is written before it with the poll after
-/// it. Of two wakes the second finds the mark of the first, and must be answered
-/// all the same.
-#[test]
-fn a_wake_publishes_what_was_done_before_it() {
-    Model::new().preemptions(3).check(|| {
-        let flags: [Arc<AtomicBool>; 2] = std::array::from_fn(|_| Arc::default());
-        let mut threads = Vec::new();
-        blocking::block_on(poll_fn(|cx| {
-            if threads.is_empty() {
-                for flag in flags.clone() {
-                    let waker = cx.waker().clone();
-                    threads.push(thread::spawn(move || {
-                        // ORDERING: the wake's, which this is about.
-                        flag.store(true, Ordering::Relaxed);
-                        waker.wake();
-                    }));
-                }
-            }
-            // ORDERING: the wake's, which this is about.
-            if flags.iter().all(|flag| flag.load(Ordering::Relaxed)) {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        }));
-        for thread in threads {
-            thread.join().unwrap();
-        }
     });
 }
 

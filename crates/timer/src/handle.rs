@@ -1,26 +1,55 @@
 //! The way to the timers: cloned freely, and entered on a thread.
 
-use std::cell::RefCell;
-use std::marker::PhantomData;
+use std::cell::Cell;
+use std::fmt;
 use std::time::Duration;
 
-use raddle_std::NotSend;
+use raddle_std::current::{self, EnterGuard, One};
 use raddle_std::sync::Arc;
 
 use crate::instant::Instant;
 use crate::shard::Shard;
 
-raddle_std::thread_local! {
-    static CURRENT: RefCell<Option<Current>> = RefCell::new(None);
-}
-
-/// What is current on a thread.
-#[derive(Debug)]
-struct Current {
+/// A handle as it is current on a thread: what a [`Frame`](current::Frame) offers of the timers.
+///
+/// ```
+/// use std::sync::Arc;
+/// use raddle_std::current::{self, Frame, Request};
+/// use raddle_timer::{CurrentHandle, Handle, Timers};
+///
+/// struct Owned(CurrentHandle);
+///
+/// impl Frame for Owned {
+///     fn provide<'a>(&'a self, request: &mut Request<'a>) {
+///         request.offer(|| Some(&self.0));
+///     }
+/// }
+///
+/// let timers = Timers::new(Arc::new(|| {}));
+/// let _entered = current::enter(Owned(CurrentHandle::new(timers.handle())));
+/// assert!(Handle::try_current().is_some());
+/// ```
+pub struct CurrentHandle {
     handle: Handle,
     /// A clone that a timer of this thread has left behind for the next, so that
     /// one that comes and goes does not touch the reference count.
-    spare: Option<Handle>,
+    spare: Cell<Option<Handle>>,
+}
+
+impl CurrentHandle {
+    /// What makes `handle` current.
+    pub fn new(handle: Handle) -> Self {
+        Self {
+            handle,
+            spare: Cell::new(None),
+        }
+    }
+}
+
+impl fmt::Debug for CurrentHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CurrentHandle").field(&self.handle).finish()
+    }
 }
 
 /// Reaches the [`Timers`](crate::Timers) it was taken from.
@@ -31,37 +60,6 @@ struct Current {
 /// same shard. A handle outlives its timers without harm.
 #[derive(Clone, Debug)]
 pub struct Handle(Arc<Shard>);
-
-/// Keeps a [`Handle`] current on this thread until it is dropped, and then
-/// restores the one that was current before.
-#[derive(Debug)]
-#[must_use = "the handle stays current only as long as the guard lives"]
-pub struct EnterGuard<'a> {
-    _former: Former,
-    /// Borrowed as in the other layers.
-    _handle: PhantomData<&'a Handle>,
-}
-
-impl EnterGuard<'_> {
-    fn restoring(current: Option<Current>) -> Self {
-        EnterGuard {
-            _former: Former {
-                current,
-                _not_send: PhantomData,
-            },
-            _handle: PhantomData,
-        }
-    }
-}
-
-/// What was current before. It borrows nothing, so that an owner may be ended
-/// while a guard is still there to be dropped.
-#[derive(Debug)]
-struct Former {
-    current: Option<Current>,
-    /// Belongs to its thread.
-    _not_send: NotSend,
-}
 
 /// Keeps a stopped clock where it is, but for
 /// [`advance`](Handle::advance), until it is dropped.
@@ -89,13 +87,11 @@ impl Handle {
     #[track_caller]
     #[inline]
     pub(crate) fn lend() -> Self {
-        let handle = CURRENT.try_with(|current| {
-            let mut current = current.borrow_mut();
-            let current = current.as_mut()?;
+        let handle = current::with(|current: &CurrentHandle| {
             let spare = current.spare.take();
-            Some(spare.unwrap_or_else(|| current.handle.clone()))
+            spare.unwrap_or_else(|| current.handle.clone())
         });
-        match handle.ok().flatten() {
+        match handle {
             Some(handle) => handle,
             None => no_timers(),
         }
@@ -105,15 +101,17 @@ impl Handle {
     #[inline]
     pub(crate) fn give_back(self) {
         let mut handle = Some(self);
-        let _ = CURRENT.try_with(|current| {
-            if let Some(current) = current.borrow_mut().as_mut()
-                && current.spare.is_none()
-                && let Some(kept) = handle.take_if(|handle| current.handle.is(handle))
+        current::with(|current: &CurrentHandle| {
+            if handle
+                .as_ref()
+                .is_some_and(|handle| current.handle.is(handle))
             {
-                current.spare = Some(kept);
+                // One that was there already is dropped below, as this would be.
+                handle = current.spare.replace(handle.take());
             }
         });
-        // Otherwise it is dropped here, after the borrow has ended.
+        // Otherwise it is dropped here, after the stack is free.
+        drop(handle);
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -127,17 +125,11 @@ impl Handle {
 
     /// Makes this the current handle of the calling thread. On one that is
     /// ending it may do nothing.
+    ///
+    /// An owner of several layers enters them in one [`Frame`](current::Frame), which offers a
+    /// [`CurrentHandle`].
     pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard::restoring(replace_current(Some(Current {
-            handle: self.clone(),
-            spare: None,
-        })))
-    }
-
-    /// Leaves the calling thread without a current handle until the guard is
-    /// dropped: for an owner without timers inside one that has some.
-    pub fn enter_none() -> EnterGuard<'static> {
-        EnterGuard::restoring(replace_current(None))
+        current::enter(One(Some(CurrentHandle::new(self.clone()))))
     }
 
     /// The handle that is current on this thread.
@@ -233,27 +225,10 @@ impl Handle {
     }
 }
 
-impl Drop for Former {
-    fn drop(&mut self) {
-        // What was current is dropped after the borrow has ended.
-        drop(replace_current(self.current.take()));
-    }
-}
-
-/// Exchanges the current handle. While a thread ends its variables may be
-/// gone; then it has no current handle, and is given none.
-fn replace_current(current: Option<Current>) -> Option<Current> {
-    CURRENT
-        .try_with(|cell| cell.replace(current))
-        .ok()
-        .flatten()
-}
-
 /// Gives `f` the current handle, if there is one. `f` must not enter another.
 #[inline]
 pub(crate) fn with_current<R>(f: impl FnOnce(&Handle) -> R) -> Option<R> {
-    let result = CURRENT.try_with(|current| Some(f(&current.borrow().as_ref()?.handle)));
-    result.ok().flatten()
+    current::with(|current: &CurrentHandle| f(&current.handle))
 }
 
 #[cold]

@@ -24,7 +24,7 @@ mod timers;
 )]
 mod wheel;
 
-pub use handle::{ClockHold, EnterGuard, Handle};
+pub use handle::{ClockHold, CurrentHandle, Handle};
 pub use instant::Instant;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use sleep::{Sleep, sleep, sleep_until};

@@ -9,8 +9,10 @@ use std::pin::pin;
 use std::task::Waker;
 use std::time::Duration;
 
+use raddle_std::current::{self, One};
 use raddle_timer::{
-    Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until, timeout,
+    CurrentHandle, Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until,
+    timeout,
 };
 use support::{Driver, ms, poll};
 
@@ -46,7 +48,7 @@ fn guards_nest() {
     }
     assert_eq!(Instant::now(), first.handle.now());
     {
-        let _none = Handle::enter_none();
+        let _none = current::enter(One(None::<CurrentHandle>));
         assert!(Handle::try_current().is_none());
         let _inner = second.handle.enter();
         assert_eq!(Instant::now(), second.handle.now());

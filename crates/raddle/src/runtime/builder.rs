@@ -15,7 +15,7 @@ use std::io;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use crate::runtime::context::{Inside, Layers};
+use crate::runtime::context::{self, Inside};
 use crate::runtime::driver::{self, Driver};
 use crate::runtime::handle::Inner;
 use crate::runtime::random::Random;
@@ -586,7 +586,7 @@ impl Builder {
             around_worker: Some(self.around(&Arc::downgrade(inner), |handle, worker, run| {
                 let scheduler = &handle.inner.scheduler;
                 scheduler.get_or_init(raddle_sched::Handle::current);
-                let _layers = Layers::enter_worker(handle, worker);
+                let _entered = context::enter_worker(handle, worker);
                 let random = handle.inner.random.as_ref();
                 let _random = random.map(|random| random.enter_worker(worker));
                 run();

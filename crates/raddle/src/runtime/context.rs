@@ -4,28 +4,25 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 
-use raddle_std::NotSend;
+use raddle_std::current::{self, Frame, Request};
+use raddle_timer::CurrentHandle;
 
-use crate::runtime::{Handle, TryCurrentError, reactor};
+use crate::runtime::{Handle, TryCurrentError};
 use crate::task::LocalEnterGuard;
 
 raddle_std::thread_local! {
-    static CURRENT: RefCell<Option<Handle>> = RefCell::new(None);
     /// The guards of the local sets that this thread has entered by an [`EnterGuard`].
     static LOCALS: RefCell<Vec<LocalEnterGuard>> = RefCell::new(Vec::new());
-    /// How many guards of `enter` this thread has.
-    static DEPTH: Cell<usize> = Cell::new(0);
     /// How many runs of a runtime this thread is inside of.
     static INSIDE: Cell<usize> = Cell::new(0);
 }
 
 /// The handle that was entered last.
 pub(crate) fn current() -> Result<Handle, TryCurrentError> {
-    match CURRENT.try_with(|current| current.borrow().clone()) {
-        Ok(Some(handle)) => Ok(handle),
-        Ok(None) => Err(TryCurrentError::missing_context()),
-        Err(_) => Err(TryCurrentError::thread_local_destroyed()),
-    }
+    current::get().ok_or_else(|| match current::depth() {
+        Some(_) => TryCurrentError::missing_context(),
+        None => TryCurrentError::thread_local_destroyed(),
+    })
 }
 
 /// The number, from 0, of the worker of the current runtime that the calling
@@ -74,17 +71,16 @@ pub fn worker_index() -> Option<usize> {
 pub struct EnterGuard<'a> {
     // Checked before anything is restored.
     _order: Order,
-    _scheduler: raddle_sched::EnterGuard<'a>,
-    _layers: Layers<'a>,
+    _entered: raddle_sched::EnterGuard<'a>,
     _local: Option<EnteredLocal>,
 }
 
 impl<'a> EnterGuard<'a> {
     pub(crate) fn new(handle: &'a Handle) -> Self {
+        let entered = enter(handle);
         Self {
-            _order: Order::next(),
-            _scheduler: handle.scheduler().enter(),
-            _layers: Layers::enter(handle),
+            _order: Order(current::depth()),
+            _entered: entered,
             _local: None,
         }
     }
@@ -96,26 +92,14 @@ impl<'a> EnterGuard<'a> {
     }
 }
 
-/// How many guards of the thread were alive when this one was made.
-struct Order(usize);
-
-impl Order {
-    fn next() -> Self {
-        let depth = DEPTH.with(Cell::get);
-        DEPTH.with(|cell| cell.set(depth + 1));
-        Self(depth)
-    }
-}
+/// How many frames the thread had entered when the guard was made, its own included.
+struct Order(Option<usize>);
 
 impl Drop for Order {
     fn drop(&mut self) {
         // A thread that ends drops what it has left in any order.
-        let Ok(depth) = DEPTH.try_with(Cell::get) else {
-            return;
-        };
-        if depth == self.0 + 1 {
-            DEPTH.with(|cell| cell.set(self.0));
-        } else if !std::thread::panicking() {
+        let depth = current::depth();
+        if depth.is_some() && depth != self.0 && !std::thread::panicking() {
             panic!(
                 "guards of Runtime::enter were dropped out of order; \
                  drop them in the reverse order of their making"
@@ -148,65 +132,39 @@ impl fmt::Debug for EnterGuard<'_> {
     }
 }
 
-/// An [`EnterGuard`] for all but the scheduler, which enters itself on its
-/// workers.
-pub(crate) struct Layers<'a> {
-    // A runtime without them hides those of an outer one, whose driver may
-    // never run again while this thread waits.
-    _reactor: reactor::EnterGuard<'a>,
-    _timers: raddle_timer::EnterGuard<'a>,
-    _former: Former,
+/// What a runtime makes current: itself, and the handles of its layers. A runtime without sockets
+/// or timers hides those of an outer one, whose driver may never run again while this thread
+/// waits.
+struct Entered {
+    runtime: Handle,
+    worker: usize,
+    timers: Option<CurrentHandle>,
 }
 
-/// What was current before. It borrows nothing, so that the runtime may be shut
-/// down while a guard is still there to be dropped.
-struct Former {
-    handle: Option<Handle>,
-    /// Belongs to the thread whose variables it restores.
-    _thread: NotSend,
-}
-
-impl<'a> Layers<'a> {
-    /// On a worker of the runtime its sockets and timers become current,
-    /// elsewhere those of worker 0.
-    pub(crate) fn enter(handle: &'a Handle) -> Self {
-        let worker = handle.scheduler().current_worker();
-        Self::enter_worker(handle, worker.unwrap_or(0))
-    }
-
-    pub(crate) fn enter_worker(handle: &'a Handle, worker: usize) -> Self {
-        let driver = handle.driver(worker);
-        Self {
-            _reactor: match &driver.reactor {
-                Some(reactor) => reactor.enter(),
-                None => reactor::Handle::enter_none(),
-            },
-            _timers: match &driver.timers {
-                Some(timers) => timers.enter(),
-                None => raddle_timer::Handle::enter_none(),
-            },
-            _former: Former {
-                handle: replace_current(Some(handle.clone())),
-                _thread: PhantomData,
-            },
-        }
+impl Frame for Entered {
+    fn provide<'a>(&'a self, request: &mut Request<'a>) {
+        request
+            .offer(|| Some(self.runtime.scheduler()))
+            .offer(|| self.timers.as_ref())
+            .offer(|| self.runtime.driver(self.worker).reactor.as_ref())
+            .offer(|| Some(&self.runtime));
     }
 }
 
-impl Drop for Former {
-    fn drop(&mut self) {
-        // What was current is dropped after the borrow.
-        drop(replace_current(self.handle.take()));
-    }
+/// Makes a runtime current. On a worker of the runtime its sockets and timers become current,
+/// elsewhere those of worker 0.
+pub(crate) fn enter(handle: &Handle) -> raddle_sched::EnterGuard<'_> {
+    let worker = handle.scheduler().current_worker();
+    enter_worker(handle, worker.unwrap_or(0))
 }
 
-/// Exchanges the current handle. While the thread ends the variable may be
-/// gone; then it has no current handle, and is given none.
-fn replace_current(handle: Option<Handle>) -> Option<Handle> {
-    CURRENT
-        .try_with(|current| current.replace(handle))
-        .ok()
-        .flatten()
+pub(crate) fn enter_worker(handle: &Handle, worker: usize) -> raddle_sched::EnterGuard<'_> {
+    let timers = handle.driver(worker).timers.clone();
+    handle.scheduler().enter_as(Entered {
+        runtime: handle.clone(),
+        worker,
+        timers: timers.map(CurrentHandle::new),
+    })
 }
 
 /// Marks this thread as running a runtime's work until it is dropped.

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::marker::PhantomData;
 use std::time::Duration;
 
 /// Never made.
@@ -11,9 +10,6 @@ pub(crate) struct Reactor(Infallible);
 /// Never made.
 #[derive(Clone)]
 pub(crate) struct Handle(Infallible);
-
-/// Nothing to restore.
-pub(crate) struct EnterGuard<'a>(PhantomData<&'a Handle>);
 
 impl Reactor {
     pub(crate) fn new() -> io::Result<Self> {
@@ -36,14 +32,6 @@ impl Reactor {
 impl Handle {
     pub(crate) fn unpark(&self) {
         match self.0 {}
-    }
-
-    pub(crate) fn enter(&self) -> EnterGuard<'_> {
-        match self.0 {}
-    }
-
-    pub(crate) fn enter_none() -> EnterGuard<'static> {
-        EnterGuard(PhantomData)
     }
 }
 

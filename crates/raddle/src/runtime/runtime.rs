@@ -10,7 +10,7 @@ use raddle_std::sync::Mutex;
 use raddle_std::thread;
 
 use crate::runtime::blocking::{BlockingJob, ReliefJob};
-use crate::runtime::context::{self, EnterGuard, Inside, Layers};
+use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::random::Random;
 use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
@@ -294,7 +294,7 @@ impl Parts {
         {
             // Futures that are dropped here find what their polls found: all of a
             // current-thread runtime, and those of a worker that has no thread.
-            let _layers = Layers::enter(handle);
+            let _entered = context::enter(handle);
             match &mut self.scheduler {
                 Scheduler::CurrentThread(scheduler) => scheduler.shutdown(),
                 Scheduler::MultiThread { pool, .. } => {

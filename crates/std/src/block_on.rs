@@ -1,0 +1,110 @@
+//! Blocking a thread until what it polls is ready.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::thread::{self, Thread};
+
+/// Where a thread may block, other than in [`park`](crate::thread::park).
+pub trait Notify {
+    /// Lets the thread go on.
+    fn notify(&self);
+}
+
+/// Nowhere else.
+impl Notify for () {
+    fn notify(&self) {}
+}
+
+/// Wakes a thread that blocks on a future.
+pub struct ThreadWaker<N = ()> {
+    thread: Thread,
+    /// Set by the first wake after a poll; cleared by the thread before the next. `unpark` alone
+    /// would be lost to a future that parks by itself.
+    woken: AtomicBool,
+    place: N,
+}
+
+impl<N: Notify> ThreadWaker<N> {
+    /// Makes the waker of the calling thread, which is woken already if `woken` is true. A wake
+    /// notifies `place`, and unparks the thread then.
+    pub fn new(woken: bool, place: N) -> Self {
+        Self {
+            thread: thread::current(),
+            woken: AtomicBool::new(woken),
+            place,
+        }
+    }
+
+    /// Where else the thread may block.
+    pub fn place(&self) -> &N {
+        &self.place
+    }
+
+    /// Whether the thread has been woken since the last [`take_woken`](Self::take_woken).
+    #[inline]
+    pub fn is_woken(&self) -> bool {
+        // ORDERING: a hint; `take_woken` swaps, and the token of `park` makes sure that a wake
+        // after this look ends the park.
+        self.woken.load(Ordering::Relaxed)
+    }
+
+    /// Whether the thread has been woken since the last call. It sees then what was done before
+    /// the wake.
+    #[inline]
+    pub fn take_woken(&self) -> bool {
+        // ORDERING: Acquire pairs with `wake_by_ref`: the poll that follows sees what the waker
+        // wrote before.
+        self.is_woken() && self.woken.swap(false, Ordering::Acquire)
+    }
+
+    /// Lets the present or next park of the thread return, without a wake.
+    pub fn unpark(&self) {
+        self.thread.unpark();
+    }
+}
+
+impl<N: Notify + Send + Sync> Wake for ThreadWaker<N> {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // ORDERING: Release pairs with `take_woken`.
+        if !self.woken.swap(true, Ordering::Release) {
+            self.place.notify();
+            self.thread.unpark();
+        }
+    }
+}
+
+impl<N> fmt::Debug for ThreadWaker<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadWaker").finish_non_exhaustive()
+    }
+}
+
+/// Calls `poll` until it is ready, and blocks the thread in between until the waker that it is
+/// given is woken.
+///
+/// ```
+/// use std::pin::pin;
+///
+/// let mut future = pin!(async { 6 * 7 });
+/// assert_eq!(raddle_std::thread::block_on(|cx| future.as_mut().poll(cx)), 42);
+/// ```
+pub fn block_on<R>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>) -> R {
+    let signal = Arc::new(ThreadWaker::new(false, ()));
+    let waker = Waker::from(Arc::clone(&signal));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(result) = poll(&mut cx) {
+            return result;
+        }
+        while !signal.take_woken() {
+            thread::park();
+        }
+    }
+}

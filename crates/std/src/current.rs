@@ -1,0 +1,190 @@
+//! What is current on a thread: the scheduler, reactor, timers and runtime that code finds
+//! there without being given a handle.
+//!
+//! Each thread has one stack of [`Frame`]s. A frame offers handles, each known by its type. Who
+//! looks for a handle gets that of the innermost frame that answers for its type. A layer that
+//! is used alone enters a frame with its own handle; a runtime enters one frame that offers the
+//! handles of all its layers. So a layer finds its handle without knowing what else is current,
+//! and entering a runtime is one push.
+//!
+//! How a frame answers by type is the provider interface of Rust's RFC 3192.
+//!
+//! ```
+//! use raddle_std::current::{self, Frame, One, Request};
+//!
+//! struct Port(u16);
+//! struct Name(&'static str);
+//! struct Server(Port, Name);
+//!
+//! impl Frame for Server {
+//!     fn provide<'a>(&'a self, request: &mut Request<'a>) {
+//!         request.offer(|| Some(&self.0)).offer(|| Some(&self.1));
+//!     }
+//! }
+//!
+//! let port = || current::with(|port: &Port| port.0);
+//! let outer = current::enter(Server(Port(80), Name("web")));
+//! assert_eq!(port(), Some(80));
+//! {
+//!     let _inner = current::enter(One(Some(Port(8080))));
+//!     assert_eq!(port(), Some(8080));
+//!     assert_eq!(current::with(|name: &Name| name.0), Some("web"));
+//! }
+//! assert_eq!(port(), Some(80));
+//! drop(outer);
+//! assert_eq!(port(), None);
+//! ```
+
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use crate::NotSend;
+
+crate::thread_local! {
+    /// A frame whose guard is gone and that is not the innermost leaves a gap.
+    static STACK: RefCell<Vec<Option<Box<dyn Frame>>>> = RefCell::new(Vec::new());
+}
+
+/// Handles that are current together.
+pub trait Frame: 'static {
+    /// [Offers](Request::offer) each handle of the frame. It enters nothing and leaves nothing.
+    fn provide<'a>(&'a self, request: &mut Request<'a>);
+}
+
+/// A frame of one handle; with `None`, no handle of its type is current.
+#[derive(Debug)]
+pub struct One<T>(pub Option<T>);
+
+impl<T: 'static> Frame for One<T> {
+    fn provide<'a>(&'a self, request: &mut Request<'a>) {
+        request.offer(|| self.0.as_ref());
+    }
+}
+
+/// The search for a handle of one type.
+#[derive(Debug)]
+pub struct Request<'a> {
+    handle: TypeId,
+    /// Set once a frame has answered: with a pointer to a handle of the type that is looked
+    /// for, which is borrowed for `'a`, or with none.
+    answer: Option<Option<NonNull<()>>>,
+    frame: PhantomData<&'a ()>,
+}
+
+impl<'a> Request<'a> {
+    /// Answers with what `handle` returns, if that is the type that is looked for. With `None`,
+    /// no handle of this type is current inside this frame, also if an outer one has such.
+    #[inline]
+    pub fn offer<T: 'static>(&mut self, handle: impl FnOnce() -> Option<&'a T>) -> &mut Self {
+        if self.handle == TypeId::of::<T>() {
+            self.answer = Some(handle().map(|handle| NonNull::from(handle).cast()));
+        }
+        self
+    }
+}
+
+/// Calls `f` with the current handle of type `T`, if there is one. `f` must not enter or leave a
+/// frame.
+///
+/// A thread that is ending may have none any more.
+///
+/// # Panics
+///
+/// If `f` enters a frame, or drops an [`EnterGuard`].
+#[inline]
+pub fn with<T: 'static, R>(f: impl FnOnce(&T) -> R) -> Option<R> {
+    let result = STACK.try_with(|stack| {
+        let stack = stack.borrow();
+        let mut request = Request {
+            handle: TypeId::of::<T>(),
+            answer: None,
+            frame: PhantomData,
+        };
+        for frame in stack.iter().rev().flatten() {
+            frame.provide(&mut request);
+            if let Some(answer) = request.answer {
+                // SAFETY: only `offer` answers, with a reference to a value of the type whose id
+                // the request has, which is `T`, borrowed from the frame. The frame stays while
+                // the stack is borrowed.
+                return answer.map(|handle| f(unsafe { handle.cast::<T>().as_ref() }));
+            }
+        }
+        None
+    });
+    result.ok().flatten()
+}
+
+/// A clone of the current handle of type `T`, if there is one.
+#[inline]
+pub fn get<T: Clone + 'static>() -> Option<T> {
+    with(T::clone)
+}
+
+/// Makes the handles of `frame` current until the guard is dropped. On a thread that is ending
+/// it may do nothing.
+pub fn enter<'a>(frame: impl Frame) -> EnterGuard<'a> {
+    let frame: Box<dyn Frame> = Box::new(frame);
+    let place = STACK.try_with(|stack| {
+        let mut stack = stack.borrow_mut();
+        stack.push(Some(frame));
+        stack.len() - 1
+    });
+    EnterGuard {
+        _entered: Entered {
+            place: place.ok(),
+            thread: PhantomData,
+        },
+        handle: PhantomData,
+    }
+}
+
+/// How many frames the thread has entered; `None` if it is ending.
+pub fn depth() -> Option<usize> {
+    STACK.try_with(|stack| stack.borrow().len()).ok()
+}
+
+/// Keeps a [`Frame`] current until it is dropped. Guards are to be dropped in the reverse order
+/// of their making; in any order, each ends its own frame.
+///
+/// The lifetime is that of the handle that is current.
+#[must_use = "the handle is current only while the guard lives"]
+pub struct EnterGuard<'a> {
+    _entered: Entered,
+    handle: PhantomData<&'a ()>,
+}
+
+/// Borrows nothing, so that an owner may be shut down while a guard is still there to be
+/// dropped.
+struct Entered {
+    /// Where in the stack the frame is.
+    place: Option<usize>,
+    /// Belongs to the thread whose stack it is.
+    thread: NotSend,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let Some(place) = self.place else { return };
+        let _ = STACK.try_with(|stack| {
+            let frame = {
+                let mut stack = stack.borrow_mut();
+                let frame = stack[place].take();
+                while let Some(None) = stack.last() {
+                    stack.pop();
+                }
+                frame
+            };
+            // The stack is not borrowed: the last reference to an owner may go here.
+            drop(frame);
+        });
+    }
+}
+
+impl fmt::Debug for EnterGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnterGuard").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,142 @@
+//! What is current on a thread.
+#![cfg(not(raddle_loom))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use raddle_std::current::{self, EnterGuard, Frame, One, Request};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Number(u32);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Letter(char);
+
+struct Both(Number, Option<Letter>);
+
+impl Frame for Both {
+    fn provide<'a>(&'a self, request: &mut Request<'a>) {
+        request.offer(|| Some(&self.0)).offer(|| self.1.as_ref());
+    }
+}
+
+fn number() -> Option<u32> {
+    current::get().map(|Number(number)| number)
+}
+
+fn letter() -> Option<char> {
+    current::get().map(|Letter(letter)| letter)
+}
+
+#[test]
+fn the_innermost_frame_that_answers_for_a_type_counts() {
+    assert_eq!(
+        (number(), letter(), current::depth()),
+        (None, None, Some(0))
+    );
+    let _outer = current::enter(Both(Number(1), Some(Letter('a'))));
+    assert_eq!((number(), letter()), (Some(1), Some('a')));
+    {
+        let _inner = current::enter(One(Some(Number(2))));
+        assert_eq!(
+            (number(), letter(), current::depth()),
+            (Some(2), Some('a'), Some(2))
+        );
+    }
+    {
+        let _inner = current::enter(Both(Number(3), None));
+        assert_eq!((number(), letter()), (Some(3), None));
+    }
+    assert_eq!(
+        (number(), letter(), current::depth()),
+        (Some(1), Some('a'), Some(1))
+    );
+}
+
+#[test]
+fn none_hides_the_handle_of_an_outer_frame() {
+    let _outer = current::enter(One(Some(Number(1))));
+    let hidden = current::enter(One(None::<Number>));
+    assert_eq!(number(), None);
+    drop(hidden);
+    assert_eq!(number(), Some(1));
+}
+
+#[test]
+fn a_guard_ends_its_own_frame_in_any_order() {
+    let first = current::enter(One(Some(Number(1))));
+    let second = current::enter(One(Some(Number(2))));
+    let third = current::enter(One(Some(Number(3))));
+    drop(second);
+    assert_eq!((number(), current::depth()), (Some(3), Some(3)));
+    drop(third);
+    assert_eq!((number(), current::depth()), (Some(1), Some(1)));
+    let fourth = current::enter(One(Some(Number(4))));
+    drop(first);
+    assert_eq!(number(), Some(4));
+    drop(fourth);
+    assert_eq!((number(), current::depth()), (None, Some(0)));
+}
+
+#[test]
+fn another_thread_has_a_stack_of_its_own() {
+    let _guard = current::enter(One(Some(Number(1))));
+    let there = std::thread::spawn(|| (number(), current::depth()));
+    assert_eq!(there.join().unwrap(), (None, Some(0)));
+}
+
+/// A handle that enters and leaves a frame in its drop: the last reference to an owner.
+struct Owner(Rc<RefCell<Vec<Option<u32>>>>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let _guard = current::enter(One(Some(Number(9))));
+        self.0.borrow_mut().push(number());
+    }
+}
+
+#[test]
+fn a_handle_that_is_dropped_with_its_frame_may_enter_another() {
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    drop(current::enter(One(Some(Owner(Rc::clone(&seen))))));
+    assert_eq!(
+        (&*seen.borrow(), current::depth()),
+        (&vec![Some(9)], Some(0))
+    );
+}
+
+#[test]
+fn a_panic_while_a_handle_is_lent_leaves_the_stack_usable() {
+    let _guard = current::enter(One(Some(Number(1))));
+    let panic = catch_unwind(AssertUnwindSafe(|| {
+        current::with(|_: &Number| drop(current::enter(One(Some(Number(2))))))
+    }));
+    assert!(panic.is_err());
+    assert_eq!((number(), current::depth()), (Some(1), Some(1)));
+}
+
+#[test]
+fn a_thread_that_ends_has_nothing_current() {
+    struct Last(RefCell<Option<EnterGuard<'static>>>);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            assert_eq!((number(), current::depth()), (None, None));
+            drop(current::enter(One(Some(Number(2)))));
+            drop(self.0.take());
+        }
+    }
+    std::thread_local! {
+        static LAST: Last = const { Last(RefCell::new(None)) };
+    }
+    std::thread::spawn(|| {
+        // Used before the stack, and so dropped after it.
+        LAST.with(|last| last.0.replace(None));
+        LAST.with(|last| last.0.replace(Some(current::enter(One(Some(Number(1)))))));
+        assert_eq!(number(), Some(1));
+    })
+    .join()
+    .unwrap();
+}
