@@ -1,17 +1,46 @@
-//! Sleeping, time limits and intervals: those of `raddle-timer`. They need a
-//! runtime built with [`enable_time`](crate::runtime::Builder::enable_time).
+//! Sleeping, time limits and intervals.
+//!
+//! | to | use |
+//! |---|---|
+//! | wait | [`sleep`], [`sleep_until`] |
+//! | do something at equal times | [`interval`] |
+//! | give something up when it takes too long | [`timeout`], [`timeout_at`] |
+//! | know what time it is, also in a test | [`Instant`] |
+//!
+//! ```
+//! use raddle::time::{Duration, interval, sleep, timeout};
+//!
+//! # #[raddle::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() {
+//! let mut seconds = interval(Duration::from_secs(1));
+//! // The first tick comes at once.
+//! seconds.tick().await;
+//! seconds.tick().await;
+//!
+//! let slow = sleep(Duration::from_secs(60));
+//! assert!(timeout(Duration::from_secs(5), slow).await.is_err());
+//! # }
+//! ```
+//!
+//! Timers need a runtime built with [`enable_time`](crate::runtime::Builder::enable_time). Their
+//! resolution is a millisecond: a timer fires at its deadline or up to a millisecond later, never
+//! before. A timer lies inside its future; setting and dropping it allocates nothing and takes
+//! constant time.
 //!
 //! # Time in tests
 //!
-//! On a current-thread runtime the clock can be [paused](pause): [`Instant::now`]
-//! stands still then, and time passes by [`advance`], or by itself when there is
-//! nothing to do but wait for a timer: then the clock is moved to the earliest
-//! deadline. So a test that sleeps for an hour takes no time, and what it
-//! measures is exact. Work of [`spawn_blocking`](crate::task::spawn_blocking)
-//! keeps the clock from moving by itself while it is queued or runs.
-//! `#[raddle::test(start_paused = true)]` and
-//! [`Builder::start_paused`](crate::runtime::Builder::start_paused) pause it
-//! from the start.
+//! On a current-thread runtime the clock can be [paused](pause), with the feature `test-util`:
+//! [`Instant::now`] then stands still, and time passes by [`advance`], or by itself when there is
+//! nothing to do but wait for a timer: then the clock is moved to the earliest deadline. A test
+//! that sleeps for an hour takes no time, and what it measures is exact. Work of
+//! [`spawn_blocking`](crate::task::spawn_blocking) keeps the clock from moving by itself while it
+//! is queued or runs. `#[raddle::test(start_paused = true)]` and
+//! [`Builder::start_paused`](crate::runtime::Builder::start_paused) pause it from the start.
+//!
+//! # Cancel safety
+//!
+//! Dropping a [`Sleep`] cancels the timer. [`Interval::tick`] is cancel safe. Dropping a
+//! [`Timeout`] drops the future in it.
 
 pub use raddle_timer::{
     Instant, Interval, MissedTickBehavior, Sleep, Timeout, error, interval, interval_at, sleep,

@@ -1,18 +1,53 @@
-//! Reading and writing without blocking: the traits, buffers and helpers of
-//! `raddle-io`, what sockets can be waited for, and the standard streams of
-//! the process.
+//! Reading and writing without blocking.
+//!
+//! The traits [`AsyncRead`] and [`AsyncWrite`] are what sockets, files, pipes and children's
+//! standard streams implement. Programs call the methods of [`AsyncReadExt`] and [`AsyncWriteExt`],
+//! which each reader and writer has:
+//!
+//! ```
+//! use raddle::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex};
+//!
+//! # #[raddle::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! // Two connected streams in memory, as sockets would be.
+//! let (mut client, server) = duplex(64);
+//! client.write_all(b"one\ntwo\n").await?;
+//! client.shutdown().await?;
+//!
+//! let mut lines = BufReader::new(server).lines();
+//! while let Some(line) = lines.next_line().await? {
+//!     println!("{line}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | read lines, or up to a delimiter | [`BufReader`] and [`AsyncBufReadExt`] |
+//! | collect small writes | [`BufWriter`], which has to be flushed |
+//! | copy from one stream to another, or both ways | [`copy`], [`copy_bidirectional`] |
+//! | read and write one stream in different tasks | [`split`], or the stream's own `into_split` |
+//! | move within a file | [`AsyncSeekExt`] |
+//! | test without a network | [`duplex`], slices, `Vec<u8>`, `std::io::Cursor` |
+//! | implement a stream | [`AsyncRead`], [`AsyncWrite`], [`ReadBuf`] |
+//! | wait for a descriptor that has no type here | [`AsyncFd`](unix::AsyncFd) |
+//!
+//! # Cancel safety
+//!
+//! `read`, `write`, `read_buf`, `write_buf`, `fill_buf` and `next_line` are cancel safe: a future
+//! that is dropped has read or written nothing that is lost. `read_exact`, `read_to_string`,
+//! `read_line`, `write_all` and `copy` are not. Each method says so.
 //!
 //! # Standard streams
 //!
-//! [`stdin`], [`stdout`] and [`stderr`] are for programs that read and write
-//! them now and then, as a filter or a server's log does. Each operation is one
-//! of std, on a thread for [blocking work](crate::task::spawn_blocking).
+//! [`stdin`], [`stdout`] and [`stderr`] are for programs that read and write them now and then, as
+//! a filter or a server's log does. Each operation is one of std, on a thread for [blocking
+//! work](crate::task::spawn_blocking).
 //!
-//! A program that talks to a person does better with a thread of its own for
-//! reading: a read that has begun cannot be stopped, and the shutdown of the
-//! runtime waits for it, until the person presses enter.
-//! [`Runtime::shutdown_background`](crate::runtime::Runtime::shutdown_background)
-//! does not wait.
+//! A program that talks to a person reads better on a thread of its own: a read that has begun
+//! cannot be stopped, and the runtime's shutdown waits for it until the person presses enter.
+//! [`Runtime::shutdown_background`](crate::runtime::Runtime::shutdown_background) does not wait.
 
 #[cfg(feature = "io-std")]
 pub use raddle_fs::stdio::{Output, Stderr, Stdin, Stdout, stderr, stdin, stdout};

@@ -1,20 +1,12 @@
-//! Runtimes: what runs tasks, and the threads, sockets and timers they use.
+//! Runtimes: what runs tasks, and the threads, sockets and timers that they use.
 //!
-//! A [`Runtime`] is made by a [`Builder`] (or by `#[raddle::main]`) and lives
-//! until it is dropped. A [`Handle`] is a reference to it that can be cloned
-//! and sent about.
-//!
-//! - A *multi-thread* runtime has workers that share the tasks out among
-//!   themselves; they also watch the sockets and timers.
-//!   How they share them out is a [`Policy`]; the default is work stealing.
-//! - A *current-thread* runtime runs its tasks, sockets and timers inside
-//!   [`Runtime::block_on`], on the thread that calls it, and stands still
-//!   outside. A [`LocalRuntime`] is one that stays on its thread, and runs tasks
-//!   that are not `Send`, too.
+//! `#[raddle::main]` makes a runtime and runs the async `main` in it. A program that needs other
+//! settings makes one with a [`Builder`]:
 //!
 //! ```
 //! let runtime = raddle::runtime::Builder::new_multi_thread()
 //!     .worker_threads(2)
+//!     .thread_name("web")
 //!     .enable_all()
 //!     .build()?;
 //! let answer = runtime.block_on(async {
@@ -24,14 +16,35 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! # Which runtime
+//!
+//! | runtime | tasks run | for |
+//! |---|---|---|
+//! | [`Builder::new_multi_thread`] | on worker threads | servers; whatever uses several cores |
+//! | [`Builder::new_current_thread`] | inside [`Runtime::block_on`], on its thread | tests, tools, a thread that exists anyway |
+//! | [`LocalRuntime`] | the same, and need not be `Send` | programs with `Rc`, one runtime a thread |
+//!
+//! A [`Policy`] says how a multi-thread runtime distributes its tasks: by work stealing, from one
+//! queue, or each worker its own.
+//!
+//! # The current runtime
+//!
+//! Code that runs in a runtime has that as its *current* runtime: [`spawn`](crate::spawn), sockets
+//! and timers use it. [`Handle::current`] is a reference to it, which can be cloned and sent to
+//! other threads. On a thread outside of any runtime, [`Runtime::enter`] and [`Handle::enter`] make
+//! one current.
+//!
 //! # Shutdown
 //!
-//! Dropping a runtime shuts it down: every task is dropped at its next
-//! `.await`, exactly once, and blocking work that runs is waited for. Drop
-//! never panics. On a thread that must not wait, since it runs async code or
-//! blocking work, the wait is handed over to a thread of its own, and the drop
-//! returns at once. [`Runtime::shutdown_timeout`] and
-//! [`Runtime::shutdown_background`] bound the wait.
+//! Dropping a [`Runtime`] shuts it down: every task is dropped at its next `.await`, exactly once,
+//! and blocking work that runs is waited for. Drop never panics. On a thread that must not wait,
+//! since it runs async code or blocking work, a thread of its own waits, and the drop returns at
+//! once. [`Runtime::shutdown_timeout`] and [`Runtime::shutdown_background`] bound the wait.
+//!
+//! # Looking inside
+//!
+//! [`Runtime::metrics`] counts tasks, polls, steals and more, without a feature or a `--cfg`.
+//! [`Builder::on_task_spawn`] and its like call a function at points of each task's life.
 
 mod blocking;
 mod builder;

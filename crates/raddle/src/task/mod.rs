@@ -1,11 +1,52 @@
-//! Tasks: futures that a runtime runs on their own.
+//! Tasks: futures that a runtime runs independently of each other.
 //!
-//! [`spawn`] makes a task of a future and returns its [`JoinHandle`], a future
-//! of the output. [`JoinSet`] waits for many tasks in the order in which they
-//! end. [`spawn_blocking`] is for functions that would block a worker;
-//! [`block_in_place`] calls one inside the task.
-//! [`LocalSet`] runs tasks that stay on one thread, and [`task_local!`](crate::task_local)
-//! declares variables that each task has for itself.
+//! A task is like a thread, but switching between tasks is a function's return, and a task costs
+//! about a hundred bytes. [`spawn`] makes a task of a future and returns a [`JoinHandle`], which is
+//! a future of the task's output:
+//!
+//! ```
+//! # #[raddle::main]
+//! # async fn main() -> Result<(), raddle::task::JoinError> {
+//! let task = raddle::spawn(async { 6 * 7 });
+//! // The task runs, whether or not the handle is awaited.
+//! assert_eq!(task.await?, 42);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | run a future beside others | [`spawn`] |
+//! | wait for many tasks, in the order in which they end | [`JoinSet`] |
+//! | run a few futures within one task | [`join!`](crate::join), [`select!`](crate::select) |
+//! | call a function that blocks | [`spawn_blocking`]; on borrowed data [`block_in_place`] |
+//! | run futures that are not `Send` | [`LocalSet`], [`spawn_local`], a `LocalRuntime` |
+//! | let other tasks run within a long loop | [`yield_now`], [`consume_budget`] |
+//! | give each task a variable of its own | [`task_local!`](crate::task_local) |
+//!
+//! # Cancelling
+//!
+//! [`JoinHandle::abort`] drops the task's future at its next `.await`; awaiting the handle then
+//! gives an error that [`is_cancelled`](JoinError::is_cancelled). Dropping the handle does not
+//! cancel the task. Dropping a [`JoinSet`] aborts its tasks.
+//!
+//! # Panics
+//!
+//! A panic ends the task in which it happens, and is in the [`JoinError`] of its handle. Other
+//! tasks go on.
+//!
+//! # Blocking
+//!
+//! A poll that does not return keeps its worker from other tasks. Do not sleep, wait for a lock of
+//! std for long or compute for more than some 100 microseconds in a task; see the
+//! [guide](https://github.com/raddle-rs/raddle/blob/main/docs/guide/blocking.md).
+//!
+//! # The budget of a poll
+//!
+//! A task that waits for something that is always ready, such as a full channel, would never return
+//! from its poll. Each poll therefore has a budget of 128 operations on sockets, channels, timers
+//! and locks of Raddle. When it is spent, they report that they are not ready, and the task runs
+//! again after the others. [`coop`] has the parts, for resources of other crates.
 
 mod builder;
 #[cfg(feature = "rt-multi-thread")]

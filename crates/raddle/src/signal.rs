@@ -1,0 +1,31 @@
+//! Signals of the operating system.
+//!
+//! [`ctrl_c`] waits for SIGINT once. [`unix::signal`] makes a listener for any kind, to be used in
+//! a loop. They need a runtime built with [`enable_io`](crate::runtime::Builder::enable_io).
+//!
+//! ```no_run
+//! use raddle::signal::unix::{SignalKind, signal};
+//!
+//! # #[raddle::main]
+//! # async fn main() -> std::io::Result<()> {
+//! let mut terminate = signal(SignalKind::terminate())?;
+//! let mut reload = signal(SignalKind::hangup())?;
+//! loop {
+//!     raddle::select! {
+//!         _ = terminate.recv() => break Ok(()),
+//!         _ = reload.recv() => println!("reading the configuration again"),
+//!     }
+//! }
+//! # }
+//! ```
+//!
+//! - The first listener for a kind replaces the default action, for the rest of the program: after
+//!   it, SIGINT no longer ends the process.
+//! - Any number of listeners, in any number of runtimes, each see every signal of their kind.
+//! - As the system does, a listener merges signals that arrive before it has been polled: it
+//!   reports that there was a signal, not how many.
+//!
+//! The [guide](https://github.com/raddle-rs/raddle/blob/main/docs/guide/shutdown.md) shows a
+//! shutdown that finishes the work in hand.
+
+pub use raddle_process::signal::{ctrl_c, unix};

@@ -1,0 +1,61 @@
+//! Channels, locks and other means for tasks to wait for each other.
+//!
+//! They need no runtime: tasks of different runtimes and threads outside any runtime can use the
+//! same channel. A future here never blocks its thread.
+//!
+//! # Channels
+//!
+//! | channel | senders | receivers | a value goes to |
+//! |---|---|---|---|
+//! | [`oneshot`] | one, once | one | the receiver |
+//! | [`mpsc`] | many | one | the receiver; bounded, or [unbounded](mpsc::unbounded_channel) |
+//! | [`broadcast`] | many | many | every receiver; one that is too slow loses the oldest |
+//! | [`watch`] | many | many | every receiver; only the latest value is kept |
+//!
+//! A bounded [`mpsc`] channel makes senders wait when the receiver is slow. Use an unbounded one
+//! only where something else limits how much is sent.
+//!
+//! # Locks and signals
+//!
+//! | type | for |
+//! |---|---|
+//! | [`Mutex`], [`RwLock`] | data that is locked across an `.await` |
+//! | [`Semaphore`] | a limit of how many tasks do something at a time |
+//! | [`Notify`] | waking a task, without a value |
+//! | [`Barrier`] | tasks that wait until a number of them have come |
+//! | [`OnceCell`], [`SetOnce`] | a value that is computed, or set, once |
+//!
+//! A `std::sync::Mutex` is faster, and right wherever no guard is held across an `.await`. Waiters
+//! of the locks here are served in the order in which they asked.
+//!
+//! # A task that owns the data
+//!
+//! In place of a lock, one task can own the data and answer requests, each with a [`oneshot`]:
+//!
+//! ```
+//! use raddle::sync::{mpsc, oneshot};
+//!
+//! #[raddle::main]
+//! async fn main() {
+//!     let (requests, mut inbox) = mpsc::channel::<(u32, oneshot::Sender<u32>)>(8);
+//!     raddle::spawn(async move {
+//!         let mut total = 0;
+//!         while let Some((number, answer)) = inbox.recv().await {
+//!             total += number;
+//!             // The task that asked may have given up.
+//!             let _ = answer.send(total);
+//!         }
+//!     });
+//!     let (answer, total) = oneshot::channel();
+//!     requests.send((7, answer)).await.unwrap();
+//!     assert_eq!(total.await, Ok(7));
+//! }
+//! ```
+//!
+//! # Cancel safety
+//!
+//! Dropping the future of a receiver loses no value. Dropping `mpsc::Sender::send` loses the
+//! message; [`reserve`](mpsc::Sender::reserve) first, and nothing is lost. Dropping the future of a
+//! lock, a semaphore or a barrier gives up its place in the queue.
+
+pub use raddle_sync::*;
