@@ -96,7 +96,12 @@ impl DirBuilder {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::DirBuilder::create`].
+    /// - `AlreadyExists` if there is something at the path, unless it is a directory and
+    ///   [`recursive`](Self::recursive) is set.
+    /// - `NotFound` if the parent is missing, without `recursive`.
+    /// - `PermissionDenied` if the process may not write to the parent.
+    ///
+    /// Others are those of [`std::fs::DirBuilder::create`].
     ///
     /// # Cancel safety
     ///

@@ -72,7 +72,10 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::open`].
+    /// - `NotFound` if there is nothing at the path.
+    /// - `PermissionDenied` if the process may not read it.
+    ///
+    /// Others are those of [`std::fs::File::open`].
     ///
     /// # Cancel safety
     ///
@@ -104,7 +107,11 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::create`].
+    /// - `NotFound` if the parent is missing.
+    /// - `PermissionDenied` if the process may not write to the file or the parent.
+    /// - `IsADirectory` if it is a directory, on Unix.
+    ///
+    /// Others are those of [`std::fs::File::create`].
     ///
     /// # Cancel safety
     ///
@@ -214,7 +221,10 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::sync_all`].
+    /// - The error of an earlier write that the system made later, such as `StorageFull`.
+    /// - `InvalidInput` for a file that cannot be synchronised, such as a pipe.
+    ///
+    /// Others are those of [`std::fs::File::sync_all`].
     ///
     /// # Cancel safety
     ///
@@ -246,7 +256,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::sync_data`].
+    /// As [`sync_all`](Self::sync_all).
     ///
     /// # Cancel safety
     ///
@@ -277,7 +287,10 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::set_len`].
+    /// - `InvalidInput` if the file was not opened for writing.
+    /// - `StorageFull` or `FileTooLarge` if it cannot be so long.
+    ///
+    /// Others are those of [`std::fs::File::set_len`].
     ///
     /// # Cancel safety
     ///
@@ -466,7 +479,9 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::set_permissions`].
+    /// `PermissionDenied` if the process does not own the file.
+    ///
+    /// Others are those of [`std::fs::File::set_permissions`].
     ///
     /// # Cancel safety
     ///
@@ -497,7 +512,9 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::set_times`].
+    /// `PermissionDenied` if the process does not own the file.
+    ///
+    /// Others are those of [`std::fs::File::set_times`].
     ///
     /// # Cancel safety
     ///

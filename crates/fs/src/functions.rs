@@ -10,7 +10,10 @@ use crate::offload;
 ///
 /// # Errors
 ///
-/// As [`std::fs::canonicalize`].
+/// - `NotFound` if there is nothing at the path.
+/// - `NotADirectory` if a part of the path before the last is a file.
+///
+/// Others are those of [`std::fs::canonicalize`].
 ///
 /// # Cancel safety
 ///
@@ -40,7 +43,11 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::create_dir`].
+/// - `AlreadyExists` if there is something at the path.
+/// - `NotFound` if the parent is missing.
+/// - `PermissionDenied` if the process may not write to the parent.
+///
+/// Others are those of [`std::fs::create_dir`].
 ///
 /// # Cancel safety
 ///
@@ -69,7 +76,10 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::create_dir_all`].
+/// - `NotADirectory` or `AlreadyExists` if a part of the path is a file.
+/// - `PermissionDenied` if the process may not write to one of the parents.
+///
+/// Others are those of [`std::fs::create_dir_all`].
 ///
 /// # Cancel safety
 ///
@@ -100,7 +110,10 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::metadata`].
+/// - `NotFound` if there is nothing at the path.
+/// - `PermissionDenied` if the process may not search a directory on the way.
+///
+/// Others are those of [`std::fs::metadata`].
 ///
 /// # Cancel safety
 ///
@@ -129,7 +142,10 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::read_link`].
+/// - `NotFound` if there is nothing at the path.
+/// - `InvalidInput` if it is no symbolic link.
+///
+/// Others are those of [`std::fs::read_link`].
 ///
 /// # Cancel safety
 ///
@@ -158,7 +174,11 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::read`].
+/// - `NotFound` if there is nothing at the path.
+/// - `PermissionDenied` if the process may not read it.
+/// - `IsADirectory` if it is a directory, on Unix.
+///
+/// Others are those of [`std::fs::read`].
 ///
 /// # Cancel safety
 ///
@@ -187,7 +207,11 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::read_to_string`].
+/// - `NotFound` if there is nothing at the path.
+/// - `PermissionDenied` if the process may not read it.
+/// - `InvalidData` if the content is not UTF-8.
+///
+/// Others are those of [`std::fs::read_to_string`].
 ///
 /// # Cancel safety
 ///
@@ -216,7 +240,12 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::remove_dir`].
+/// - `NotFound` if there is nothing at the path.
+/// - `DirectoryNotEmpty` if there is something in it.
+/// - `NotADirectory` if it is no directory.
+/// - `PermissionDenied` if the process may not write to the parent.
+///
+/// Others are those of [`std::fs::remove_dir`].
 ///
 /// # Cancel safety
 ///
@@ -247,7 +276,11 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::remove_dir_all`].
+/// - `NotFound` if there is nothing at the path.
+/// - `NotADirectory` if it is no directory.
+/// - `PermissionDenied` if the process may not remove something in it; the rest may be gone then.
+///
+/// Others are those of [`std::fs::remove_dir_all`].
 ///
 /// # Cancel safety
 ///
@@ -277,7 +310,11 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::remove_file`].
+/// - `NotFound` if there is nothing at the path.
+/// - `PermissionDenied` if the process may not write to the parent.
+/// - `IsADirectory` if it is a directory, on Linux.
+///
+/// Others are those of [`std::fs::remove_file`].
 ///
 /// # Cancel safety
 ///
@@ -308,7 +345,10 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::symlink_metadata`].
+/// - `NotFound` if there is nothing at the path.
+/// - `PermissionDenied` if the process may not search a directory on the way.
+///
+/// Others are those of [`std::fs::symlink_metadata`].
 ///
 /// # Cancel safety
 ///
@@ -337,7 +377,10 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::exists`].
+/// `PermissionDenied` if the process may not search a directory on the way. That there is nothing
+/// at the path is no error.
+///
+/// Others are those of [`std::fs::exists`].
 ///
 /// # Cancel safety
 ///
@@ -368,7 +411,12 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 ///
 /// # Errors
 ///
-/// As [`std::fs::copy`].
+/// - `NotFound` if there is nothing at `from`.
+/// - `InvalidInput` if `from` is no file.
+/// - `PermissionDenied` if the process may not read the one or write the other.
+/// - `StorageFull` if there is no room.
+///
+/// Others are those of [`std::fs::copy`].
 ///
 /// # Cancel safety
 ///
@@ -398,7 +446,11 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 ///
 /// # Errors
 ///
-/// As [`std::fs::hard_link`].
+/// - `NotFound` if there is nothing at `original`.
+/// - `AlreadyExists` if there is something at `link`.
+/// - `CrossesDevices` if they are on different file systems.
+///
+/// Others are those of [`std::fs::hard_link`].
 ///
 /// # Cancel safety
 ///
@@ -430,7 +482,11 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 ///
 /// # Errors
 ///
-/// As [`std::fs::rename`].
+/// - `NotFound` if there is nothing at `from`.
+/// - `CrossesDevices` if the paths are on different file systems.
+/// - `PermissionDenied` if the process may not write to one of the parents.
+///
+/// Others are those of [`std::fs::rename`].
 ///
 /// # Cancel safety
 ///
@@ -461,7 +517,10 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 ///
 /// # Errors
 ///
-/// As [`std::fs::set_permissions`].
+/// - `NotFound` if there is nothing at the path.
+/// - `PermissionDenied` if the process does not own the file.
+///
+/// Others are those of [`std::fs::set_permissions`].
 ///
 /// # Cancel safety
 ///
@@ -493,7 +552,11 @@ pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::R
 ///
 /// # Errors
 ///
-/// As [`std::fs::write`].
+/// - `NotFound` if the parent is missing.
+/// - `PermissionDenied` if the process may not write to the file or the parent.
+/// - `StorageFull` if there is no room.
+///
+/// Others are those of [`std::fs::write`].
 ///
 /// # Cancel safety
 ///

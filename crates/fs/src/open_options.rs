@@ -234,7 +234,12 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::OpenOptions::open`].
+    /// - `NotFound` if there is no file, or no parent to make it in.
+    /// - `AlreadyExists` if there is a file and [`create_new`](Self::create_new) is set.
+    /// - `PermissionDenied` if the process may not use it in this way.
+    /// - `InvalidInput` if the options contradict each other, or none of them is set.
+    ///
+    /// Others are those of [`std::fs::OpenOptions::open`].
     ///
     /// # Cancel safety
     ///

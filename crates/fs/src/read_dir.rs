@@ -21,7 +21,11 @@ const CHUNK: usize = 32;
 ///
 /// # Errors
 ///
-/// As [`std::fs::read_dir`].
+/// - `NotFound` if there is nothing at the path.
+/// - `NotADirectory` if it is no directory.
+/// - `PermissionDenied` if the process may not read it.
+///
+/// Others are those of [`std::fs::read_dir`].
 ///
 /// # Cancel safety
 ///
