@@ -1,5 +1,6 @@
 //! The word that says which slots a stealer may be reading.
 
+use raddle_std::named;
 use raddle_std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cursor::Index;
@@ -24,7 +25,7 @@ pub(crate) struct ClaimCell(AtomicU64);
 
 impl ClaimCell {
     pub(crate) fn new() -> Self {
-        Self(AtomicU64::new(NOT_MARKED))
+        Self(named("queue claim", AtomicU64::new(NOT_MARKED)))
     }
 
     /// Where the claim starts that a stealer may be reading.

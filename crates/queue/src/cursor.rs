@@ -5,6 +5,7 @@
 //! turn during which a stealer would have to stand still between its load and
 //! its compare-exchange. Models use four bits, so that they see the wrap.
 
+use raddle_std::named;
 use raddle_std::sync::atomic::{AtomicU32, Ordering};
 
 const INDEX_BITS: u32 = if cfg!(raddle_loom) { 4 } else { 32 };
@@ -55,7 +56,7 @@ pub(crate) struct FrontCell(AtomicU32);
 
 impl FrontCell {
     pub(crate) fn new(front: Index) -> Self {
-        Self(AtomicU32::new(front.value()))
+        Self(named("queue head", AtomicU32::new(front.value())))
     }
 
     #[inline]

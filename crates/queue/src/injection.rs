@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::vec;
 
+use raddle_std::named;
 use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_std::sync::{Mutex, Rank};
 
@@ -45,10 +46,16 @@ struct List<T> {
 impl<T> Injection<T> {
     /// Makes an empty, open queue.
     pub fn new() -> Self {
+        Self::with_name("injection queue")
+    }
+
+    /// Makes an empty, open queue, whose lock and whose length have a name of their
+    /// own (see [`named`] and [`Rank`]).
+    pub fn with_name(name: &'static str) -> Self {
         Self {
-            len: AtomicUsize::new(0),
+            len: named(name, AtomicUsize::new(0)),
             list: Mutex::ranked(
-                Rank::leaf("injection queue"),
+                Rank::leaf(name),
                 List {
                     items: VecDeque::new(),
                     closed: false,

@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-use raddle_std::CachePadded;
 use raddle_std::sync::atomic::{AtomicPtr, Ordering};
+use raddle_std::{CachePadded, named};
 
 use crate::Pointer;
 
@@ -29,7 +29,7 @@ impl<T: Pointer> Slot<T> {
     /// Makes an empty slot.
     pub fn new() -> Self {
         Self {
-            item: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
+            item: CachePadded::new(named("next-task slot", AtomicPtr::new(ptr::null_mut()))),
             items: PhantomData,
         }
     }

@@ -197,7 +197,7 @@ impl Core {
         Self {
             queue,
             force_notify: Cell::new(false),
-            backlog: Injection::new(),
+            backlog: Injection::with_name("backlog of a worker"),
             counters: shared.remotes[index].counters.clone(),
             observes: shared.config.observes_runs(),
             live: LiveList::new(),

@@ -1,6 +1,10 @@
 //! Counting without a read-modify-write.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(raddle_count)]
+use crate::counting::AtomicU64;
+#[cfg(not(raddle_count))]
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 
 /// A number that one thread at a time writes, with plain stores, and any
 /// thread reads.
@@ -8,13 +12,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// It is the same in a model, and no point at which one switches threads: counts
 /// would multiply the executions. So nothing that must not race may be reached
 /// on the strength of it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Count(AtomicU64);
 
 impl Count {
     /// Starts at `number`.
+    #[cfg(not(raddle_count))]
     pub const fn new(number: u64) -> Self {
         Self(AtomicU64::new(number))
+    }
+
+    /// Starts at `number`.
+    #[cfg(raddle_count)]
+    pub fn new(number: u64) -> Self {
+        Self(crate::named("counters", AtomicU64::new(number)))
+    }
+
+    #[cfg(raddle_count)]
+    pub(crate) fn word(&self) -> &AtomicU64 {
+        &self.0
     }
 
     /// Adds to the number. The writer alone.
@@ -37,5 +53,11 @@ impl Count {
     pub fn get(&self) -> u64 {
         // ORDERING: pairs with `set`.
         self.0.load(Ordering::Acquire)
+    }
+}
+
+impl Default for Count {
+    fn default() -> Self {
+        Self::new(0)
     }
 }

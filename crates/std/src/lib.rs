@@ -6,6 +6,9 @@
 //! the layers below it, runs unchanged inside a model that explores its
 //! interleavings and memory orderings.
 //!
+//! Under `--cfg raddle_count` they are std's and count the operations on each
+//! word and lock: see `docs/scaling.md`.
+//!
 //! This is the only crate that mentions loom. A layer takes its atomics,
 //! cells, locks and threads from here and its models call
 //! `raddle_std::model::check`, which only exists in that build.
@@ -23,9 +26,14 @@
 #![cfg_attr(not(raddle_loom), doc = "\n# Example\n")]
 #![cfg_attr(not(raddle_loom), doc = include_str!("../README.md"))]
 
+#[cfg(all(raddle_loom, raddle_count))]
+compile_error!("a build is a model or counts, not both; give one of raddle_loom and raddle_count");
+
 mod block_on;
 mod contain;
 mod count;
+#[cfg(raddle_count)]
+pub mod counting;
 pub mod current;
 #[cfg(raddle_loom)]
 mod loom;
@@ -40,11 +48,13 @@ use crate::std as imp;
 #[cfg(raddle_loom)]
 pub mod model;
 
+mod named;
 mod rank;
 mod waker_batch;
 
 pub use crate::contain::contain;
 pub use crate::count::Count;
+pub use crate::named::{count_event, named};
 pub use crate::waker_batch::WakerBatch;
 pub use crossbeam_utils::CachePadded;
 

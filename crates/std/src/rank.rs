@@ -43,6 +43,11 @@ impl Rank {
         }
     }
 
+    #[cfg(raddle_count)]
+    pub(crate) const fn name(self) -> &'static str {
+        self.name
+    }
+
     /// That of a lock under which those of greater levels may be taken, and leaves.
     ///
     /// # Panics

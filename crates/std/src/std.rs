@@ -6,11 +6,21 @@ pub(crate) mod sync {
     use std::sync::PoisonError;
     use std::time::Duration;
 
+    use crate::named::Tag;
     use crate::rank::{Held, Place, Rank};
 
-    pub use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
+    #[cfg(raddle_count)]
+    pub use crate::counting::Arc;
+    #[cfg(not(raddle_count))]
+    pub use std::sync::Arc;
+    pub use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
     pub(crate) mod atomic {
+        #[cfg(raddle_count)]
+        pub use crate::counting::{
+            AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence,
+        };
+        #[cfg(not(raddle_count))]
         pub use std::sync::atomic::{
             AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence,
         };
@@ -22,6 +32,7 @@ pub(crate) mod sync {
     /// panic has not left its value half changed.
     #[derive(Default)]
     pub struct Mutex<T: ?Sized> {
+        pub(crate) tag: Tag,
         place: Place,
         inner: std::sync::Mutex<T>,
     }
@@ -34,8 +45,10 @@ pub(crate) mod sync {
 
     impl<T> Mutex<T> {
         /// Makes an unlocked mutex that has no place in the order of locks.
+        #[track_caller]
         pub const fn new(value: T) -> Self {
             Self {
+                tag: Tag::here(),
                 place: Place::none(),
                 inner: std::sync::Mutex::new(value),
             }
@@ -45,6 +58,7 @@ pub(crate) mod sync {
         /// [`Rank`].
         pub const fn ranked(rank: Rank, value: T) -> Self {
             Self {
+                tag: Tag::ranked(rank),
                 place: Place::new(rank),
                 inner: std::sync::Mutex::new(value),
             }
@@ -63,6 +77,7 @@ pub(crate) mod sync {
         #[track_caller]
         pub fn lock(&self) -> MutexGuard<'_, T> {
             let held = self.place.enter();
+            self.tag.lock();
             MutexGuard {
                 inner: self.inner.lock().unwrap_or_else(PoisonError::into_inner),
                 held,
@@ -75,6 +90,7 @@ pub(crate) mod sync {
         /// afterwards.
         #[inline]
         pub fn lock_unordered(&self) -> MutexGuard<'_, T> {
+            self.tag.lock();
             MutexGuard {
                 inner: self.inner.lock().unwrap_or_else(PoisonError::into_inner),
                 held: self.place.enter_anyhow(),
@@ -99,8 +115,12 @@ pub(crate) mod sync {
             let inner = match self.inner.try_lock() {
                 Ok(guard) => guard,
                 Err(std::sync::TryLockError::Poisoned(error)) => error.into_inner(),
-                Err(std::sync::TryLockError::WouldBlock) => return None,
+                Err(std::sync::TryLockError::WouldBlock) => {
+                    self.tag.fail_to_lock();
+                    return None;
+                }
             };
+            self.tag.lock();
             Some(MutexGuard {
                 inner,
                 held: self.place.enter_anyhow(),
@@ -145,12 +165,19 @@ pub(crate) mod sync {
     /// std's lock for many readers or one writer, without poisoning. Whoever
     /// lets user code write under it says what a panic leaves behind.
     #[derive(Default)]
-    pub struct RwLock<T: ?Sized>(std::sync::RwLock<T>);
+    pub struct RwLock<T: ?Sized> {
+        pub(crate) tag: Tag,
+        inner: std::sync::RwLock<T>,
+    }
 
     impl<T> RwLock<T> {
         /// Makes an unlocked lock.
+        #[track_caller]
         pub const fn new(value: T) -> Self {
-            Self(std::sync::RwLock::new(value))
+            Self {
+                tag: Tag::here(),
+                inner: std::sync::RwLock::new(value),
+            }
         }
     }
 
@@ -158,19 +185,21 @@ pub(crate) mod sync {
         /// Blocks until the lock is held together with other readers.
         #[inline]
         pub fn read(&self) -> RwLockReadGuard<'_, T> {
-            self.0.read().unwrap_or_else(PoisonError::into_inner)
+            self.tag.lock();
+            self.inner.read().unwrap_or_else(PoisonError::into_inner)
         }
 
         /// Blocks until the lock is held by nobody else.
         #[inline]
         pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-            self.0.write().unwrap_or_else(PoisonError::into_inner)
+            self.tag.lock();
+            self.inner.write().unwrap_or_else(PoisonError::into_inner)
         }
     }
 
     impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.fmt(f)
+            self.inner.fmt(f)
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::ptr::{self, NonNull};
 
-use raddle_std::CachePadded;
 use raddle_std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use raddle_std::{CachePadded, named};
 
 use crate::Pointer;
 use crate::claim::ClaimCell;
@@ -33,8 +33,8 @@ impl<const N: usize> Ring<N> {
         Self {
             front: CachePadded::new(FrontCell::new(start)),
             claim: CachePadded::new(ClaimCell::new()),
-            tail: CachePadded::new(AtomicU32::new(start.value())),
-            slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            tail: CachePadded::new(named("queue tail", AtomicU32::new(start.value()))),
+            slots: std::array::from_fn(|_| named("queue slot", AtomicPtr::new(ptr::null_mut()))),
         }
     }
 

@@ -69,6 +69,7 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         into: &Owner<T, N>,
         share: impl Fn(usize) -> usize,
     ) -> Option<Stolen<T>> {
+        raddle_std::count_event("steal attempt");
         if into.room() < N / 2 {
             return None;
         }

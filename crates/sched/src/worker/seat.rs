@@ -19,9 +19,9 @@ pub(crate) struct Seat(Arc<Core>);
 unsafe impl Send for Seat where Core: Send {}
 
 impl Seat {
-    // The lint does not know the model's `Arc`.
+    // The lint does not know the `Arc` of a model, nor one that counts.
     #[cfg_attr(
-        not(raddle_loom),
+        not(any(raddle_loom, raddle_count)),
         expect(
             clippy::arc_with_non_send_sync,
             reason = "the references are in seats, which say why they may be sent"

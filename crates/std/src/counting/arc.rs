@@ -1,0 +1,127 @@
+//! Reference counting that counts.
+
+use std::fmt;
+use std::mem::offset_of;
+use std::ops::Deref;
+
+use super::tag::{Tag, Tagged};
+
+/// std's `Arc`, whose reference count is a word like others.
+pub struct Arc<T>(std::sync::Arc<Inner<T>>);
+
+#[repr(C)]
+struct Inner<T> {
+    tag: Tag,
+    value: T,
+}
+
+impl<T> Arc<T> {
+    /// Makes the first reference.
+    #[track_caller]
+    pub fn new(value: T) -> Self {
+        Self(std::sync::Arc::new(Inner {
+            tag: Tag::made_here(),
+            value,
+        }))
+    }
+
+    /// Whether both refer to the same value.
+    pub fn ptr_eq(this: &Self, other: &Self) -> bool {
+        std::sync::Arc::ptr_eq(&this.0, &other.0)
+    }
+
+    /// The number of references.
+    pub fn strong_count(this: &Self) -> usize {
+        this.0.tag.load();
+        std::sync::Arc::strong_count(&this.0)
+    }
+
+    /// Where the value is.
+    pub fn as_ptr(this: &Self) -> *const T {
+        let inner = std::sync::Arc::as_ptr(&this.0);
+        inner
+            .cast::<u8>()
+            .wrapping_add(offset_of!(Inner<T>, value))
+            .cast()
+    }
+
+    /// Gives the reference away as a pointer to the value.
+    pub fn into_raw(this: Self) -> *const T {
+        let value = Self::as_ptr(&this);
+        std::mem::forget(this);
+        value
+    }
+
+    /// Takes a reference back.
+    ///
+    /// # Safety
+    ///
+    /// As for std's: the pointer is one of [`into_raw`](Self::into_raw), and is
+    /// taken back once.
+    pub unsafe fn from_raw(value: *const T) -> Self {
+        // SAFETY: by `into_raw` the pointer is to the value of an `Inner` that an
+        // `Arc` of std has, of which the caller gives back one reference.
+        Self(unsafe { std::sync::Arc::from_raw(Self::inner(value)) })
+    }
+
+    /// Adds a reference.
+    ///
+    /// # Safety
+    ///
+    /// As for std's: the pointer is one of an `Arc` that has a reference left.
+    pub unsafe fn increment_strong_count(value: *const T) {
+        let inner = Self::inner(value);
+        // SAFETY: the caller's: the value is there.
+        unsafe { &*inner }.tag.read_modify_write();
+        // SAFETY: the caller's.
+        unsafe { std::sync::Arc::increment_strong_count(inner) };
+    }
+
+    fn inner(value: *const T) -> *const Inner<T> {
+        value
+            .cast::<u8>()
+            .wrapping_sub(offset_of!(Inner<T>, value))
+            .cast()
+    }
+}
+
+impl<T> Clone for Arc<T> {
+    fn clone(&self) -> Self {
+        self.0.tag.read_modify_write();
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Drop for Arc<T> {
+    fn drop(&mut self) {
+        self.0.tag.read_modify_write();
+    }
+}
+
+impl<T> Deref for Arc<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0.value
+    }
+}
+
+impl<T: Default> Default for Arc<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Arc<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T> Tagged for Arc<T> {
+    #[expect(private_interfaces, reason = "only this crate calls it")]
+    fn tag(&self) -> &Tag {
+        &self.0.tag
+    }
+}

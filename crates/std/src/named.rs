@@ -1,0 +1,66 @@
+//! Names of shared words and locks, for the counting build.
+
+#[cfg(raddle_count)]
+pub(crate) use crate::counting::Tag;
+
+/// Gives a word or a lock the name under which the counting build counts the
+/// operations on it. In the other builds this is the value and nothing else.
+///
+/// Words of one name are counted together. A word without a name has the place
+/// in the source where it is made.
+///
+/// ```
+/// use raddle_std::named;
+/// use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// let parked = named("number of parked workers", AtomicUsize::new(0));
+/// assert_eq!(parked.load(Ordering::Relaxed), 0);
+/// ```
+#[cfg(not(raddle_count))]
+#[inline(always)]
+pub fn named<T>(_name: &'static str, value: T) -> T {
+    value
+}
+
+/// Gives a word or a lock the name under which the operations on it are
+/// counted.
+///
+/// Words of one name are counted together. A word without a name has the place
+/// in the source where it is made.
+#[cfg(raddle_count)]
+pub fn named<T: crate::counting::Tagged>(name: &'static str, value: T) -> T {
+    value.tag().rename(name);
+    value
+}
+
+/// Counts that something happened which is no operation on a word, such as an
+/// attempt to steal. Only the counting build counts it.
+#[inline(always)]
+pub fn count_event(_name: &'static str) {
+    #[cfg(raddle_count)]
+    crate::counting::event(_name);
+}
+
+/// What the counting build keeps beside a lock: nothing in this one.
+#[cfg(not(any(raddle_loom, raddle_count)))]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tag;
+
+#[cfg(not(any(raddle_loom, raddle_count)))]
+impl Tag {
+    #[inline(always)]
+    pub(crate) const fn here() -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    pub(crate) const fn ranked(_: crate::rank::Rank) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    pub(crate) fn lock(self) {}
+
+    #[inline(always)]
+    pub(crate) fn fail_to_lock(self) {}
+}
