@@ -15,6 +15,7 @@ pub mod queues;
 pub mod record;
 pub mod report;
 pub mod rounds;
+pub mod scaling;
 pub mod servers;
 pub mod sheet;
 pub mod sockets;

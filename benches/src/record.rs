@@ -56,6 +56,8 @@ pub enum Section {
     Latency,
     /// The policies of Raddle's scheduler.
     Policies,
+    /// Operations that the scheduler counts with many stepped workers.
+    Scaling,
     /// The run queue alone.
     Queue,
     /// Timers.

@@ -84,6 +84,21 @@ impl Report {
         Some(plot::alone(&plot::curve(wanted.next()?)))
     }
 
+    /// The curves of these figures of what ran under this title, side by side in one
+    /// picture that stands alone. None if one of them has no curve.
+    pub fn pictures(&self, title: &str, figures: &[&str]) -> Option<String> {
+        let curve = |figure: &&str| {
+            let mut groups = self.parts.iter().flat_map(|part| &part.groups);
+            let group = groups.find(|group| {
+                let first = group.first();
+                group.0.len() > 1 && first.title == title && first.figure == *figure
+            })?;
+            Some(plot::curve(group))
+        };
+        let curves: Option<Vec<_>> = figures.iter().map(curve).collect();
+        Some(plot::alone(&plot::grid(&curves?)))
+    }
+
     /// A page of the documentation with the tables of this report in place of those
     /// between its marks. None if it has no marks.
     pub fn renewed(&self, document: &str) -> Option<String> {

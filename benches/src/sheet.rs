@@ -207,23 +207,27 @@ impl Sheet {
         &self.comparisons
     }
 
+    /// The record of what was measured so far.
+    pub fn record(&self) -> Record {
+        Record {
+            command: command(std::env::args()),
+            finished: Timestamp::now().as_second(),
+            machine: Machine::this(),
+            notes: self.notes.clone(),
+            comparisons: self.comparisons.clone(),
+        }
+    }
+
     /// Writes the record, if that was asked for.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
     pub fn finish(self) -> Result<()> {
-        let Some(file) = self.file else {
-            return Ok(());
-        };
-        let record = Record {
-            command: command(std::env::args()),
-            finished: Timestamp::now().as_second(),
-            machine: Machine::this(),
-            notes: self.notes,
-            comparisons: self.comparisons,
-        };
-        record.write(&file)
+        match &self.file {
+            None => Ok(()),
+            Some(file) => self.record().write(file),
+        }
     }
 }
 

@@ -9,10 +9,11 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::counting;
 use crate::ecosystem;
 use crate::steps::{self, Steps, cargo};
 use crate::workspace;
-use programs::{ASYNC_COST, ECOSYSTEM, NAMES, POLICIES, QUEUE, Run, SCHED, WORKLOADS};
+use programs::{ASYNC_COST, ECOSYSTEM, NAMES, POLICIES, QUEUE, Run, SCALING, SCHED, WORKLOADS};
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
@@ -107,7 +108,18 @@ fn compare(steps: &mut Steps, root: &Path, target: &Path, args: &Args) -> Result
             fs::remove_file(&record)?;
         }
         let name = format!("{} of {}: {}", place + 1, runs.len(), run.step);
-        if let Err(error) = steps.run(&name, &mut program(root, target, run, &record)) {
+        let mut program = program(root, target, run, &record);
+        if run.bin == SCALING && args.name.is_some() && !args.quick {
+            program.arg("--docs").arg(root.join("docs"));
+        }
+        let counted = match run.bin == SCALING {
+            true => steps.run(
+                "count",
+                &mut counting::count(root, &counts(target), &run.args),
+            ),
+            false => Ok(()),
+        };
+        if let Err(error) = counted.and_then(|()| steps.run(&name, &mut program)) {
             println!("{error:#}");
             failed.push(run.step.clone());
         }
@@ -120,11 +132,19 @@ fn records(target: &Path) -> PathBuf {
     target.join("raddle-bench/run")
 }
 
+/// Where the counting build puts what it counted.
+fn counts(target: &Path) -> PathBuf {
+    target.join("raddle-bench/counts.json")
+}
+
 fn program(root: &Path, target: &Path, run: &Run, record: &Path) -> Command {
     let mut command = of_benches(root, run.bin);
     command.args(&run.args).arg("--json").arg(record);
     if run.bin == ECOSYSTEM {
         command.args(ecosystem::servers(target));
+    }
+    if run.bin == SCALING {
+        command.arg("--counts").arg(counts(target));
     }
     command
 }

@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod conformance;
+mod counting;
 mod differential;
 mod ecosystem;
 mod features;

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::conformance;
+use crate::counting;
 use crate::ecosystem;
 use crate::features;
 use crate::loom;
@@ -40,6 +41,7 @@ pub(crate) fn run() -> Result<()> {
         )?;
         steps.run("test", &mut cargo(&root, &["test", "--workspace"]))?;
         steps.run("stress", &mut stress::command(&root, 1, false))?;
+        counting::check(steps, &root)?;
         targets::check(steps, &root)?;
         features::check(steps, &root, &packages)?;
         for package in &packages {

@@ -66,6 +66,21 @@ pub(super) fn forest(label: &str, rows: &[(String, Interval)]) -> String {
     draw(height, label, |area| draw_forest(area, rows))
 }
 
+/// Plots of the usual size in one, two in a row.
+pub(super) fn grid(plots: &[String]) -> String {
+    let rows = plots.len().div_ceil(2) as u32;
+    let (width, height) = (2 * WIDTH, rows * HEIGHT);
+    let mut svg = format!(
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n"
+    );
+    for (place, plot) in (0..).zip(plots) {
+        let (x, y) = (place % 2 * WIDTH, place / 2 * HEIGHT);
+        svg += &plot.replacen("<svg ", &format!("<svg x=\"{x}\" y=\"{y}\" "), 1);
+    }
+    svg + "</svg>\n"
+}
+
 /// The plot with a style of its own, for a page that has none.
 pub(super) fn alone(plot: &str) -> String {
     match plot.find('>') {

@@ -34,6 +34,13 @@ pub(super) fn about(section: Section) -> (&'static str, &'static str) {
             "The same loads under each policy of Raddle's scheduler. Work stealing is the default, and the one to \
              stay with unless one of the others is plainly better for a load like yours.",
         ),
+        Section::Scaling => (
+            "Operations with up to 256 workers",
+            "What the scheduler does to words that its workers share, counted and not timed: workers are stepped on one thread, as \
+             if in parallel, on primitives that count. A curve that is level says that a task costs the same operations \
+             however many workers there are. A task is one poll; a common word is one that all workers share, or a fixed \
+             number of them. docs/scaling.md says what this shows and what it cannot show.",
+        ),
         Section::Queue => (
             "The run queue",
             "Boxes passed through the queue that each worker has, beside other queues of that kind. With a thief, the \

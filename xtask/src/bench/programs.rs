@@ -11,13 +11,14 @@ const IO: &str = "io";
 const HTTP: &str = "http";
 pub(super) const ECOSYSTEM: &str = "ecosystem";
 const LATENCY: &str = "latency";
+pub(super) const SCALING: &str = "scaling";
 const MEMORY: &str = "memory";
 pub(super) const ASYNC_COST: &str = "async-cost";
 
 /// What `cargo xtask bench` takes as a name, but for the workloads of the
 /// scheduler.
-pub(super) const NAMES: [&str; 11] = [
-    SCHED, LATENCY, QUEUE, POLICIES, TIME, SYNC, IO, HTTP, ECOSYSTEM, MEMORY, ASYNC_COST,
+pub(super) const NAMES: [&str; 12] = [
+    SCHED, SCALING, LATENCY, QUEUE, POLICIES, TIME, SYNC, IO, HTTP, ECOSYSTEM, MEMORY, ASYNC_COST,
 ];
 
 /// The workloads of the scheduler, each a name of its own.
@@ -84,7 +85,7 @@ const SHORT: &[&str] = &["--milliseconds", "100"];
 const ONE_SECOND: &[&str] = &["--seconds", "1"];
 
 /// All of them, in the order in which they run.
-pub(super) const PROGRAMS: [Program; 18] = [
+pub(super) const PROGRAMS: [Program; 19] = [
     Program {
         args: &["--workers", "1,2,4,8"],
         quick: &["--workers", "1,2"],
@@ -96,6 +97,12 @@ pub(super) const PROGRAMS: [Program; 18] = [
         quick: &["--most", "10000"],
         rounds: 10,
         ..program(SCHED, "growth", "growth")
+    },
+    Program {
+        workers: Workers::Fixed,
+        rounds: 4,
+        quick_rounds: COUNTED,
+        ..program(SCALING, "scaling", "scaling")
     },
     Program {
         quick: &["--milliseconds", "250"],

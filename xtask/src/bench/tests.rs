@@ -74,6 +74,7 @@ fn everything_takes_a_number_of_workers() {
             .filter(|run| !run.args.join(" ").contains("--workers 2"));
         let fixed: Vec<_> = fixed.map(|run| run.step.as_str()).collect();
         let expected = [
+            "scaling",
             "queue",
             "io-pinned",
             "http-pinned",

@@ -91,6 +91,7 @@ const COMPOSERS: &[&str] = &[
     "raddle",
     STAND_IN,
     "raddle-hyper",
+    "raddle-scaling",
     "raddle-benches",
     "raddle-proof",
 ];

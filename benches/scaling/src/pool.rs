@@ -1,0 +1,206 @@
+//! Runs a load on stepped workers and counts.
+
+use raddle_sched::{Config, Pool, Step, Waiting, Worker};
+use raddle_std::counting::{self, Kind, OUTSIDE, Operations};
+
+use crate::counts::{Phase, Run, Scope, Tally, Word};
+use crate::driver::Events;
+use crate::loads::{Context, Load};
+use crate::rng::Rng;
+
+/// How long a round takes, for waits with a time: that of a poll.
+const ROUND_MICROS: u64 = 1;
+/// No run takes as many.
+const MOST_ROUNDS: u64 = 10_000_000;
+/// Locks that threads share, not workers: a thread comes to one when a cache of its
+/// own is empty or full, and here all workers share one thread's.
+const OF_THREADS: [&str; 1] = ["depot of cells"];
+/// Where operations go that are none of the scheduler's.
+const NOT_COUNTED: usize = counting::PHASES - 1;
+
+enum Posture {
+    Awake,
+    /// Its last step found nothing.
+    Idle,
+    Parked {
+        waiting: Waiting,
+        deadline: Option<u64>,
+    },
+}
+
+struct Seat {
+    worker: Worker,
+    posture: Posture,
+}
+
+/// Runs a load until it is done.
+///
+/// Only one run at a time can count: what was counted before is forgotten.
+///
+/// # Panics
+///
+/// If the workers come to rest before the load is done: a wake-up was lost.
+pub fn run(load: Load, workers: usize, seed: u64) -> Run {
+    counting::act_as(OUTSIDE);
+    counting::reset();
+    let mut rng = Rng::new(seed);
+    let events = Events::default();
+    let config = Config {
+        workers,
+        ..Config::default()
+    };
+    let (handle, seats) = Pool::stepped(config, Some(Box::new(events.clone())));
+    let current = handle.enter();
+    let mut seats: Vec<Seat> = seats
+        .into_iter()
+        .map(|worker| Seat {
+            worker,
+            posture: Posture::Awake,
+        })
+        .collect();
+    let mut context = Context::new(workers, events, rng.below(usize::MAX) as u64);
+    let mut tally = Run {
+        load: load.name().to_owned(),
+        workers,
+        seed,
+        rounds: 0,
+        polls: 0,
+        parks: 0,
+        wakeups: 0,
+        timeouts: 0,
+        events: 0,
+        steals: 0,
+        stolen: 0,
+        steal_attempts: 0,
+        fences: 0,
+        words: Vec::new(),
+    };
+    let mut body = load.body(&mut context);
+    counting::settle(NOT_COUNTED);
+    let mut order: Vec<usize> = (0..workers).collect();
+    while !body.is_done() {
+        rng.shuffle(&mut order);
+        for &worker in &order {
+            counting::act_as(worker + 1);
+            drive(&mut seats[worker], &context.events, &mut tally);
+        }
+        counting::act_as(OUTSIDE);
+        body.act_outside(tally.rounds, &mut context);
+        counting::settle(Phase::Outside as usize);
+        tally.rounds += 1;
+        assert!(
+            tally.rounds < MOST_ROUNDS,
+            "{} on {workers} workers does not end: a wake-up was lost",
+            tally.load
+        );
+    }
+    count_steals(&handle, &mut tally);
+    tally.words = words(workers, &mut tally);
+    drop(seats);
+    drop(current);
+    tally
+}
+
+/// Lets a worker do one thing, if it does not wait.
+fn drive(seat: &mut Seat, events: &Events, tally: &mut Run) {
+    let now = tally.rounds * ROUND_MICROS;
+    let phase = match &seat.posture {
+        Posture::Awake => match seat.worker.step() {
+            Step::Ran => {
+                tally.polls += 1;
+                Phase::Task
+            }
+            Step::Idle | Step::Shutdown => {
+                seat.posture = Posture::Idle;
+                Phase::Search
+            }
+        },
+        Posture::Idle => {
+            let waiting = seat.worker.begin_park();
+            tally.parks += u64::from(waiting.is_some());
+            seat.posture = posture(waiting, now);
+            Phase::Park
+        }
+        Posture::Parked { waiting, deadline } => {
+            // To ask is no operation of the worker, which sleeps.
+            let notified = match waiting.in_driver {
+                true => events.is_ready(),
+                false => seat.worker.is_unparked(),
+            };
+            counting::settle(NOT_COUNTED);
+            let over = deadline.is_some_and(|deadline| deadline <= now);
+            if !notified && !over {
+                return;
+            }
+            match (notified, waiting.in_driver && events.is_due()) {
+                (false, _) => tally.timeouts += 1,
+                (true, true) => tally.events += 1,
+                (true, false) => tally.wakeups += 1,
+            }
+            let waiting = seat.worker.resume_park();
+            seat.posture = posture(waiting, now);
+            Phase::Unpark
+        }
+    };
+    counting::settle(phase as usize);
+}
+
+fn posture(waiting: Option<Waiting>, now: u64) -> Posture {
+    match waiting {
+        None => Posture::Awake,
+        Some(waiting) => Posture::Parked {
+            waiting,
+            deadline: waiting
+                .timeout
+                .map(|timeout| now + timeout.as_micros() as u64),
+        },
+    }
+}
+
+fn count_steals(handle: &raddle_sched::Handle, tally: &mut Run) {
+    let metrics = handle.metrics();
+    for worker in 0..metrics.workers() {
+        let counts = metrics.worker(worker);
+        tally.steals += counts.steal_operations;
+        tally.stolen += counts.steals;
+    }
+    counting::settle(NOT_COUNTED);
+}
+
+/// What was counted on each word; events become figures of their own.
+fn words(workers: usize, tally: &mut Run) -> Vec<Word> {
+    let mut words = Vec::new();
+    for entry in counting::report() {
+        let phases = Phase::ALL.map(|phase| entry.phases[phase as usize]);
+        if entry.kind == Kind::Event {
+            let events = phases.iter().map(|phase| phase.events).sum();
+            match entry.name.as_str() {
+                "steal attempt" => tally.steal_attempts = events,
+                "fence" => tally.fences = events,
+                _ => {}
+            }
+            continue;
+        }
+        let is_used = phases.iter().any(|phase| *phase != Operations::default());
+        if !is_used || OF_THREADS.contains(&entry.name.as_str()) {
+            continue;
+        }
+        words.push(Word {
+            name: entry.name,
+            scope: match (entry.made as usize) < workers {
+                true => Scope::Common,
+                false => Scope::Own,
+            },
+            made: entry.made,
+            actors: entry.actors,
+            phases: phases.map(|phase| Tally {
+                loads: phase.loads,
+                writes: phase.stores + phase.read_modify_writes,
+                locks: phase.locks,
+                transfers: phase.transfers,
+            }),
+        });
+    }
+    words.sort_by(|a, b| a.name.cmp(&b.name));
+    words
+}

@@ -1,0 +1,73 @@
+//! Short runs: what is known of each load, and that a seed counts the same again.
+#![cfg(raddle_count)]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use raddle_scaling::{Load, Phase, Run, run};
+
+/// One run at a time can count.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn word_of(run: &Run, name: &str) -> raddle_scaling::Word {
+    let word = run.words.iter().find(|word| word.name == name);
+    word.unwrap_or_else(|| panic!("nothing is counted under {name}"))
+        .clone()
+}
+
+#[test]
+fn a_seed_counts_the_same_again() {
+    let _alone = alone();
+    for load in Load::ALL {
+        let counted = |seed| {
+            let mut run = run(load, 4, seed);
+            // Those of the time that workers were busy are read as the clock has it.
+            run.words.retain(|word| word.name != "counters");
+            run
+        };
+        let (first, again, other) = (counted(7), counted(7), counted(8));
+        for (one, other) in first.words.iter().zip(&again.words) {
+            assert_eq!(one, other, "{load:?}");
+        }
+        assert_eq!(first, again, "{load:?}");
+        assert_ne!(first.words, other.words, "{load:?}");
+    }
+}
+
+#[test]
+fn a_load_runs_each_of_its_tasks() {
+    let _alone = alone();
+    for workers in [2, 16] {
+        // Each spawner has a poll for each batch, and one to end; 256 tasks each.
+        let storm = run(Load::SpawnStorm, workers, 1);
+        assert_eq!(storm.polls as usize, workers * (17 + 256));
+        let one = run(Load::OneSpawner, workers, 1);
+        assert_eq!(one.polls, 257 + 4_096);
+        let leaves = 128 * workers;
+        let tree = run(Load::ForkJoin, workers, 1);
+        assert!(tree.polls as usize >= 2 * leaves - 1, "{}", tree.polls);
+        // Three polls for a request; some requests find their connection busy.
+        let servers = run(Load::ServersAt90, workers, 1);
+        let expected = 0.9 * workers as f64 * 1_000.0;
+        assert!(servers.polls as f64 > 0.7 * expected, "{}", servers.polls);
+        assert!((servers.polls as f64) < 1.1 * expected, "{}", servers.polls);
+    }
+}
+
+#[test]
+fn a_push_is_a_store_of_the_tail_and_a_pop_a_change_of_the_head() {
+    let _alone = alone();
+    let run = run(Load::SpawnStorm, 2, 1);
+    let head = word_of(&run, "queue head").of(&Phase::ALL);
+    let tail = word_of(&run, "queue tail").of(&Phase::ALL);
+    // A batch of 16 goes to the slot and the queue; its spawner goes behind it.
+    let queued = 2 * 16 * 16;
+    assert!(
+        (queued - 32..=queued + 32).contains(&tail.writes),
+        "{tail:?}"
+    );
+    assert!(head.writes <= queued + 32, "{head:?}");
+    assert_eq!(word_of(&run, "queue tail").made, 2);
+}

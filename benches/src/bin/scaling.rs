@@ -1,0 +1,83 @@
+//! What the counting build has counted, as a record and as a page of the
+//! documentation.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::io::{Error, Result};
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use raddle_benches::record::Section;
+use raddle_benches::report::Report;
+use raddle_benches::rounds::Rounds;
+use raddle_benches::scaling;
+use raddle_benches::sheet::{Case, Output, Sheet};
+use raddle_scaling::{Counts, Figure};
+
+#[derive(Parser)]
+#[command(
+    about = "Records what the counting build has counted; cargo xtask bench scaling runs both"
+)]
+struct Args {
+    /// What was counted
+    #[arg(long, value_name = "FILE")]
+    counts: PathBuf,
+
+    /// Also renew scaling.md in this directory, and its plot
+    #[arg(long, value_name = "DIR")]
+    docs: Option<PathBuf>,
+
+    #[command(flatten)]
+    rounds: Rounds,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// The figures of the plot.
+const PLOTTED: [Figure; 4] = [
+    Figure::CommonWrites,
+    Figure::Transfers,
+    Figure::Attempts,
+    Figure::OfAPark,
+];
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let counts = Counts::read(&args.counts)?;
+    let rounds = args.rounds.count();
+    let mut sheet = Sheet::new(Section::Scaling, rounds, &args.output);
+    let loads = counts.loads();
+    let figures = Figure::ALL.map(scaling::told);
+    for workers in counts.workers() {
+        let case = Case::with(scaling::TITLE, "workers", workers);
+        // The sheet takes a round that it does not count first.
+        let mut round = vec![0; loads.len()];
+        sheet.measure(&case, &figures, &loads, |load| {
+            let place = round[load].max(1) - 1;
+            round[load] += 1;
+            let mut runs = counts.of(loads[load], workers);
+            let run = runs
+                .nth(place)
+                .ok_or_else(|| Error::other(format!("fewer than {rounds} rounds were counted")))?;
+            Ok(Figure::ALL.map(|figure| run.figure(figure)))
+        })?;
+    }
+    if let Some(directory) = &args.docs {
+        document(&counts, &sheet, directory)?;
+    }
+    sheet.finish()
+}
+
+fn document(counts: &Counts, sheet: &Sheet, directory: &Path) -> Result<()> {
+    let page = directory.join("scaling.md");
+    let renewed = scaling::renewed(counts, &fs::read_to_string(&page)?);
+    let renewed =
+        renewed.ok_or_else(|| Error::other(format!("{} has no marks", page.display())))?;
+    fs::write(page, renewed)?;
+    let report = Report::new(String::new(), vec![sheet.record()], None);
+    let names = PLOTTED.map(Figure::name);
+    let plot = report.pictures(scaling::TITLE, &names);
+    let plot = plot.ok_or_else(|| Error::other("there are no curves of one number of workers"))?;
+    fs::write(directory.join("scaling.svg"), plot)
+}

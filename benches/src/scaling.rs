@@ -1,0 +1,144 @@
+//! What the stepped scheduler's operations were counted as: figures for a sheet,
+//! and the page of the documentation.
+
+use std::collections::BTreeMap;
+
+use raddle_scaling::{Counts, Figure, Phase, Run, Scope};
+
+use crate::record::Better;
+use crate::sheet;
+use crate::stats::median;
+
+/// What comes before the tables of the page, and what after.
+const BEGIN: &str = "<!-- counts -->";
+const END: &str = "<!-- end of counts -->";
+/// What a word does less often than that, per task, is left out.
+const SELDOM: f64 = 0.02;
+
+/// The title of all comparisons.
+pub const TITLE: &str = "stepped workers";
+
+/// A figure as a sheet takes it.
+pub fn told(figure: Figure) -> sheet::Figure {
+    sheet::Figure {
+        name: figure.name(),
+        unit: figure.unit(),
+        better: Better::Neither,
+        percentile: None,
+    }
+}
+
+/// The page with the tables of `counts` in place of those that it has. None if it
+/// has no marks.
+pub fn renewed(counts: &Counts, document: &str) -> Option<String> {
+    let (before, rest) = document.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{}\n{END}{after}", tables(counts)))
+}
+
+fn tables(counts: &Counts) -> String {
+    let mut text = String::new();
+    for figure in Figure::ALL {
+        text += &table(counts, figure);
+    }
+    text += &words(counts, "Common words, operations per task", |run| {
+        operations(run, |word| {
+            let sum = word.of(&Phase::ALL);
+            (word.scope == Scope::Common).then_some(sum.loads + sum.writes)
+        })
+    });
+    text += &words(counts, "Locks, acquisitions per task", |run| {
+        operations(run, |word| {
+            let locks = word.of(&Phase::ALL).locks;
+            (locks > 0).then_some(locks)
+        })
+    });
+    text
+}
+
+/// A row for each load, a column for each number of workers.
+fn table(counts: &Counts, figure: Figure) -> String {
+    let workers = counts.workers();
+    let mut text = format!("\n### {}, {}\n\n|", capital(figure.name()), figure.unit());
+    for number in &workers {
+        text += &format!(" | {number}");
+    }
+    text += &format!(" |\n|---{}|\n", "|---:".repeat(workers.len()));
+    for load in counts.loads() {
+        text += &format!("| {load}");
+        for number in &workers {
+            let figures: Vec<_> = counts
+                .of(load, *number)
+                .map(|run| run.figure(figure))
+                .collect();
+            text += &match figures.is_empty() {
+                true => " | -".to_owned(),
+                false => format!(" | {}", plain(median(&figures))),
+            };
+        }
+        text += " |\n";
+    }
+    text
+}
+
+/// A row for each word, a column for each load, with the most workers.
+fn words(counts: &Counts, title: &str, of: impl Fn(&Run) -> BTreeMap<String, f64>) -> String {
+    let loads = counts.loads();
+    let Some(most) = counts.workers().last().copied() else {
+        return String::new();
+    };
+    let columns: Vec<_> = loads
+        .iter()
+        .filter_map(|load| counts.of(load, most).next().map(&of))
+        .collect();
+    let mut names: Vec<&String> = columns
+        .iter()
+        .flat_map(|column| column.iter().filter(|(_, count)| **count >= SELDOM))
+        .map(|(name, _)| name)
+        .collect();
+    names.sort();
+    names.dedup();
+    let mut text = format!("\n### {title}, {most} workers\n\n|");
+    for load in &loads {
+        text += &format!(" | {load}");
+    }
+    text += &format!(" |\n|---{}|\n", "|---:".repeat(loads.len()));
+    for name in names {
+        text += &format!("| {name}");
+        for column in &columns {
+            text += &format!(" | {}", plain(column.get(name).copied().unwrap_or(0.0)));
+        }
+        text += " |\n";
+    }
+    text
+}
+
+fn operations(
+    run: &Run,
+    of: impl Fn(&raddle_scaling::Word) -> Option<u64>,
+) -> BTreeMap<String, f64> {
+    let polls = run.polls.max(1) as f64;
+    let words = run.words.iter();
+    words
+        .filter_map(|word| Some((word.name.clone(), of(word)? as f64 / polls)))
+        .collect()
+}
+
+fn capital(text: &str) -> String {
+    let (first, rest) = text.split_at(1);
+    first.to_uppercase() + rest
+}
+
+/// With as many decimals as say something.
+fn plain(value: f64) -> String {
+    let decimals = match value {
+        0.0 | 100.0.. => 0,
+        10.0.. => 1,
+        0.1.. => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests;

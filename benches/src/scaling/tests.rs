@@ -1,0 +1,69 @@
+use raddle_scaling::{Tally, Word};
+
+use super::*;
+
+fn word(name: &str, scope: Scope, loads: u64, locks: u64) -> Word {
+    let mut phases = [Tally::default(); 5];
+    phases[Phase::Task as usize].loads = loads;
+    phases[Phase::Park as usize].locks = locks;
+    Word {
+        name: name.to_owned(),
+        scope,
+        made: 1,
+        actors: 2,
+        phases,
+    }
+}
+
+fn counts() -> Counts {
+    let run = |workers: usize| Run {
+        load: "storm".to_owned(),
+        workers,
+        seed: 1,
+        rounds: 10,
+        polls: 100,
+        parks: 4,
+        wakeups: 0,
+        timeouts: 0,
+        events: 0,
+        steals: 0,
+        stolen: 0,
+        steal_attempts: 7,
+        fences: 0,
+        words: vec![
+            word("closed", Scope::Common, 150, 0),
+            word("seldom", Scope::Common, 1, 0),
+            word("queue head", Scope::Own, 900, 0),
+            word("door", Scope::Common, 0, 2 * workers as u64),
+        ],
+    };
+    Counts {
+        runs: vec![run(2), run(256)],
+    }
+}
+
+#[test]
+fn figures_are_shares() {
+    let counts = counts();
+    let run = &counts.runs[0];
+    assert_eq!(run.figure(Figure::CommonLoads), 1.51);
+    assert_eq!(run.figure(Figure::Locks), 0.04);
+    assert_eq!(run.figure(Figure::LocksOfAPark), 1.0);
+    // None was successful.
+    assert_eq!(run.figure(Figure::Attempts), 7.0);
+}
+
+#[test]
+fn the_tables_stand_between_the_marks() {
+    let document = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
+    let page = renewed(&counts(), &document).unwrap();
+    assert!(page.starts_with("before\n") && page.ends_with("\nafter\n"));
+    assert!(!page.contains("old"));
+    assert!(page.contains(
+        "### Locks taken, per task\n\n| | 2 | 256 |\n|---|---:|---:|\n| storm | 0.040 | 5.12 |\n"
+    ));
+    assert!(page.contains("| closed | 1.50 |\n"), "{page}");
+    assert!(!page.contains("seldom") && !page.contains("queue head"));
+    assert!(page.contains("### Locks, acquisitions per task, 256 workers\n\n| | storm |\n|---|---:|\n| door | 5.12 |\n"));
+    assert_eq!(renewed(&counts(), "no marks"), None);
+}

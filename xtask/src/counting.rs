@@ -1,0 +1,45 @@
+//! The counting build: its tests, and the program that counts for `cargo xtask bench scaling`.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::loom;
+use crate::steps::{Steps, cargo};
+
+/// What is built with it: the primitives, and the program with the layers under the
+/// scheduler.
+const PACKAGES: [&str; 4] = ["-p", "raddle-std", "-p", "raddle-scaling"];
+
+/// Checks the counting build, and runs its tests: short runs of each load among them.
+pub(crate) fn check(steps: &mut Steps, root: &Path) -> Result<()> {
+    let mut clippy = counted(root, "clippy");
+    clippy.args(PACKAGES);
+    clippy.args(["--all-targets", "--", "-D", "warnings"]);
+    steps.run("clippy, counting", &mut clippy)?;
+    let mut test = counted(root, "test");
+    test.args(PACKAGES).arg("--tests");
+    steps.run("test, counting", &mut test)
+}
+
+/// Counts, and writes what was counted to `file`.
+pub(crate) fn count(root: &Path, file: &Path, args: &[String]) -> Command {
+    let mut run = counted(root, "run");
+    run.args(["--release", "--quiet", "-p", "raddle-scaling", "--"]);
+    run.args(args).arg("--json").arg(file);
+    run
+}
+
+/// A cargo command with the cfg, in a target directory of its own.
+fn counted(root: &Path, command: &str) -> Command {
+    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    flags.push_str(" --cfg raddle_count");
+    let mut cargo = cargo(root, &[command]);
+    cargo.env("RUSTFLAGS", flags.trim_start());
+    cargo.env(
+        "CARGO_TARGET_DIR",
+        loom::target(root).with_file_name("count"),
+    );
+    cargo
+}
