@@ -41,8 +41,8 @@ impl Buffer {
         self.pos += n;
     }
 
-    /// Makes the content a copy of the first bytes of `sources`, `max` at most,
-    /// and says how many.
+    /// Makes the content a copy of the first bytes of `sources`, `max` at most, and returns how
+    /// many.
     pub(crate) fn copy_from(&mut self, sources: &[IoSlice<'_>], max: usize) -> usize {
         self.discard();
         self.bytes.clear();
@@ -55,8 +55,7 @@ impl Buffer {
         self.end
     }
 
-    /// Makes the content what one read gives, `max` bytes at most, and says how
-    /// many.
+    /// Makes the content what one read gives, `max` bytes at most, and returns how many.
     pub(crate) fn read_from(&mut self, reader: &mut impl Read, max: usize) -> io::Result<usize> {
         self.discard();
         if self.bytes.len() < max {

@@ -32,7 +32,7 @@ pub struct DirBuilder {
 }
 
 impl DirBuilder {
-    /// Makes a builder whose directories need a parent that exists.
+    /// Makes a builder that creates single directories: the parent must exist.
     ///
     /// # Examples
     ///

@@ -191,7 +191,7 @@ impl File {
         OpenOptions::new()
     }
 
-    /// Makes one of a file of std's.
+    /// Converts a file of std.
     ///
     /// # Examples
     ///
@@ -215,9 +215,8 @@ impl File {
         }
     }
 
-    /// Waits until the content and what the system knows about the file are on
-    /// the disk. Waits first for the write under way, whose error is that of
-    /// the next write or flush.
+    /// Waits until the content and the metadata of the file are on the disk. Waits first for a
+    /// write that is under way; its error is returned by the next write or flush.
     ///
     /// # Errors
     ///
@@ -401,10 +400,9 @@ impl File {
         Ok(file)
     }
 
-    /// The file of std's, once no call is under way.
+    /// Waits until no call is under way, and returns the file of std.
     ///
-    /// An error of a write that nobody was told, and what was read ahead, are
-    /// lost.
+    /// The error of a write that has not been reported, and data that was read ahead, are lost.
     ///
     /// # Cancel safety
     ///
@@ -444,7 +442,7 @@ impl File {
         }
     }
 
-    /// The file of std's, if no call is under way.
+    /// Returns the file of std if no call is under way.
     ///
     /// # Errors
     ///

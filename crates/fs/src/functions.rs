@@ -37,7 +37,7 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     offload::run(move || fs::canonicalize(path)).await
 }
 
-/// Makes a directory, whose parent exists.
+/// Creates a directory, whose parent must exist.
 ///
 /// [`create_dir_all`] makes the parents too.
 ///
@@ -72,7 +72,7 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     offload::run(move || fs::create_dir(path)).await
 }
 
-/// Makes a directory, and its parents if they are missing.
+/// Creates a directory, and its parents if they are missing.
 ///
 /// # Errors
 ///
@@ -105,8 +105,7 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     offload::run(move || fs::create_dir_all(path)).await
 }
 
-/// What the system says about the file at `path`: of a symbolic link, about the
-/// file it leads to.
+/// The metadata of the file at `path`. Follows symbolic links.
 ///
 /// # Errors
 ///
@@ -138,7 +137,7 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     offload::run(move || fs::metadata(path)).await
 }
 
-/// Where a symbolic link leads.
+/// The target of a symbolic link.
 ///
 /// # Errors
 ///
@@ -271,8 +270,7 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     offload::run(move || fs::remove_dir(path)).await
 }
 
-/// Removes a directory with everything in it. A symbolic link in it is removed,
-/// not what it leads to.
+/// Removes a directory with everything in it. A symbolic link in it is removed, not its target.
 ///
 /// # Errors
 ///
@@ -406,8 +404,8 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     offload::run(move || fs::exists(path)).await
 }
 
-/// Copies the content and the permissions of a file to another one, which is made
-/// or overwritten, and says how many bytes it were.
+/// Copies the content and the permissions of a file to another one, which is made or overwritten,
+/// and returns the number of bytes.
 ///
 /// # Errors
 ///

@@ -12,8 +12,8 @@ mod filling;
 #[cfg(feature = "util")]
 pub(crate) use filling::{Appender, VecMut, poll_read_into};
 
-/// A borrowed buffer of bytes that is filled from its start, and part of whose
-/// rest may be uninitialised.
+/// A borrowed buffer of bytes that is filled from its start. The part that is not filled may be
+/// uninitialised.
 ///
 /// ```text
 /// [               capacity              ]
@@ -21,9 +21,8 @@ pub(crate) use filling::{Appender, VecMut, poll_read_into};
 /// [    initialized    |  uninitialized  ]
 /// ```
 ///
-/// A reader puts bytes after the filled ones, so that nobody needs to zero a
-/// buffer before it is read into. What was initialised once is remembered,
-/// and not zeroed a second time.
+/// A reader puts bytes after the filled ones, so that a buffer need not be zeroed before it is read
+/// into. What was initialised once is remembered, and not zeroed a second time.
 ///
 /// # Examples
 ///

@@ -81,8 +81,8 @@ impl Child {
         self.process.id()
     }
 
-    /// Tells the process to end at once (`SIGKILL`), without waiting for it to.
-    /// Does nothing if it is known to have ended.
+    /// Kills the process (`SIGKILL`), without waiting for its end. Does nothing if it is known to
+    /// have ended.
     ///
     /// # Errors
     ///
@@ -147,8 +147,8 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// If other code has taken the exit status, if the runtime shuts down, or if
-    /// the system refused a descriptor and a thread both at the spawn and now.
+    /// Returns an error if other code has taken the exit status, if the runtime shuts down, or if
+    /// the system refused both a descriptor and a thread, at the spawn and now.
     ///
     /// # Cancel safety
     ///
@@ -181,7 +181,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// If other code has taken the exit status.
+    /// Returns an error if other code has taken the exit status.
     ///
     /// # Examples
     ///

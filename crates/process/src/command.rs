@@ -9,8 +9,8 @@ use std::process::{ExitStatus, Output, Stdio};
 
 use super::Child;
 
-/// Builds a child process: [`std::process::Command`], whose methods these are,
-/// with [`spawn`](Self::spawn) and its like for async code.
+/// Builds a child process. It has the methods of [`std::process::Command`]; [`spawn`](Self::spawn),
+/// [`status`](Self::status) and [`output`](Self::output) are for async code.
 ///
 /// What std has and this has not is set through [`as_std_mut`](Self::as_std_mut).
 ///
@@ -34,8 +34,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// A child that runs `program`, found by `PATH` if it is a mere name, with
-    /// the environment and directory of this process.
+    /// A child that runs `program`, searched in `PATH` if it is a name without a path, with the
+    /// environment and directory of this process.
     ///
     /// # Examples
     ///
@@ -482,8 +482,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// If the program is not there or may not be run, and if the system has no
-    /// process or descriptor left.
+    /// `NotFound` if there is no such program, `PermissionDenied` if it may not be run, and an
+    /// uncategorized error (EAGAIN, EMFILE) if the system has no process or descriptor left.
     ///
     /// # Panics
     ///

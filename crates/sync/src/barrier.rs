@@ -13,8 +13,8 @@ use crate::wakers::Wakers;
 
 /// A point at which a number of tasks wait for one another.
 ///
-/// It can be used again at once: who comes after it has opened waits for the
-/// next time.
+/// It can be used again at once: a task that calls `wait` after the barrier has opened waits for
+/// the next opening.
 ///
 /// # Examples
 ///
@@ -79,8 +79,7 @@ impl BarrierWaitResult {
 }
 
 impl Barrier {
-    /// A barrier that opens when `n` tasks have come. None is as good as one:
-    /// nobody waits.
+    /// Makes a barrier that opens when `n` tasks wait. With 0 or 1 no task waits.
     ///
     /// # Examples
     ///
@@ -107,12 +106,12 @@ impl Barrier {
         }
     }
 
-    /// Comes to the barrier, and waits until as many have come as it needs.
+    /// Waits until as many tasks wait as the barrier needs.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: once it has been polled the task has come, and is counted as one of those for whom the
-    /// barrier opens, also if the future is dropped before. As in Tokio.
+    /// Not cancel safe: once the future has been polled, the task is counted as waiting, even if
+    /// the future is dropped before the barrier opens.
     ///
     /// # Examples
     ///

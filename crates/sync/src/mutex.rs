@@ -17,8 +17,8 @@ use crate::try_lock_error::TryLockError;
 
 /// A value that one task at a time can reach, also across an `.await`.
 ///
-/// It is fair: the lock goes to those who wait in the order of their first
-/// polls. It is not poisoned when a task panics while it has the lock.
+/// It is fair: waiting tasks get the lock in the order of their first polls. It is not poisoned
+/// when a task panics while it has the lock.
 ///
 /// A lock that is never held across an `.await` is better a `std::sync::Mutex`.
 ///
@@ -101,7 +101,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Takes the value out of a mutex that nobody shares any more.
+    /// Consumes the mutex and returns the value.
     ///
     /// # Examples
     ///
@@ -193,8 +193,7 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Blocks the thread until it has the lock.
     ///
-    /// For threads without an executor; those who wait asynchronously and those
-    /// who block stand in the same line.
+    /// For threads outside of async code. Tasks and blocked threads wait in the same queue.
     ///
     /// # Panics
     ///
@@ -251,7 +250,7 @@ impl<T: ?Sized> Mutex<T> {
         block_on(self.lock_owned())
     }
 
-    /// Takes the lock, if nobody has it or waits for it.
+    /// Takes the lock if it is free and no task waits for it.
     ///
     /// # Errors
     ///
@@ -304,8 +303,7 @@ impl<T: ?Sized> Mutex<T> {
         Ok(OwnedMutexGuard::new(self))
     }
 
-    /// The value, without locking: the borrow proves that nobody else can reach
-    /// it.
+    /// The value, without locking: the mutable borrow excludes other users.
     ///
     /// # Examples
     ///

@@ -19,15 +19,14 @@ pub use self::notified::{Notified, OwnedNotified};
 ///
 /// It works like a semaphore of at most one permit that starts without it:
 /// [`notified`](Self::notified)`.await` waits for the permit and takes it,
-/// [`notify_one`](Self::notify_one) hands it to the first in line, or stores it
-/// for who comes next. However often `notify_one` is called while nobody
-/// waits, one permit is stored, so that a consumer that has been told looks for
-/// all there is to do.
+/// [`notify_one`](Self::notify_one) hands it to the first waiter, or stores it for the next one.
+/// However often `notify_one` is called while no task waits, one permit is stored, so a consumer
+/// has to look for all work when it is notified.
 ///
-/// [`notify_waiters`](Self::notify_waiters) reaches everybody who holds a
-/// [`Notified`] at the time of the call, polled or not, and stores nothing.
+/// [`notify_waiters`](Self::notify_waiters) wakes every [`Notified`] that exists at the time of the
+/// call, polled or not, and stores nothing.
 ///
-/// While nobody waits no lock is taken.
+/// While no task waits, no lock is taken.
 ///
 /// # Examples
 ///
@@ -41,7 +40,7 @@ pub use self::notified::{Notified, OwnedNotified};
 /// # });
 /// ```
 ///
-/// To wait until a condition holds, without missing who makes it true:
+/// To wait until a condition holds, without missing the notification:
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -191,7 +190,7 @@ impl Notify {
     /// stored, which the next [`notified`](Self::notified) takes at once; a
     /// permit that is there already stays the only one.
     ///
-    /// What was done before this call is visible to whoever is notified by it.
+    /// Writes before this call are visible to the task that it notifies.
     ///
     /// # Examples
     ///
@@ -237,7 +236,7 @@ impl Notify {
     /// Notifies all waiters: every future of [`notified`](Self::notified) that
     /// exists, whether it has been polled or not. Nothing is stored for those that come later.
     ///
-    /// What was done before this call is visible to whoever is notified by it.
+    /// Writes before this call are visible to the task that it notifies.
     ///
     /// # Examples
     ///

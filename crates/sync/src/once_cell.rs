@@ -8,12 +8,11 @@ use std::mem;
 use crate::once_slot::OnceSlot;
 use crate::semaphore::core::{Closed, Core, Refused};
 
-/// A cell whose value is made at its first use, by an async function.
+/// A cell that is initialised at its first use, by an async function.
 ///
-/// Of all who ask for the value one runs its function, and the others wait. If
-/// that function fails or panics, or its future is dropped, one of those who
-/// wait runs its own. Reading a value that is there is one load, which takes
-/// nothing from the poll budget.
+/// Of the tasks that ask for the value, one runs its function and the others wait. If that function
+/// fails or panics, or its future is dropped, one of the waiting tasks runs its own function.
+/// Reading an initialised value is one load, and takes nothing of the poll budget.
 ///
 /// # Examples
 ///
@@ -206,8 +205,7 @@ impl<T> OnceCell<T> {
     ///
     /// # Errors
     ///
-    /// If there is a value already, or one is being made: also if it is the turn of an initialiser that has
-    /// not begun yet.
+    /// [`SetError`] with the value, if the cell is initialised or is being initialised.
     ///
     /// # Examples
     ///
@@ -324,7 +322,7 @@ impl<T> OnceCell<T> {
         self.get().expect("there is a value before the turns end")
     }
 
-    /// Takes the value out of a cell that nobody shares any more.
+    /// Consumes the cell and returns the value.
     ///
     /// # Examples
     ///
@@ -430,7 +428,7 @@ impl<T> SetError<T> {
         matches!(self, Self::AlreadyInitializedError(_))
     }
 
-    /// Whether somebody was making the value.
+    /// Whether a task was initialising the cell.
     ///
     /// # Examples
     ///

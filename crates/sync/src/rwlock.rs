@@ -27,10 +27,9 @@ const MAX_READS: u32 = u32::MAX >> 3;
 
 /// A value that many tasks can read, or one can write, also across an `.await`.
 ///
-/// It is fair: the lock goes to those who wait in the order of their first
-/// polls, and nobody is admitted before a writer who waits. So a task that reads
-/// and begins to read again, while a writer waits, waits for itself. The
-/// lock is not poisoned when a task panics while it has it.
+/// It is fair: waiting tasks get the lock in the order of their first polls, and no reader passes a
+/// writer that waits. So a task that holds a read lock and asks for another one deadlocks if a
+/// writer waits in between. The lock is not poisoned when a task panics while it has it.
 ///
 /// # Examples
 ///
@@ -168,7 +167,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// Takes the value out of a lock that nobody shares any more.
+    /// Consumes the lock and returns the value.
     ///
     /// # Examples
     ///
@@ -309,7 +308,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Reads, if nobody writes or waits.
+    /// Takes a read lock if there is no writer and no task waits.
     ///
     /// # Errors
     ///
@@ -335,7 +334,7 @@ impl<T: ?Sized> RwLock<T> {
         Ok(self.read_guard())
     }
 
-    /// Writes, if nobody has the lock or waits for it.
+    /// Takes the write lock if it is free and no task waits for it.
     ///
     /// # Errors
     ///
@@ -464,8 +463,7 @@ impl<T: ?Sized> RwLock<T> {
         block_on(self.write())
     }
 
-    /// The value, without locking: the borrow proves that nobody else can reach
-    /// it.
+    /// The value, without locking: the mutable borrow excludes other users.
     ///
     /// # Examples
     ///

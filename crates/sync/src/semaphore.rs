@@ -17,10 +17,10 @@ use crate::blocking::block_on;
 
 /// A number of permits, of which tasks take some and give them back.
 ///
-/// It is fair: permits go to those who wait in the order of their first polls.
-/// Who wants many is not overtaken by those who want few, and
-/// [`try_acquire`](Self::try_acquire) overtakes nobody. While nobody waits,
-/// taking and giving back is one atomic operation each.
+/// It is fair: waiting tasks get permits in the order of their first polls. A task that asks for
+/// many permits is not passed by tasks that ask for few, and [`try_acquire`](Self::try_acquire)
+/// passes no waiting task. While no task waits, taking and returning permits is one atomic
+/// operation each.
 ///
 /// # Examples
 ///
@@ -99,8 +99,8 @@ impl Semaphore {
         }
     }
 
-    /// How many permits can be had now. While somebody waits it is none: what
-    /// there is is set aside for the first in line.
+    /// The number of permits that are free. While a task waits it is zero: free permits are set
+    /// aside for the first waiter.
     ///
     /// # Examples
     ///
@@ -228,8 +228,7 @@ impl Semaphore {
 
     /// Blocks the thread until it has a permit.
     ///
-    /// For threads without an executor; those who wait asynchronously and those
-    /// who block stand in the same line.
+    /// For threads outside of async code. Tasks and blocked threads wait in the same queue.
     ///
     /// # Errors
     ///
@@ -289,7 +288,7 @@ impl Semaphore {
         block_on(self.acquire_many(n))
     }
 
-    /// Takes a permit, if there is one and nobody waits.
+    /// Takes a permit if one is free and no task waits.
     ///
     /// # Errors
     ///
@@ -315,7 +314,7 @@ impl Semaphore {
         self.try_acquire_many(1)
     }
 
-    /// Takes `n` permits, if there are as many and nobody waits.
+    /// Takes `n` permits if as many are free and no task waits.
     ///
     /// # Errors
     ///
@@ -538,9 +537,9 @@ impl Semaphore {
         Ok(OwnedSemaphorePermit::new(self, n))
     }
 
-    /// Closes the semaphore: those who wait, and those who come later, get an
-    /// error. A future that was not ready before is refused also if its turn had
-    /// come. Who has a permit keeps it, and can give it back.
+    /// Closes the semaphore: waiting and later calls return an error. A future that was not ready
+    /// before is refused even if permits had been set aside for it. Permits that are held stay
+    /// valid.
     ///
     /// # Examples
     ///

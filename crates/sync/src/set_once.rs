@@ -8,7 +8,7 @@ use raddle_std::sync::{Mutex, Rank};
 use crate::Notify;
 use crate::once_slot::OnceSlot;
 
-/// A cell whose value is set once, by anybody, and can be waited for.
+/// A cell whose value is set once, by any task, and can be waited for.
 ///
 /// Reading a value that is set is one load.
 ///
@@ -174,7 +174,7 @@ impl<T> SetOnce<T> {
         self.slot.get()
     }
 
-    /// Sets the value and wakes everybody who waits for it.
+    /// Sets the value and wakes all tasks that wait for it.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl<T> SetOnce<T> {
         Ok(())
     }
 
-    /// Takes the value out of a cell that nobody shares any more.
+    /// Consumes the cell and returns the value.
     ///
     /// # Examples
     ///

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::semaphore::core::Refused;
 
-/// The lock is held, or somebody waits for it.
+/// The lock is held, or a task waits for it.
 ///
 /// Comes from the `try_` methods of [`Mutex`](crate::Mutex) and
 /// [`RwLock`](crate::RwLock).

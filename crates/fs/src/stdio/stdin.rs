@@ -36,9 +36,8 @@ pub struct Stdin {
 
 /// Makes a reader of the standard input of the process.
 ///
-/// A read is one of std's on a thread for blocking work, of 2 MiB at most, and
-/// cannot be stopped once it has begun: see the [module](crate::stdio) for what
-/// that means to a program that talks to a person.
+/// Each read runs on a thread for blocking work, reads 2 MiB at most, and cannot be stopped once it
+/// has begun: see the [module](crate::stdio) for what that means for an interactive program.
 ///
 /// The bytes that a read gave which was dropped are those of the next read of
 /// the same `Stdin`; they are lost with it.

@@ -26,15 +26,15 @@ use crate::AsyncBufRead;
 /// # }) }
 /// ```
 pub trait AsyncBufReadExt: AsyncBufRead {
-    /// Reads up to and including the first byte `delimiter`, or to the end,
-    /// appending to `buf`; says how many bytes it were.
+    /// Reads up to and including the first byte `delimiter`, or to the end, appending to `buf`;
+    /// returns the number of bytes.
     ///
     /// Zero means that the source has come to its end. Interrupted reads are
     /// tried again.
     ///
     /// # Errors
     ///
-    /// As the reader has them. What was read before is in `buf`.
+    /// Returns the reader's error. What was read before is in `buf`.
     ///
     /// # Cancel safety
     ///
@@ -63,17 +63,16 @@ pub trait AsyncBufReadExt: AsyncBufRead {
         ReadUntil::new(self, delimiter, buf)
     }
 
-    /// Reads up to and including the next line feed, or to the end, appending
-    /// to `buf`; says how many bytes it were.
+    /// Reads up to and including the next line feed, or to the end, appending to `buf`; returns the
+    /// number of bytes.
     ///
     /// Zero means that the source has come to its end. The line keeps its
     /// `\n` or `\r\n`. Interrupted reads are tried again.
     ///
     /// # Errors
     ///
-    /// `InvalidData` if the line is not UTF-8: `buf` is then as it was before,
-    /// and the line is gone. Otherwise as the reader has them: `buf` then has
-    /// what was read before, if that is UTF-8.
+    /// `InvalidData` if the line is not UTF-8: `buf` is then as it was before, and the line is
+    /// gone. Otherwise the reader's error: `buf` then has what was read before, if that is UTF-8.
     ///
     /// # Cancel safety
     ///
@@ -111,7 +110,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// # Errors
     ///
-    /// As the reader has them.
+    /// Returns the reader's error.
     ///
     /// # Cancel safety
     ///

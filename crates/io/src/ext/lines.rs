@@ -133,9 +133,8 @@ impl<R: AsyncBufRead> Lines<R> {
     /// # Errors
     ///
     /// `InvalidData` if the line is not UTF-8: its bytes are in the error, a
-    /// [`FromUtf8Error`](std::string::FromUtf8Error), and the next call goes on
-    /// with the line after it. Otherwise as the reader has them;
-    /// what was read of the line is kept.
+    /// [`FromUtf8Error`](std::string::FromUtf8Error), and the next call goes on with the line after
+    /// it. Otherwise the reader's error; what was read of the line is kept.
     ///
     /// # Cancel safety
     ///

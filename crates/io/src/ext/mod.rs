@@ -38,7 +38,7 @@ pub use take::Take;
 pub(crate) use write_all::write_zero;
 pub use write_ext::AsyncWriteExt;
 
-/// The futures that the extension methods return, for who has to name them.
+/// The futures that the extension methods return, for code that has to name them.
 pub mod future {
     pub use super::fill_buf::FillBuf;
     pub use super::flush::Flush;

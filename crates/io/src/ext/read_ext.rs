@@ -30,13 +30,13 @@ use crate::AsyncRead;
 /// # }
 /// ```
 pub trait AsyncReadExt: AsyncRead {
-    /// Reads some bytes into `buf`, and says how many.
+    /// Reads some bytes into `buf`, and returns how many.
     ///
     /// Zero means that the source has come to its end, or that `buf` is empty.
     ///
     /// # Errors
     ///
-    /// As the reader has them; nothing was read then.
+    /// Returns the reader's error. Nothing was read then.
     ///
     /// # Cancel safety
     ///
@@ -65,14 +65,14 @@ pub trait AsyncReadExt: AsyncRead {
         Read::new(self, buf)
     }
 
-    /// Reads some bytes into the room that `buf` has left, and says how many.
+    /// Reads some bytes into the room that `buf` has left, and returns how many.
     ///
     /// They are appended, and `buf` is advanced. Zero means that the source
     /// has come to its end, or that `buf` has no room left.
     ///
     /// # Errors
     ///
-    /// As the reader has them; nothing was read then.
+    /// Returns the reader's error. Nothing was read then.
     ///
     /// # Cancel safety
     ///
@@ -100,14 +100,14 @@ pub trait AsyncReadExt: AsyncRead {
         ReadInto::new(self, buf)
     }
 
-    /// Reads until `buf` is full, and says how long that is.
+    /// Reads until `buf` is full, and returns its length.
     ///
     /// Interrupted reads are tried again.
     ///
     /// # Errors
     ///
-    /// `UnexpectedEof` if the source comes to its end before; otherwise as the
-    /// reader has them. The content of `buf` is then unspecified.
+    /// `UnexpectedEof` if the source comes to its end before; otherwise the reader's error. The
+    /// content of `buf` is then unspecified.
     ///
     /// # Cancel safety
     ///
@@ -139,13 +139,13 @@ pub trait AsyncReadExt: AsyncRead {
         ReadExact::new(self, buf)
     }
 
-    /// Reads to the end, appending to `buf`, and says how many bytes it were.
+    /// Reads to the end, appending to `buf`, and returns the number of bytes.
     ///
     /// Interrupted reads are tried again.
     ///
     /// # Errors
     ///
-    /// As the reader has them. What was read before is in `buf`.
+    /// Returns the reader's error. What was read before is in `buf`.
     ///
     /// # Cancel safety
     ///
@@ -171,16 +171,14 @@ pub trait AsyncReadExt: AsyncRead {
         ReadToEnd::new(self, buf)
     }
 
-    /// Reads to the end, appending the text to `buf`, and says how many bytes
-    /// it were.
+    /// Reads to the end, appending the text to `buf`, and returns the number of bytes.
     ///
     /// Interrupted reads are tried again.
     ///
     /// # Errors
     ///
-    /// `InvalidData`, of a [`Utf8Error`](std::str::Utf8Error), if what was read
-    /// is not UTF-8. Otherwise as the reader has them. In either case `buf` is
-    /// as it was before.
+    /// `InvalidData`, of a [`Utf8Error`](std::str::Utf8Error), if what was read is not UTF-8.
+    /// Otherwise the reader's error. In either case `buf` is as it was before.
     ///
     /// # Cancel safety
     ///

@@ -63,8 +63,8 @@ macro_rules! number_readers {
             ///
             /// # Errors
             ///
-            /// `UnexpectedEof` if the source comes to its end before;
-            /// otherwise as the reader has them. Bytes read before are lost.
+            /// `UnexpectedEof` if the source comes to its end before; otherwise the reader's error.
+            /// Bytes read before are lost.
             ///
             /// # Cancel safety
             ///

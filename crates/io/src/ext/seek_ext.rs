@@ -24,14 +24,14 @@ use crate::AsyncSeek;
 /// # }
 /// ```
 pub trait AsyncSeekExt: AsyncSeek {
-    /// Moves to `position`, and says where that is, in bytes from the start.
+    /// Moves to `position`, and returns the new position, in bytes from the start.
     ///
-    /// Waits first for what is still under way.
+    /// Waits first for an operation that is still under way.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a position before the start; otherwise as the stream
-    /// has them, errors of what was still under way included.
+    /// `InvalidInput` for a position before the start; otherwise the stream's error, also of an
+    /// operation that was still under way.
     ///
     /// # Cancel safety
     ///
@@ -93,8 +93,7 @@ pub trait AsyncSeekExt: AsyncSeek {
         self.seek(SeekFrom::Start(0))
     }
 
-    /// Says where the stream is, in bytes from the start: [`seek`](Self::seek)
-    /// by zero.
+    /// Returns the position of the stream, in bytes from the start: [`seek`](Self::seek) by zero.
     ///
     /// # Errors
     ///

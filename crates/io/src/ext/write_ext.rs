@@ -31,11 +31,11 @@ use crate::AsyncWrite;
 /// # }
 /// ```
 pub trait AsyncWriteExt: AsyncWrite {
-    /// Writes some of `buf`, from its start, and says how many bytes.
+    /// Writes some of `buf`, from its start, and returns how many bytes.
     ///
     /// # Errors
     ///
-    /// As the writer has them; nothing was written then.
+    /// Returns the writer's error. Nothing was written then.
     ///
     /// # Cancel safety
     ///
@@ -65,12 +65,12 @@ pub trait AsyncWriteExt: AsyncWrite {
         Write::new(self, buf)
     }
 
-    /// Writes some of `bufs`, one after the other from the start of the first,
-    /// and says how many bytes.
+    /// Writes some of `bufs`, one after the other from the start of the first, and returns how many
+    /// bytes.
     ///
     /// # Errors
     ///
-    /// As the writer has them; nothing was written then.
+    /// Returns the writer's error. Nothing was written then.
     ///
     /// # Cancel safety
     ///
@@ -98,11 +98,11 @@ pub trait AsyncWriteExt: AsyncWrite {
         WriteVectored::new(self, bufs)
     }
 
-    /// Writes some of `buf`, advances it by that, and says how many bytes.
+    /// Writes some of `buf`, advances it by that, and returns how many bytes.
     ///
     /// # Errors
     ///
-    /// As the writer has them; nothing was written then.
+    /// Returns the writer's error. Nothing was written then.
     ///
     /// # Cancel safety
     ///
@@ -140,8 +140,8 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     ///
-    /// `WriteZero` if the writer takes no more bytes; otherwise as the writer
-    /// has them. Part of `buf` may have been written.
+    /// `WriteZero` if the writer takes no more bytes; otherwise the writer's error. Part of `buf`
+    /// may have been written.
     ///
     /// # Cancel safety
     ///
@@ -175,8 +175,8 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     ///
-    /// `WriteZero` if the writer takes no more bytes; otherwise as the writer
-    /// has them. `buf` then has what was not written.
+    /// `WriteZero` if the writer takes no more bytes; otherwise the writer's error. `buf` then has
+    /// what was not written.
     ///
     /// # Cancel safety
     ///
@@ -229,11 +229,11 @@ pub trait AsyncWriteExt: AsyncWrite {
         write_f64_le: f64, to_le_bytes, "the lowest first";
     }
 
-    /// Brings everything that was written to where it is going.
+    /// Writes buffered data to its destination.
     ///
     /// # Errors
     ///
-    /// As the writer has them.
+    /// Returns the writer's error.
     ///
     /// # Cancel safety
     ///
@@ -261,11 +261,11 @@ pub trait AsyncWriteExt: AsyncWrite {
         Flush::new(self)
     }
 
-    /// Flushes, and says that nothing more will be written.
+    /// Flushes, and ends the writing direction of the stream.
     ///
     /// # Errors
     ///
-    /// As the writer has them.
+    /// Returns the writer's error.
     ///
     /// # Cancel safety
     ///

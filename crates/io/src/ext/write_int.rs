@@ -61,8 +61,8 @@ macro_rules! number_writers {
             ///
             /// # Errors
             ///
-            /// `WriteZero` if the writer takes no more bytes; otherwise as the
-            /// writer has them. Part of the bytes may have been written.
+            /// `WriteZero` if the writer takes no more bytes; otherwise the writer's error. Part of
+            /// the bytes may have been written.
             ///
             /// # Cancel safety
             ///

@@ -13,8 +13,8 @@ use super::ReadBuf;
 use crate::AsyncRead;
 
 impl ReadBuf<'_> {
-    /// Lets `fill` fill a buffer over the first `limit` unfilled bytes, whose
-    /// filled bytes become filled here, and says how many they were.
+    /// Lets `fill` fill a buffer over the first `limit` unfilled bytes, whose filled bytes become
+    /// filled here, and returns how many they were.
     ///
     /// # Panics
     ///
@@ -40,7 +40,7 @@ impl ReadBuf<'_> {
     }
 }
 
-/// Reads once from `reader` into `buf`, and says how many bytes it were.
+/// Reads once from `reader` into `buf`, and returns the number of bytes.
 ///
 /// Shows the reader one chunk of `buf`; the caller sees to it that there is
 /// room.

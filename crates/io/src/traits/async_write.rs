@@ -53,7 +53,7 @@ use std::task::{Context, Poll};
 /// # }
 /// ```
 pub trait AsyncWrite {
-    /// Tries to write `buf`, and says how many of its first bytes were.
+    /// Tries to write `buf`, and returns how many of its first bytes were.
     ///
     /// `Ready(Ok(0))` for a `buf` that is not empty means that the sink takes
     /// no more bytes, now or later. `Pending` means that nothing was written.

@@ -11,8 +11,7 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 /// Bytes moved at once.
 pub(super) const CAPACITY: usize = 8 * 1024;
 
-/// Copies everything that `reader` has to `writer`, flushes it, and says how
-/// many bytes it were.
+/// Copies everything that `reader` has to `writer`, flushes it, and returns the number of bytes.
 ///
 /// The writer is flushed also whenever the reader has nothing for now. It is
 /// not shut down. Interrupted reads and writes are tried again. Takes part in
@@ -78,7 +77,7 @@ impl CopyBuffer {
         }
     }
 
-    /// Moves bytes until the reader's end, and says how many it were.
+    /// Moves bytes until the reader's end, and returns the number of bytes.
     pub(super) fn poll_copy<R, W>(
         &mut self,
         cx: &mut Context<'_>,

@@ -9,8 +9,8 @@ use super::poll_spend;
 use crate::ext::write_zero;
 use crate::{AsyncBufRead, AsyncWrite};
 
-/// Copies everything that `reader` has to `writer` out of the reader's own
-/// buffer, flushes it, and says how many bytes it were.
+/// Copies everything that `reader` has to `writer` out of the reader's own buffer, flushes it, and
+/// returns the number of bytes.
 ///
 /// The writer is flushed also whenever the reader has nothing for now. It is
 /// not shut down. Interrupted reads and writes are tried again. Takes part in

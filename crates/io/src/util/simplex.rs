@@ -35,13 +35,11 @@ pub struct SimplexStream {
 
 /// Makes the two ends of a stream in memory in one direction.
 ///
-/// It holds `max_buf_size` bytes at most; a write waits while there is no
-/// room. To
-/// [shut the writer down](crate::AsyncWriteExt::shutdown) is the end of what is
-/// read, and a write after it fails with `BrokenPipe`. To drop an end is
-/// nothing to the other one: the reader of a writer that was dropped and not
-/// shut down waits for ever, as does a writer without room whose reader is
-/// dropped.
+/// It holds `max_buf_size` bytes at most; a write waits while there is no room. [Shutting the
+/// writer down](crate::AsyncWriteExt::shutdown) ends the stream for the reader; a write after it
+/// fails with `BrokenPipe`. Dropping a half has no effect on the other one: a reader waits for ever
+/// if the writer was dropped without a shutdown, and so does a writer without room if the reader
+/// was dropped.
 ///
 /// # Panics
 ///

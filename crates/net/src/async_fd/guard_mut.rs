@@ -49,9 +49,8 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
         }
     }
 
-    /// Clears what the guard was made for, so that the next wait waits for a
-    /// new event. Call it only if the descriptor itself said that it would
-    /// block: otherwise no event will come.
+    /// Clears what the guard was made for, so that the next wait waits for a new event. Call it
+    /// only if an operation on the descriptor returned `WouldBlock`: otherwise no event will come.
     ///
     /// # Examples
     ///
@@ -102,7 +101,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
         self.found.clear(&self.async_fd.registration, ready);
     }
 
-    /// Leaves the readiness as it is. As dropping the guard does; it says so.
+    /// Leaves the readiness as it is, as dropping the guard does.
     ///
     /// # Examples
     ///
@@ -149,13 +148,12 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
         self.found.ready()
     }
 
-    /// Runs `f`, and clears the readiness if it says `WouldBlock`, which it
-    /// should only if the descriptor did.
+    /// Calls `f`, and clears the readiness if it returns `WouldBlock`, which it should only if the
+    /// descriptor did.
     ///
     /// # Errors
     ///
-    /// [`TryIoError`] if `f` said `WouldBlock`; its other errors are in the
-    /// result.
+    /// [`TryIoError`] if `f` returned `WouldBlock`; its other errors are in the inner result.
     ///
     /// # Examples
     ///
@@ -240,7 +238,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
         self.async_fd
     }
 
-    /// What has the descriptor.
+    /// The value that owns the descriptor.
     ///
     /// # Examples
     ///
@@ -263,7 +261,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
         self.async_fd.get_ref()
     }
 
-    /// What has the descriptor.
+    /// The value that owns the descriptor.
     ///
     /// # Examples
     ///

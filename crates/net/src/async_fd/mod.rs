@@ -20,8 +20,8 @@ pub use self::guard::AsyncFdReadyGuard;
 pub use self::guard_mut::AsyncFdReadyMutGuard;
 use crate::evented::{budgeted, poll_budgeted};
 
-/// A descriptor that the reactor watches: what there is no type for here, such
-/// as a timer, an inotify instance or a library's socket.
+/// A descriptor that is registered with the reactor, for which there is no type here: a timer, an
+/// inotify instance or a library's socket.
 ///
 /// The descriptor must be in non-blocking mode, and stay open and the same as long
 /// as `T` is in here. What waits for it gets a guard; through the guard's `try_io`
@@ -59,15 +59,17 @@ pub struct AsyncFd<T: AsRawFd> {
 }
 
 impl<T: AsRawFd> AsyncFd<T> {
-    /// Has the current reactor watch a descriptor for reading and writing.
+    /// Registers a descriptor with the current reactor, for reading and writing.
     ///
     /// # Errors
     ///
-    /// If the selector refuses it: epoll cannot watch files and directories.
+    /// Returns an error if the system cannot wait for the descriptor (epoll cannot wait for files
+    /// and directories), if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -98,7 +100,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -129,7 +131,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -166,7 +168,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -200,7 +202,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         }
     }
 
-    /// What has the descriptor.
+    /// The value that owns the descriptor.
     ///
     /// # Examples
     ///
@@ -225,8 +227,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         }
     }
 
-    /// What has the descriptor. It must not be exchanged for something with
-    /// another one.
+    /// The value that owns the descriptor. Do not replace it by one with another descriptor.
     ///
     /// # Examples
     ///
@@ -252,7 +253,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         }
     }
 
-    /// Leaves the reactor, and gives back what has the descriptor.
+    /// Deregisters the descriptor, and returns the value that owns it.
     ///
     /// # Examples
     ///
@@ -291,7 +292,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -327,7 +328,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -362,7 +363,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -398,7 +399,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -430,7 +431,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -463,7 +464,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -499,7 +500,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -532,7 +533,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -565,7 +566,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -598,7 +599,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -627,16 +628,17 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready_mut(Interest::WRITABLE).await
     }
 
-    /// Runs `f` until it does not say `WouldBlock`, waiting for `interest` in
-    /// between. It should say so only if the descriptor did.
+    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between. It
+    /// should return that only if the descriptor did.
     ///
     /// # Errors
     ///
-    /// Those of `f`, and one if the runtime has shut down.
+    /// Returns the errors of `f`, and an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    /// If the future is dropped before it is ready, each call of `f` so far has returned
+    /// `WouldBlock`.
     ///
     /// # Examples
     ///
@@ -674,7 +676,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    /// If the future is dropped before it is ready, each call of `f` so far has returned
+    /// `WouldBlock`.
     ///
     /// # Examples
     ///
@@ -706,13 +709,12 @@ impl<T: AsRawFd> AsyncFd<T> {
         budgeted(self.registration.async_io(interest, || f(inner))).await
     }
 
-    /// Runs `f` if the descriptor is known to be ready for `interest`. If it
-    /// says `WouldBlock`, the descriptor counts as not ready until the next
-    /// event.
+    /// Calls `f` if the descriptor is known to be ready for `interest`. If `f` returns
+    /// `WouldBlock`, the descriptor counts as not ready until the next event.
     ///
     /// # Errors
     ///
-    /// Those of `f`; `WouldBlock` if the descriptor is not ready.
+    /// Returns the errors of `f`, and `WouldBlock` if the descriptor is not ready.
     ///
     /// # Examples
     ///

@@ -15,7 +15,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Safety
     ///
@@ -52,7 +52,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Safety
     ///

@@ -30,8 +30,8 @@ pub(crate) trait Stream {
     fn shutdown_write(&self) -> io::Result<()>;
 }
 
-/// A reference to a stream that ends the writing direction when it is dropped,
-/// unless that has been done, or nobody wants it.
+/// A reference to a stream that ends the writing direction when it is dropped, unless that was done
+/// before or is not wanted.
 #[derive(Debug)]
 #[expect(private_bounds, reason = "no other stream can be split")]
 pub struct Ending<S: Stream> {

@@ -44,12 +44,11 @@ impl<P> Reading<P>
 where
     P: Deref<Target: Stream>,
 {
-    /// Waits until the stream is ready for any of `interest`, and says for
-    /// what.
+    /// Waits until the stream is ready for any of `interest`, and returns for what.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -80,7 +79,7 @@ where
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -115,7 +114,7 @@ where
     P: Deref,
     P::Target: Stream<Addr = A>,
 {
-    /// The address of the other side.
+    /// The address of the peer.
     ///
     /// # Errors
     ///
@@ -139,11 +138,11 @@ where
         self.0.peer_addr()
     }
 
-    /// The address of this side.
+    /// The local address.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -170,12 +169,13 @@ where
     P: Deref<Target: Stream<Source: Receive>>,
     for<'a> &'a <P::Target as Stream>::Source: Read,
 {
-    /// Reads what is there without waiting. `Ok(0)` is the end of the stream,
-    /// or an empty buffer.
+    /// Reads what has arrived, without waiting. `Ok(0)` is the end of the stream, or an empty
+    /// buffer.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing is there. Others are the connection's.
+    /// `WouldBlock` if nothing has arrived. Other errors are those of the connection, such as
+    /// `ConnectionReset`.
     ///
     /// # Examples
     ///

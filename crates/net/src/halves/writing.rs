@@ -46,12 +46,11 @@ impl<P> Writing<P>
 where
     P: Deref<Target: Stream>,
 {
-    /// Waits until the stream is ready for any of `interest`, and says for
-    /// what.
+    /// Waits until the stream is ready for any of `interest`, and returns for what.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -80,7 +79,7 @@ where
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -112,7 +111,7 @@ where
     P: Deref,
     P::Target: Stream<Addr = A>,
 {
-    /// The address of the other side.
+    /// The address of the peer.
     ///
     /// # Errors
     ///
@@ -136,11 +135,11 @@ where
         self.0.peer_addr()
     }
 
-    /// The address of this side.
+    /// The local address.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -167,11 +166,12 @@ where
     P: Deref<Target: Stream>,
     for<'a> &'a <P::Target as Stream>::Source: Write,
 {
-    /// Writes as much as there is room for without waiting.
+    /// Writes as much as there is room for, without waiting.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none. Others are the connection's.
+    /// `WouldBlock` if there is none. Other errors are those of the connection, such as
+    /// `ConnectionReset`.
     ///
     /// # Examples
     ///

@@ -15,7 +15,7 @@ pub(crate) trait Receive {
 
 /// How a stream answered a read.
 pub(crate) struct Received {
-    /// How many bytes it were; zero is the end of the stream.
+    /// The number of bytes; zero is the end of the stream.
     pub(crate) bytes: usize,
     /// Whether fewer bytes than asked for are all there were. Where it is not,
     /// the read may have stopped at a mark of another kind.

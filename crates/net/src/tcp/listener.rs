@@ -39,9 +39,9 @@ pub struct TcpListener {
 }
 
 impl TcpListener {
-    /// Listens on the first of the addresses that can be bound. Port 0 asks
-    /// for a free port, see [`local_addr`](Self::local_addr). Except on Windows,
-    /// an address is reused that old connections still linger on.
+    /// Listens on the first of the addresses that can be bound. Port 0 asks for a free port, see
+    /// [`local_addr`](Self::local_addr). Except on Windows, an address that old connections still
+    /// use can be bound.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl TcpListener {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -94,7 +94,7 @@ impl TcpListener {
         })
     }
 
-    /// Waits for a connection and accepts it. Several tasks may do so.
+    /// Waits for a connection and accepts it. Several tasks may wait at the same time.
     ///
     /// # Errors
     ///
@@ -134,15 +134,14 @@ impl TcpListener {
         Ok((TcpStream::accepted(stream, self.io.handle())?, addr))
     }
 
-    /// As [`accept`](Self::accept), for a server that goes on when single
-    /// connections fail, and when there are no descriptors for a while.
+    /// As [`accept`](Self::accept), for a server that keeps running when single connections fail or
+    /// when it runs out of descriptors.
     ///
-    /// An error that concerns one connection makes it look for the next at once.
-    /// While the process or the system has no descriptor, no memory or no
-    /// permission for one more connection, it tries again after a pause of 5 ms,
-    /// which doubles up to 1 s; the connections wait in the listener's queue, and
-    /// other tasks go on. `sleep` makes the pauses: the layer has no timer of its
-    /// own. It may do more, such as logging or closing something that is idle.
+    /// After an error that concerns one connection, it accepts the next at once. While the process
+    /// or the system has no descriptor, no memory or no permission for one more connection, it
+    /// tries again after a pause of 5 ms, which doubles up to 1 s; the connections wait in the
+    /// listener's queue, and other tasks go on. `sleep` makes the pauses, since this layer has no
+    /// timer. It may do more, such as logging or closing idle connections.
     ///
     /// ```no_run
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -162,13 +161,13 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Those that will not pass: the listener is none, or the reactor has shut
+    /// Returns the errors that do not pass: the descriptor is no listener, or the reactor has shut
     /// down.
     ///
     /// # Cancel safety
     ///
-    /// No connection is lost if the future is dropped, in a pause neither. The
-    /// next one begins with the shortest pause.
+    /// No connection is lost if the future is dropped, nor during a pause. The next call begins
+    /// with the shortest pause.
     pub async fn accept_retrying<S>(
         &self,
         sleep: impl FnMut(Duration) -> S,
@@ -208,15 +207,18 @@ impl TcpListener {
         Poll::Ready(Ok((stream, addr)))
     }
 
-    /// Takes over a listener of std's, which must be in non-blocking mode.
+    /// Converts a listener of std, which must be in non-blocking mode, and registers it with the
+    /// current reactor.
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
+    /// Unix also if the socket is in blocking mode.
     ///
     /// # Examples
     ///
@@ -238,11 +240,11 @@ impl TcpListener {
         TcpListener::new(mio::net::TcpListener::from_std(listener))
     }
 
-    /// Leaves the reactor and becomes a listener of std's, in non-blocking mode.
+    /// Deregisters the listener and converts it into std's type, in non-blocking mode.
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -266,7 +268,7 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -284,7 +286,7 @@ impl TcpListener {
         self.io.local_addr()
     }
 
-    /// The time to live of its packets, in hops.
+    /// The time to live of the packets, in hops (IP_TTL).
     ///
     /// # Errors
     ///
@@ -307,7 +309,7 @@ impl TcpListener {
         self.io.ttl()
     }
 
-    /// Sets the time to live of its packets, in hops.
+    /// Sets the time to live of the packets, in hops (IP_TTL).
     ///
     /// # Errors
     ///

@@ -9,11 +9,11 @@ use socket2::SockRef;
 use super::TcpStream;
 
 impl TcpStream {
-    /// The address of this side.
+    /// The local address.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -32,7 +32,7 @@ impl TcpStream {
         self.io.local_addr()
     }
 
-    /// The address of the other side.
+    /// The address of the peer.
     ///
     /// # Errors
     ///
@@ -55,8 +55,7 @@ impl TcpStream {
         self.io.peer_addr()
     }
 
-    /// The error that the socket has not reported yet, which is cleared by
-    /// this.
+    /// Takes the pending error of the socket (SO_ERROR).
     ///
     /// # Errors
     ///
@@ -130,7 +129,7 @@ impl TcpStream {
         self.io.set_nodelay(nodelay)
     }
 
-    /// The time to live of its packets, in hops.
+    /// The time to live of the packets, in hops (IP_TTL).
     ///
     /// # Errors
     ///
@@ -154,7 +153,7 @@ impl TcpStream {
         self.io.ttl()
     }
 
-    /// Sets the time to live of its packets, in hops.
+    /// Sets the time to live of the packets, in hops (IP_TTL).
     ///
     /// # Errors
     ///
@@ -233,8 +232,8 @@ impl TcpStream {
         SockRef::from(&*self.io).set_linger(linger)
     }
 
-    /// Has closing discard unsent data and reset the connection: a linger time
-    /// of zero, the one that never blocks.
+    /// Makes closing discard unsent data and reset the connection: sets a linger time of zero, the
+    /// one that never blocks.
     ///
     /// # Errors
     ///

@@ -84,8 +84,8 @@ impl TcpSocket {
         Ok(TcpSocket { socket })
     }
 
-    /// Takes over a socket of std's, connected or not, to set its options. It
-    /// must be in non-blocking mode.
+    /// Converts a socket of std, connected or not, to set its options. It must be in non-blocking
+    /// mode.
     ///
     /// # Examples
     ///
@@ -136,7 +136,7 @@ impl TcpSocket {
         self.socket.bind(&addr.into())
     }
 
-    /// Connects, and waits until the other side has answered.
+    /// Connects, and waits for the peer's answer.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl TcpSocket {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -176,8 +176,8 @@ impl TcpSocket {
         TcpStream::connecting(mio::net::TcpStream::from_std(self.socket.into())).await
     }
 
-    /// Listens, with room for `backlog` connections that nobody has accepted
-    /// yet; the system has a limit of its own to that.
+    /// Listens, with a queue of at most `backlog` connections that have not been accepted. The
+    /// system may limit the queue further.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl TcpSocket {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -213,7 +213,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -232,8 +232,7 @@ impl TcpSocket {
         to_inet(self.socket.local_addr()?)
     }
 
-    /// The error that the socket has not reported yet, which is cleared by
-    /// this.
+    /// Takes the pending error of the socket (SO_ERROR).
     ///
     /// # Errors
     ///

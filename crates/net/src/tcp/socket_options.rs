@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::TcpSocket;
 
 impl TcpSocket {
-    /// Whether an idle connection is probed for life (SO_KEEPALIVE).
+    /// Whether an idle connection is probed (SO_KEEPALIVE).
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl TcpSocket {
         self.socket.keepalive()
     }
 
-    /// Sets whether an idle connection is probed for life (SO_KEEPALIVE).
+    /// Sets whether an idle connection is probed (SO_KEEPALIVE).
     ///
     /// # Errors
     ///
@@ -53,8 +53,7 @@ impl TcpSocket {
         self.socket.set_keepalive(keepalive)
     }
 
-    /// Whether an address may be bound that old connections still linger on
-    /// (SO_REUSEADDR).
+    /// Whether an address that old connections still use may be bound (SO_REUSEADDR).
     ///
     /// # Errors
     ///
@@ -77,8 +76,8 @@ impl TcpSocket {
         self.socket.reuse_address()
     }
 
-    /// Sets whether an address may be bound that old connections still linger on
-    /// (SO_REUSEADDR). On Windows it lets two sockets have the same address.
+    /// Sets whether an address that old connections still use may be bound (SO_REUSEADDR). On
+    /// Windows it lets two sockets have the same address.
     ///
     /// # Errors
     ///
@@ -153,8 +152,8 @@ impl TcpSocket {
         self.socket.set_reuse_port(reuseport)
     }
 
-    /// How many bytes the system buffers for sending (SO_SNDBUF), as it counts:
-    /// Linux doubles what was set.
+    /// How many bytes the system buffers for sending (SO_SNDBUF), in the system's count: Linux
+    /// doubles the value that was set.
     ///
     /// # Errors
     ///
@@ -201,8 +200,8 @@ impl TcpSocket {
         self.socket.set_send_buffer_size(size as usize)
     }
 
-    /// How many bytes the system buffers for receiving (SO_RCVBUF), as it counts:
-    /// Linux doubles what was set.
+    /// How many bytes the system buffers for receiving (SO_RCVBUF), in the system's count: Linux
+    /// doubles the value that was set.
     ///
     /// # Errors
     ///
@@ -301,8 +300,8 @@ impl TcpSocket {
         self.socket.set_linger(dur)
     }
 
-    /// Has closing discard unsent data and reset the connection: a linger time of
-    /// zero, the one that never blocks.
+    /// Makes closing discard unsent data and reset the connection: sets a linger time of zero, the
+    /// one that never blocks.
     ///
     /// # Errors
     ///

@@ -30,7 +30,7 @@ pub type OwnedReadHalf = Reading<Arc<TcpStream>>;
 /// [reunited](OwnedWriteHalf::reunite).
 pub type OwnedWriteHalf = Writing<Ending<TcpStream>>;
 
-/// Two halves that are not of the same stream, given back.
+/// The halves that `reunite` was called with, which are not of the same stream.
 ///
 /// # Examples
 ///
@@ -65,7 +65,7 @@ impl ReadHalf<'_> {
     ///
     /// # Errors
     ///
-    /// Those of the connection.
+    /// Returns an error of the connection, such as `ConnectionReset`.
     ///
     /// # Cancel safety
     ///
@@ -98,7 +98,7 @@ impl ReadHalf<'_> {
     ///
     /// # Errors
     ///
-    /// Those of the connection.
+    /// Returns an error of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -131,11 +131,11 @@ impl ReadHalf<'_> {
 }
 
 impl OwnedReadHalf {
-    /// Puts the halves of one stream together again.
+    /// Joins the halves of one stream.
     ///
     /// # Errors
     ///
-    /// If they are of different streams; the error returns them.
+    /// Returns both halves if they are of different streams.
     ///
     /// # Examples
     ///
@@ -161,7 +161,7 @@ impl OwnedReadHalf {
     ///
     /// # Errors
     ///
-    /// Those of the connection.
+    /// Returns an error of the connection, such as `ConnectionReset`.
     ///
     /// # Cancel safety
     ///
@@ -194,7 +194,7 @@ impl OwnedReadHalf {
     ///
     /// # Errors
     ///
-    /// Those of the connection.
+    /// Returns an error of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -227,11 +227,11 @@ impl OwnedReadHalf {
 }
 
 impl OwnedWriteHalf {
-    /// Puts the halves of one stream together again.
+    /// Joins the halves of one stream.
     ///
     /// # Errors
     ///
-    /// If they are of different streams; the error returns them.
+    /// Returns both halves if they are of different streams.
     ///
     /// # Examples
     ///

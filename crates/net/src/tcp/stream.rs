@@ -55,8 +55,7 @@ pub struct TcpStream {
 }
 
 impl TcpStream {
-    /// Connects to the first of the addresses that answers, trying one after
-    /// the other.
+    /// Connects to the first address that answers. Tries the addresses in order.
     ///
     /// # Errors
     ///
@@ -76,7 +75,7 @@ impl TcpStream {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -132,15 +131,18 @@ impl TcpStream {
         })
     }
 
-    /// Takes over a stream of std's, which must be in non-blocking mode.
+    /// Converts a stream of std, which must be in non-blocking mode, and registers it with the
+    /// current reactor.
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
+    /// Unix also if the socket is in blocking mode.
     ///
     /// # Examples
     ///
@@ -163,11 +165,11 @@ impl TcpStream {
         TcpStream::new(mio::net::TcpStream::from_std(stream))
     }
 
-    /// Leaves the reactor and becomes a stream of std's, in non-blocking mode.
+    /// Deregisters the stream and converts it into std's type, in non-blocking mode.
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -188,12 +190,12 @@ impl TcpStream {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Waits until the stream is ready for any of `interest`, and says for
-    /// what. A later operation may still find that it would block.
+    /// Waits until the stream is ready for any of `interest`, and returns for what. A later
+    /// operation may still find that it would block.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -223,7 +225,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -265,7 +267,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -300,7 +302,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -327,7 +329,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -347,13 +349,13 @@ impl TcpStream {
         self.io.poll_write_ready(cx)
     }
 
-    /// Reads what is there without waiting. `Ok(0)` is the end of the stream,
-    /// or an empty buffer.
+    /// Reads what has arrived, without waiting. `Ok(0)` is the end of the stream, or an empty
+    /// buffer.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing is there; wait with
-    /// [`readable`](Self::readable). Others are the connection's.
+    /// `WouldBlock` if nothing has arrived; wait with [`readable`](Self::readable). Other errors
+    /// are those of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -439,12 +441,12 @@ impl TcpStream {
         self.io.try_read_vectored(bufs)
     }
 
-    /// Writes as much as there is room for without waiting.
+    /// Writes as much as there is room for, without waiting.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none; wait with
-    /// [`writable`](Self::writable). Others are the connection's.
+    /// `WouldBlock` if there is none; wait with [`writable`](Self::writable). Other errors are
+    /// those of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -497,14 +499,13 @@ impl TcpStream {
         self.io.try_write_vectored(bufs)
     }
 
-    /// Tries an operation on the socket that is not offered here, if the stream
-    /// is known to be ready for `interest`. If `f` says `WouldBlock`, the stream
-    /// counts as not ready until the next event: return it only if the socket
-    /// did.
+    /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
+    /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
+    /// only if the socket did.
     ///
     /// # Errors
     ///
-    /// Those of `f`; `WouldBlock` if the stream is not ready.
+    /// Returns the errors of `f`, and `WouldBlock` if the stream is not ready.
     ///
     /// # Examples
     ///
@@ -538,16 +539,16 @@ impl TcpStream {
         self.io.try_io(interest, |stream| stream.try_io(f))
     }
 
-    /// As [`try_io`](Self::try_io), waiting and trying again until it does not
-    /// block.
+    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between.
     ///
     /// # Errors
     ///
-    /// Those of `f`.
+    /// Returns the errors of `f`.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    /// If the future is dropped before it is ready, each call of `f` so far has returned
+    /// `WouldBlock`.
     ///
     /// # Examples
     ///
@@ -587,7 +588,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the connection.
+    /// Returns an error of the connection, such as `ConnectionReset`.
     ///
     /// # Cancel safety
     ///
@@ -624,7 +625,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of the connection.
+    /// Returns an error of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///

@@ -12,7 +12,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -53,8 +53,7 @@ impl UdpSocket {
         self.io.peer_addr()
     }
 
-    /// The error that the socket has not reported yet, which is cleared by
-    /// this.
+    /// Takes the pending error of the socket (SO_ERROR).
     ///
     /// # Errors
     ///

@@ -16,9 +16,8 @@ use crate::tcp::to_inet;
 type Source = mio::net::UdpSocket;
 
 impl UdpSocket {
-    /// Waits for a datagram of the address the socket is
-    /// [connected](Self::connect) to, and says how many bytes of it are in
-    /// `buf` now.
+    /// Waits for a datagram of the address the socket is [connected](Self::connect) to, and returns
+    /// how many bytes of it are in `buf`.
     ///
     /// # Errors
     ///
@@ -185,8 +184,8 @@ impl UdpSocket {
         })
     }
 
-    /// Waits for a datagram, and says how many bytes of it are in `buf` now,
-    /// and who sent it.
+    /// Waits for a datagram, and returns how many bytes of it are in `buf`, and the sender's
+    /// address.
     ///
     /// # Errors
     ///
@@ -453,8 +452,7 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.peek(buf))
     }
 
-    /// Waits for a datagram and copies it without taking it, and says who sent
-    /// it.
+    /// Waits for a datagram and copies it without taking it, and returns the sender's address.
     ///
     /// # Errors
     ///
@@ -554,7 +552,7 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.peek_from(buf))
     }
 
-    /// Waits for a datagram and says who sent it, without taking it.
+    /// Waits for a datagram and returns its sender's address, without taking the datagram.
     ///
     /// # Errors
     ///

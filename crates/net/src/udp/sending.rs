@@ -11,8 +11,8 @@ use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
 
 impl UdpSocket {
-    /// Sends a datagram to the address the socket is
-    /// [connected](Self::connect) to, and says how many bytes it has.
+    /// Sends a datagram to the address the socket is [connected](Self::connect) to, and returns the
+    /// number of bytes.
     ///
     /// # Errors
     ///
@@ -100,8 +100,7 @@ impl UdpSocket {
             .try_io(Interest::WRITABLE, |socket| socket.send(buf))
     }
 
-    /// Sends a datagram to the first of the addresses, and says how many bytes
-    /// it has.
+    /// Sends a datagram to the first of the addresses, and returns the number of bytes.
     ///
     /// # Errors
     ///

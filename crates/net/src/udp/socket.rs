@@ -13,10 +13,9 @@ use crate::evented::{Evented, debug_assert_nonblocking};
 
 /// A UDP socket.
 ///
-/// Bound only, it exchanges datagrams with anybody, by
-/// [`send_to`](Self::send_to) and [`recv_from`](Self::recv_from). After
-/// [`connect`](Self::connect) it also has [`send`](Self::send) and
-/// [`recv`](Self::recv), and gets datagrams of that address only.
+/// Without a peer it exchanges datagrams with any address, by [`send_to`](Self::send_to) and
+/// [`recv_from`](Self::recv_from). After [`connect`](Self::connect) it also has
+/// [`send`](Self::send) and [`recv`](Self::recv), and gets datagrams of that address only.
 ///
 /// A datagram is sent and received as a whole. What does not fit into the
 /// buffer of a receiving call is lost (on Windows the call fails), and a
@@ -69,7 +68,7 @@ impl UdpSocket {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -101,15 +100,18 @@ impl UdpSocket {
         })
     }
 
-    /// Takes over a socket of std's, which must be in non-blocking mode.
+    /// Converts a socket of std, which must be in non-blocking mode, and registers it with the
+    /// current reactor.
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
+    /// Unix also if the socket is in blocking mode.
     ///
     /// # Examples
     ///
@@ -131,11 +133,11 @@ impl UdpSocket {
         UdpSocket::new(mio::net::UdpSocket::from_std(socket))
     }
 
-    /// Leaves the reactor and becomes a socket of std's, in non-blocking mode.
+    /// Deregisters the socket and converts it into std's type, in non-blocking mode.
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -155,9 +157,9 @@ impl UdpSocket {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Connects to the first of the addresses that can be: datagrams of others
-    /// are ignored from now on, and [`send`](Self::send) goes there. Nothing is
-    /// sent, so that nobody needs to be there.
+    /// Connects to the first of the addresses that can be: datagrams of other addresses are ignored
+    /// from then on, and [`send`](Self::send) goes there. Nothing is sent, so it does not matter
+    /// whether the peer exists.
     ///
     /// # Errors
     ///
@@ -197,12 +199,12 @@ impl UdpSocket {
         Err(last.unwrap_or_else(no_address))
     }
 
-    /// Waits until the socket is ready for any of `interest`, and says for
-    /// what. A later operation may still find that it would block.
+    /// Waits until the socket is ready for any of `interest`, and returns for what. A later
+    /// operation may still find that it would block.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -231,7 +233,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -271,7 +273,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -300,7 +302,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -327,7 +329,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -346,13 +348,13 @@ impl UdpSocket {
         self.io.poll_write_ready(cx)
     }
 
-    /// Tries an operation on the socket that is not offered here, if the socket
-    /// is known to be ready for `interest`. If `f` says `WouldBlock`, it counts
-    /// as not ready until the next event: return it only if the socket did.
+    /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
+    /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
+    /// only if the socket did.
     ///
     /// # Errors
     ///
-    /// Those of `f`; `WouldBlock` if the socket is not ready.
+    /// Returns the errors of `f`, and `WouldBlock` if the socket is not ready.
     ///
     /// # Examples
     ///
@@ -381,16 +383,16 @@ impl UdpSocket {
         self.io.try_io(interest, |socket| socket.try_io(f))
     }
 
-    /// As [`try_io`](Self::try_io), waiting and trying again until it does not
-    /// block.
+    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between.
     ///
     /// # Errors
     ///
-    /// Those of `f`.
+    /// Returns the errors of `f`.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    /// If the future is dropped before it is ready, each call of `f` so far has returned
+    /// `WouldBlock`.
     ///
     /// # Examples
     ///

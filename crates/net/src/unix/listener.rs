@@ -51,7 +51,7 @@ impl UnixListener {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -80,7 +80,7 @@ impl UnixListener {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -115,7 +115,7 @@ impl UnixListener {
         })
     }
 
-    /// Waits for a connection and accepts it. Several tasks may do so.
+    /// Waits for a connection and accepts it. Several tasks may wait at the same time.
     ///
     /// # Errors
     ///
@@ -150,15 +150,14 @@ impl UnixListener {
         Ok((UnixStream::accepted(stream, self.io.handle())?, addr))
     }
 
-    /// As [`accept`](Self::accept), for a server that goes on when single
-    /// connections fail, and when there are no descriptors for a while.
+    /// As [`accept`](Self::accept), for a server that keeps running when single connections fail or
+    /// when it runs out of descriptors.
     ///
-    /// An error that concerns one connection makes it look for the next at once.
-    /// While the process or the system has no descriptor, no memory or no
-    /// permission for one more connection, it tries again after a pause of 5 ms,
-    /// which doubles up to 1 s; the connections wait in the listener's queue, and
-    /// other tasks go on. `sleep` makes the pauses: the layer has no timer of its
-    /// own. It may do more, such as logging or closing something that is idle.
+    /// After an error that concerns one connection, it accepts the next at once. While the process
+    /// or the system has no descriptor, no memory or no permission for one more connection, it
+    /// tries again after a pause of 5 ms, which doubles up to 1 s; the connections wait in the
+    /// listener's queue, and other tasks go on. `sleep` makes the pauses, since this layer has no
+    /// timer. It may do more, such as logging or closing idle connections.
     ///
     /// ```no_run
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -178,13 +177,13 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those that will not pass: the listener is none, or the reactor has shut
+    /// Returns the errors that do not pass: the descriptor is no listener, or the reactor has shut
     /// down.
     ///
     /// # Cancel safety
     ///
-    /// No connection is lost if the future is dropped, in a pause neither. The
-    /// next one begins with the shortest pause.
+    /// No connection is lost if the future is dropped, nor during a pause. The next call begins
+    /// with the shortest pause.
     pub async fn accept_retrying<S>(
         &self,
         sleep: impl FnMut(Duration) -> S,
@@ -224,15 +223,18 @@ impl UnixListener {
         Poll::Ready(Ok((stream, addr)))
     }
 
-    /// Takes over a listener of std's, which must be in non-blocking mode.
+    /// Converts a listener of std, which must be in non-blocking mode, and registers it with the
+    /// current reactor.
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
+    /// Unix also if the socket is in blocking mode.
     ///
     /// # Examples
     ///
@@ -256,11 +258,11 @@ impl UnixListener {
         UnixListener::new(mio::net::UnixListener::from_std(listener))
     }
 
-    /// Leaves the reactor and becomes a listener of std's, in non-blocking mode.
+    /// Deregisters the listener and converts it into std's type, in non-blocking mode.
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -286,7 +288,7 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -306,8 +308,7 @@ impl UnixListener {
         self.io.local_addr().map(SocketAddr)
     }
 
-    /// The error that the socket has not reported yet, which is cleared by
-    /// this.
+    /// Takes the pending error of the socket (SO_ERROR).
     ///
     /// # Errors
     ///

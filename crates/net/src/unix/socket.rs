@@ -110,8 +110,8 @@ impl UnixSocket {
         self.socket.bind(&SockAddr::unix(path)?)
     }
 
-    /// Listens, with room for `backlog` connections that nobody has accepted
-    /// yet; the system has a limit of its own to that.
+    /// Listens, with a queue of at most `backlog` connections that have not been accepted. The
+    /// system may limit the queue further.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl UnixSocket {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -159,7 +159,7 @@ impl UnixSocket {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -200,7 +200,7 @@ impl UnixSocket {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///

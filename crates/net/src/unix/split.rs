@@ -28,7 +28,7 @@ pub type OwnedReadHalf = Reading<Arc<UnixStream>>;
 /// [reunited](OwnedWriteHalf::reunite).
 pub type OwnedWriteHalf = Writing<Ending<UnixStream>>;
 
-/// Two halves that are not of the same stream, given back.
+/// The halves that `reunite` was called with, which are not of the same stream.
 ///
 /// # Examples
 ///
@@ -58,11 +58,11 @@ impl fmt::Display for ReuniteError {
 impl std::error::Error for ReuniteError {}
 
 impl OwnedReadHalf {
-    /// Puts the halves of one stream together again.
+    /// Joins the halves of one stream.
     ///
     /// # Errors
     ///
-    /// If they are of different streams; the error returns them.
+    /// Returns both halves if they are of different streams.
     ///
     /// # Examples
     ///
@@ -84,11 +84,11 @@ impl OwnedReadHalf {
 }
 
 impl OwnedWriteHalf {
-    /// Puts the halves of one stream together again.
+    /// Joins the halves of one stream.
     ///
     /// # Errors
     ///
-    /// If they are of different streams; the error returns them.
+    /// Returns both halves if they are of different streams.
     ///
     /// # Examples
     ///

@@ -59,7 +59,7 @@ impl UnixStream {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -104,15 +104,18 @@ impl UnixStream {
         })
     }
 
-    /// Takes over a stream of std's, which must be in non-blocking mode.
+    /// Converts a stream of std, which must be in non-blocking mode, and registers it with the
+    /// current reactor.
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
+    /// Unix also if the socket is in blocking mode.
     ///
     /// # Examples
     ///
@@ -134,11 +137,11 @@ impl UnixStream {
         UnixStream::new(mio::net::UnixStream::from_std(stream))
     }
 
-    /// Leaves the reactor and becomes a stream of std's, in non-blocking mode.
+    /// Deregisters the stream and converts it into std's type, in non-blocking mode.
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -159,12 +162,12 @@ impl UnixStream {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Waits until the stream is ready for any of `interest`, and says for
-    /// what. A later operation may still find that it would block.
+    /// Waits until the stream is ready for any of `interest`, and returns for what. A later
+    /// operation may still find that it would block.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -194,7 +197,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -232,7 +235,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -260,7 +263,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -284,7 +287,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -304,13 +307,13 @@ impl UnixStream {
         self.io.poll_write_ready(cx)
     }
 
-    /// Reads what is there without waiting. `Ok(0)` is the end of the stream,
-    /// or an empty buffer.
+    /// Reads what has arrived, without waiting. `Ok(0)` is the end of the stream, or an empty
+    /// buffer.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing is there; wait with
-    /// [`readable`](Self::readable). Others are the connection's.
+    /// `WouldBlock` if nothing has arrived; wait with [`readable`](Self::readable). Other errors
+    /// are those of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -385,12 +388,12 @@ impl UnixStream {
         self.io.try_read_vectored(bufs)
     }
 
-    /// Writes as much as there is room for without waiting.
+    /// Writes as much as there is room for, without waiting.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none; wait with
-    /// [`writable`](Self::writable). Others are the connection's.
+    /// `WouldBlock` if there is none; wait with [`writable`](Self::writable). Other errors are
+    /// those of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -436,14 +439,13 @@ impl UnixStream {
         self.io.try_write_vectored(bufs)
     }
 
-    /// Tries an operation on the socket that is not offered here, if the stream
-    /// is known to be ready for `interest`. If `f` says `WouldBlock`, the stream
-    /// counts as not ready until the next event: return it only if the socket
-    /// did.
+    /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
+    /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
+    /// only if the socket did.
     ///
     /// # Errors
     ///
-    /// Those of `f`; `WouldBlock` if the stream is not ready.
+    /// Returns the errors of `f`, and `WouldBlock` if the stream is not ready.
     ///
     /// # Examples
     ///
@@ -475,16 +477,16 @@ impl UnixStream {
         self.io.try_io(interest, |stream| stream.try_io(f))
     }
 
-    /// As [`try_io`](Self::try_io), waiting and trying again until it does not
-    /// block.
+    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between.
     ///
     /// # Errors
     ///
-    /// Those of `f`.
+    /// Returns the errors of `f`.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    /// If the future is dropped before it is ready, each call of `f` so far has returned
+    /// `WouldBlock`.
     ///
     /// # Examples
     ///
@@ -517,11 +519,11 @@ impl UnixStream {
             .await
     }
 
-    /// The address of this side.
+    /// The local address.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -571,7 +573,7 @@ impl UnixStream {
         self.io.peer_addr().map(SocketAddr)
     }
 
-    /// Who the other side was when it connected, or listened.
+    /// The credentials of the peer when it connected or began to listen.
     ///
     /// # Errors
     ///
@@ -595,8 +597,7 @@ impl UnixStream {
         peer_credentials(&*self.io)
     }
 
-    /// The error that the socket has not reported yet, which is cleared by
-    /// this.
+    /// Takes the pending error of the socket (SO_ERROR).
     ///
     /// # Errors
     ///

@@ -22,22 +22,20 @@ use std::io;
 
 /// Waits for the next Ctrl-C.
 ///
-/// One that comes before the future is first polled is not heard. From that poll
-/// on, Ctrl-C does not end the process any more, for good: see
-/// [`unix::signal`].
+/// One that comes before the first poll of the future is lost. From that poll on, Ctrl-C does not
+/// end the process any more, for good: see [`unix::signal`].
 ///
 /// # Errors
 ///
-/// If the signal cannot be listened for, or if the runtime shuts down.
+/// Returns an error if the handler cannot be installed, or if the runtime shuts down.
 ///
 /// # Cancel safety
 ///
-/// A Ctrl-C that comes between two futures is lost. To hear each, keep a
-/// [`unix::Signal`].
+/// A Ctrl-C that comes between two futures is lost. To receive each, keep a [`unix::Signal`].
 ///
 /// # Panics
 ///
-/// When polled, if the thread has no current reactor.
+/// Panics when polled if no reactor is current, as in a runtime without `enable_io`.
 ///
 /// # Examples
 ///

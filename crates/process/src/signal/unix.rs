@@ -169,7 +169,7 @@ impl SignalKind {
         Self(libc::SIGIO)
     }
 
-    /// `SIGPIPE`: what nobody reads was written. Rust programs start with it
+    /// `SIGPIPE`: a write to a pipe or socket without a reader. Rust programs start with it
     /// ignored.
     ///
     /// # Examples
@@ -292,9 +292,9 @@ impl From<SignalKind> for c_int {
 ///
 /// # Errors
 ///
-/// If the kind may not be listened for (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`
-/// and `SIGSEGV`), if the system does not know it, if the process has no
-/// descriptors left, or if the runtime has shut down.
+/// Returns an error if the kind may not be listened for (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`
+/// and `SIGSEGV`), if the system does not know it, if the process has no descriptors left, or if
+/// the runtime has shut down.
 ///
 /// # Panics
 ///

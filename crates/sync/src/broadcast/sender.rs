@@ -97,8 +97,7 @@ impl<T> Sender<T> {
     /// Sends a value to all receivers there are, and returns their number. Not
     /// all of them need get it: some may be dropped before, or lag.
     ///
-    /// The value whose place it takes is dropped here, if a receiver has not
-    /// received it.
+    /// If the channel is full, the oldest value is dropped by this call.
     ///
     /// # Errors
     ///

@@ -397,7 +397,8 @@ impl<T> UnboundedReceiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if there is none, [`TryRecvError::Disconnected`] if none will come either.
+    /// [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if there will be
+    /// none either.
     ///
     /// # Examples
     ///

@@ -122,7 +122,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         }
     }
 
-    /// The mutex whose lock this is.
+    /// The mutex of this guard.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
     ///

@@ -116,7 +116,7 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
         }
     }
 
-    /// The mutex whose lock this is.
+    /// The mutex of this guard.
     ///
     /// This is a function of the type, so as not to hide a method of the value.
     ///

@@ -7,7 +7,7 @@ use super::error::{RecvError, TryRecvError};
 use super::shared::Handle;
 use crate::blocking::block_on;
 
-/// Receives one value; from [`channel`](super::channel). A future whose output is the value.
+/// The receiving end of a [`channel`](super::channel): a future of the value.
 ///
 /// Fails with [`RecvError`] once the sender was dropped without having sent, or
 /// once the receiver itself has closed the channel before it was sent to.
@@ -122,8 +122,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if it may still come, [`TryRecvError::Closed`] if it will not, or was
-    /// received before.
+    /// [`TryRecvError::Empty`] if the value may still come; [`TryRecvError::Closed`] if it will not,
+    /// or was received before.
     ///
     /// # Examples
     ///

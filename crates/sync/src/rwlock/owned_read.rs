@@ -66,7 +66,8 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let first = OwnedRwLockReadGuard::map(Arc::clone(&lock).read_owned().await, |pair| &pair.0);
+    /// let guard = Arc::clone(&lock).read_owned().await;
+    /// let first = OwnedRwLockReadGuard::map(guard, |pair| &pair.0);
     /// assert_eq!(*first, 1);
     /// # }) }
     /// ```
@@ -95,7 +96,8 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new(vec![1, 2]));
-    /// let first = OwnedRwLockReadGuard::try_map(Arc::clone(&lock).read_owned().await, |numbers| numbers.first());
+    /// let guard = Arc::clone(&lock).read_owned().await;
+    /// let first = OwnedRwLockReadGuard::try_map(guard, |numbers| numbers.first());
     /// assert_eq!(*first.unwrap(), 1);
     /// # }) }
     /// ```

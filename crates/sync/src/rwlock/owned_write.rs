@@ -67,7 +67,8 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let first = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |pair| &mut pair.0);
+    /// let guard = Arc::clone(&lock).write_owned().await;
+    /// let first = OwnedRwLockWriteGuard::map(guard, |pair| &mut pair.0);
     /// assert_eq!(*first, 1);
     /// # }) }
     /// ```
@@ -96,7 +97,8 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new(vec![1, 2]));
-    /// let first = OwnedRwLockWriteGuard::try_map(Arc::clone(&lock).write_owned().await, |numbers| numbers.first_mut());
+    /// let guard = Arc::clone(&lock).write_owned().await;
+    /// let first = OwnedRwLockWriteGuard::try_map(guard, |numbers| numbers.first_mut());
     /// assert_eq!(*first.unwrap(), 1);
     /// # }) }
     /// ```
@@ -152,8 +154,8 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         this.held.lock()
     }
 
-    /// Becomes a reader, without a writer in between. Readers who wait are
-    /// admitted, in their order.
+    /// Turns the write lock into a read lock, without a writer in between. Readers that wait get
+    /// the lock, too.
     ///
     /// # Examples
     ///
@@ -179,8 +181,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
 
     /// Becomes a reader of a part of the value, without a writer in between.
     ///
-    /// The part is chosen while nobody else reads yet, but it cannot be
-    /// written.
+    /// The part is chosen while there is no other reader, but it cannot be changed.
     ///
     /// # Examples
     ///
@@ -191,7 +192,8 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let first = OwnedRwLockWriteGuard::downgrade_map(Arc::clone(&lock).write_owned().await, |pair| &pair.0);
+    /// let guard = Arc::clone(&lock).write_owned().await;
+    /// let first = OwnedRwLockWriteGuard::downgrade_map(guard, |pair| &pair.0);
     /// assert_eq!(*first, 1);
     /// assert!(lock.try_read().is_ok());
     /// # }) }
@@ -223,7 +225,8 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new(vec![1, 2]));
-    /// let first = OwnedRwLockWriteGuard::try_downgrade_map(Arc::clone(&lock).write_owned().await, |numbers| numbers.first());
+    /// let guard = Arc::clone(&lock).write_owned().await;
+    /// let first = OwnedRwLockWriteGuard::try_downgrade_map(guard, |numbers| numbers.first());
     /// assert_eq!(*first.unwrap(), 1);
     /// # }) }
     /// ```
@@ -278,7 +281,8 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
 ///
 /// # fn main() { raddle::run(async {
 /// let lock = Arc::new(RwLock::new((1, 2)));
-/// let mut first = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |pair| &mut pair.0);
+/// let guard = Arc::clone(&lock).write_owned().await;
+/// let mut first = OwnedRwLockWriteGuard::map(guard, |pair| &mut pair.0);
 /// *first += 10;
 /// drop(first);
 /// assert_eq!(*lock.read().await, (11, 2));
@@ -323,7 +327,8 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new((1, vec![2])));
-    /// let numbers = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |value| &mut value.1);
+    /// let guard = Arc::clone(&lock).write_owned().await;
+    /// let numbers = OwnedRwLockWriteGuard::map(guard, |value| &mut value.1);
     /// let first = OwnedRwLockMappedWriteGuard::map(numbers, |numbers| &mut numbers[0]);
     /// assert_eq!(*first, 2);
     /// # }) }
@@ -353,7 +358,8 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new((1, vec![2])));
-    /// let numbers = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |value| &mut value.1);
+    /// let guard = Arc::clone(&lock).write_owned().await;
+    /// let numbers = OwnedRwLockWriteGuard::map(guard, |value| &mut value.1);
     /// let first = OwnedRwLockMappedWriteGuard::try_map(numbers, |numbers| numbers.first_mut());
     /// assert_eq!(*first.unwrap(), 2);
     /// # }) }
@@ -383,7 +389,8 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let first = OwnedRwLockWriteGuard::map(Arc::clone(&lock).write_owned().await, |pair| &mut pair.0);
+    /// let guard = Arc::clone(&lock).write_owned().await;
+    /// let first = OwnedRwLockWriteGuard::map(guard, |pair| &mut pair.0);
     /// assert!(Arc::ptr_eq(OwnedRwLockMappedWriteGuard::rwlock(&first), &lock));
     /// # }) }
     /// ```

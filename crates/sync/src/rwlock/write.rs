@@ -125,8 +125,8 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         RwLockMappedWriteGuard::new(this.value, this.held)
     }
 
-    /// Becomes a reader, without a writer in between. Readers who wait are
-    /// admitted, in their order.
+    /// Turns the write lock into a read lock, without a writer in between. Readers that wait get
+    /// the lock, too.
     ///
     /// # Examples
     ///
@@ -151,8 +151,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
     /// Becomes a reader of a part of the value, without a writer in between.
     ///
-    /// The part is chosen while nobody else reads yet, but it cannot be
-    /// written.
+    /// The part is chosen while there is no other reader, but it cannot be changed.
     ///
     /// # Examples
     ///
@@ -193,7 +192,8 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = RwLock::new(vec![1, 2]);
-    /// let first = RwLockWriteGuard::try_downgrade_map(lock.write().await, |numbers| numbers.first());
+    /// let guard = lock.write().await;
+    /// let first = RwLockWriteGuard::try_downgrade_map(guard, |numbers| numbers.first());
     /// assert_eq!(*first.unwrap(), 1);
     /// # }) }
     /// ```

@@ -116,7 +116,7 @@ impl<'a> SemaphorePermit<'a> {
         })
     }
 
-    /// The semaphore whose permits these are.
+    /// The semaphore of these permits.
     ///
     /// # Examples
     ///
@@ -282,7 +282,7 @@ impl OwnedSemaphorePermit {
         })
     }
 
-    /// The semaphore whose permits these are.
+    /// The semaphore of these permits.
     ///
     /// # Examples
     ///

@@ -66,8 +66,8 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// If there is no receiver; the channel keeps its value then. Those who
-    /// look at it through [`borrow`](Self::borrow) or a later receiver use
+    /// [`SendError`] with the value if there is no receiver; the channel's value stays as it was.
+    /// To set a value for [`borrow`](Self::borrow) or for later receivers, use
     /// [`send_replace`](Self::send_replace).
     ///
     /// # Examples
@@ -98,7 +98,7 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     ///
-    /// If `modify` does. The value is left as it is then, nobody is told, and
+    /// Panics if `modify` does. The value stays as `modify` left it, no receiver is notified, and
     /// the channel stays usable.
     ///
     /// The channel is locked while `modify` runs: it must not use it.
@@ -125,8 +125,8 @@ impl<T> Sender<T> {
         });
     }
 
-    /// As [`send_modify`](Self::send_modify), but the receivers are told only
-    /// if `modify` returns true. So does this, then.
+    /// As [`send_modify`](Self::send_modify), but the receivers are notified only if `modify`
+    /// returns true, which is returned.
     ///
     /// # Panics
     ///

@@ -14,7 +14,7 @@ use crate::unix::SocketAddr;
 type Source = mio::net::UnixDatagram;
 
 impl UnixDatagram {
-    /// Waits for a datagram, and says how many bytes of it are in `buf` now.
+    /// Waits for a datagram, and returns how many bytes of it are in `buf`.
     ///
     /// # Errors
     ///
@@ -164,8 +164,8 @@ impl UnixDatagram {
         })
     }
 
-    /// Waits for a datagram, and says how many bytes of it are in `buf` now,
-    /// and who sent it.
+    /// Waits for a datagram, and returns how many bytes of it are in `buf`, and the sender's
+    /// address.
     ///
     /// # Errors
     ///

@@ -9,8 +9,8 @@ use raddle_reactor::Interest;
 use super::UnixDatagram;
 
 impl UnixDatagram {
-    /// Sends a datagram to the address the socket is
-    /// [connected](Self::connect) to, and says how many bytes it has.
+    /// Sends a datagram to the address the socket is [connected](Self::connect) to, and returns the
+    /// number of bytes.
     ///
     /// # Errors
     ///
@@ -91,8 +91,7 @@ impl UnixDatagram {
             .try_io(Interest::WRITABLE, |socket| socket.send(buf))
     }
 
-    /// Sends a datagram to the socket at a path, and says how many bytes it
-    /// has.
+    /// Sends a datagram to the socket at a path, and returns the number of bytes.
     ///
     /// # Errors
     ///

@@ -57,7 +57,7 @@ impl UnixDatagram {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -96,7 +96,7 @@ impl UnixDatagram {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -124,7 +124,7 @@ impl UnixDatagram {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -157,15 +157,18 @@ impl UnixDatagram {
         })
     }
 
-    /// Takes over a socket of std's, which must be in non-blocking mode.
+    /// Converts a socket of std, which must be in non-blocking mode, and registers it with the
+    /// current reactor.
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current; in debug builds on Unix also if it blocks.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
+    /// Unix also if the socket is in blocking mode.
     ///
     /// # Examples
     ///
@@ -187,11 +190,11 @@ impl UnixDatagram {
         UnixDatagram::new(mio::net::UnixDatagram::from_std(datagram))
     }
 
-    /// Leaves the reactor and becomes a socket of std's, in non-blocking mode.
+    /// Deregisters the socket and converts it into std's type, in non-blocking mode.
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -270,7 +273,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot name the address, for want of memory.
+    /// Returns an error if the system has no memory for the answer.
     ///
     /// # Examples
     ///
@@ -319,8 +322,7 @@ impl UnixDatagram {
         self.io.peer_addr().map(SocketAddr::from)
     }
 
-    /// The error that the socket has not reported yet, which is cleared by
-    /// this.
+    /// Takes the pending error of the socket (SO_ERROR).
     ///
     /// # Errors
     ///
@@ -344,12 +346,12 @@ impl UnixDatagram {
         self.io.take_error()
     }
 
-    /// Waits until the socket is ready for any of `interest`, and says for
-    /// what. A later operation may still find that it would block.
+    /// Waits until the socket is ready for any of `interest`, and returns for what. A later
+    /// operation may still find that it would block.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -379,7 +381,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -408,7 +410,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -436,7 +438,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -460,7 +462,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -480,13 +482,13 @@ impl UnixDatagram {
         self.io.poll_write_ready(cx)
     }
 
-    /// Tries an operation on the socket that is not offered here, if the socket
-    /// is known to be ready for `interest`. If `f` says `WouldBlock`, it counts
-    /// as not ready until the next event: return it only if the socket did.
+    /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
+    /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
+    /// only if the socket did.
     ///
     /// # Errors
     ///
-    /// Those of `f`; `WouldBlock` if the socket is not ready.
+    /// Returns the errors of `f`, and `WouldBlock` if the socket is not ready.
     ///
     /// # Examples
     ///
@@ -515,16 +517,16 @@ impl UnixDatagram {
         self.io.try_io(interest, |_| f())
     }
 
-    /// As [`try_io`](Self::try_io), waiting and trying again until it does not
-    /// block.
+    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between.
     ///
     /// # Errors
     ///
-    /// Those of `f`.
+    /// Returns the errors of `f`.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, it has not run `f`, or that would have blocked.
+    /// If the future is dropped before it is ready, each call of `f` so far has returned
+    /// `WouldBlock`.
     ///
     /// # Examples
     ///

@@ -40,7 +40,7 @@ use crate::sys::access_mode;
 ///
 /// # Panics
 ///
-/// If no reactor is current.
+/// Panics if no reactor is current, as in a runtime without `enable_io`.
 ///
 /// # Examples
 ///

@@ -110,7 +110,7 @@ impl OpenOptions {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -141,12 +141,12 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// The system's `ENXIO` if nobody has it open for reading; `InvalidInput`
-    /// if it is no pipe; otherwise those of the operating system.
+    /// An uncategorized error (ENXIO) if no process has the pipe open for reading; `InvalidInput`
+    /// if the file is no pipe; `NotFound` or `PermissionDenied` if it cannot be opened.
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///

@@ -59,7 +59,7 @@ impl Receiver {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -90,7 +90,7 @@ impl Receiver {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -115,11 +115,12 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -147,11 +148,12 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -176,7 +178,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -203,7 +205,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -222,12 +224,12 @@ impl Receiver {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Waits until the pipe is ready for any of `interest`, of which only
-    /// reading ever is, and says for what.
+    /// Waits until the pipe is ready for any of `interest`, of which only reading ever is, and
+    /// returns for what.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -257,7 +259,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -287,7 +289,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -308,8 +310,8 @@ impl Receiver {
         self.io.poll_read_ready(cx)
     }
 
-    /// Reads what is there without waiting. `Ok(0)` says that no sender is
-    /// open, or that the buffer is empty.
+    /// Reads what has arrived, without waiting. `Ok(0)` says that no sender is open, or that the
+    /// buffer is empty.
     ///
     /// # Errors
     ///
@@ -391,13 +393,13 @@ impl Receiver {
         self.io.try_read_vectored(bufs)
     }
 
-    /// Tries an operation on the pipe that is not offered here, if it is known
-    /// to be readable. If `f` says `WouldBlock`, it counts as not ready until the
-    /// next event: return it only if the pipe did.
+    /// Calls `f`, which does I/O on the pipe, if the pipe is known to be readable. If `f` returns
+    /// `WouldBlock`, the pipe counts as not ready until the next event: return it only if the pipe
+    /// did.
     ///
     /// # Errors
     ///
-    /// Those of `f`; `WouldBlock` if the pipe is not ready.
+    /// Returns the errors of `f`, and `WouldBlock` if the pipe is not ready.
     ///
     /// # Examples
     ///

@@ -56,7 +56,7 @@ impl Sender {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -87,7 +87,7 @@ impl Sender {
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -112,11 +112,12 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -144,11 +145,12 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// If the reactor refuses it.
+    /// Returns an error if the reactor has shut down, or if the system has no memory for the
+    /// registration.
     ///
     /// # Panics
     ///
-    /// If no reactor is current.
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
     ///
     /// # Examples
     ///
@@ -173,7 +175,7 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -200,7 +202,7 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// If the selector refuses to let it go.
+    /// Returns an error if the system cannot deregister the descriptor.
     ///
     /// # Examples
     ///
@@ -219,12 +221,12 @@ impl Sender {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Waits until the pipe is ready for any of `interest`, of which only
-    /// writing ever is, and says for what.
+    /// Waits until the pipe is ready for any of `interest`, of which only writing ever is, and
+    /// returns for what.
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -253,7 +255,7 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -282,7 +284,7 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// If the runtime has shut down.
+    /// Returns an error if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -302,7 +304,7 @@ impl Sender {
         self.io.poll_write_ready(cx)
     }
 
-    /// Writes as much as there is room for without waiting.
+    /// Writes as much as there is room for, without waiting.
     ///
     /// # Errors
     ///
@@ -355,13 +357,13 @@ impl Sender {
         self.io.try_write_vectored(buf)
     }
 
-    /// Tries an operation on the pipe that is not offered here, if it is known
-    /// to be writable. If `f` says `WouldBlock`, it counts as not ready until the
-    /// next event: return it only if the pipe did.
+    /// Calls `f`, which does I/O on the pipe, if the pipe is known to be writable. If `f` returns
+    /// `WouldBlock`, the pipe counts as not ready until the next event: return it only if the pipe
+    /// did.
     ///
     /// # Errors
     ///
-    /// Those of `f`; `WouldBlock` if the pipe is not ready.
+    /// Returns the errors of `f`, and `WouldBlock` if the pipe is not ready.
     ///
     /// # Examples
     ///

@@ -94,7 +94,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if there is none, [`TryRecvError::Disconnected`] if none will come either.
+    /// [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if there will be
+    /// none either.
     ///
     /// # Examples
     ///
@@ -165,8 +166,9 @@ impl<T> Receiver<T> {
         block_on(self.recv_many(buffer, limit))
     }
 
-    /// Refuses new messages, and those who wait to send. What was sent can still be received, and
-    /// should be, until there is `None`; that comes only after the last permit was used or dropped.
+    /// Closes the channel: further messages are refused, also those of senders that wait. Messages
+    /// that were sent can still be received; receive until `None`, which comes after the last
+    /// permit was used or dropped.
     ///
     /// # Examples
     ///

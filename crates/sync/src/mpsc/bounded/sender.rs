@@ -11,8 +11,8 @@ use crate::semaphore::core::Refused;
 
 /// Sends to a [`Receiver`](crate::mpsc::Receiver); from [`channel`](crate::mpsc::channel).
 ///
-/// Senders that wait for room have their turns in the order in which they came.
-/// The channel is closed for the receiver when all senders were dropped.
+/// Senders that wait for room are served in the order in which they began to wait. When all senders
+/// are dropped, the receiver gets `None` after the last message.
 ///
 /// # Examples
 ///
@@ -66,8 +66,8 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, it has not sent the message, and drops it; the
-    /// turn is lost. To keep the message, [`reserve`](Self::reserve) first.
+    /// Dropped before it is ready, the future drops the message without sending it, and gives up
+    /// its place in the queue. To keep the message, [`reserve`](Self::reserve) first.
     ///
     /// # Examples
     ///
@@ -96,7 +96,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Sends a message if there is room for it, and nobody waits for that.
+    /// Sends a message if there is room and no sender waits for room.
     ///
     /// # Errors
     ///
@@ -166,7 +166,8 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before it is ready, it has taken no room; the turn is lost.
+    /// Cancel safe: dropped before it is ready, the future has taken no room. It gives up its place
+    /// in the queue.
     ///
     /// # Examples
     ///
@@ -251,7 +252,7 @@ impl<T> Sender<T> {
         Ok(OwnedPermit::new(self))
     }
 
-    /// Takes room for a message if there is some, and nobody waits for that.
+    /// Takes room for a message if there is room and no sender waits for room.
     ///
     /// # Errors
     ///
@@ -277,7 +278,7 @@ impl<T> Sender<T> {
         Ok(Permit::new(chan))
     }
 
-    /// Takes room for `n` messages if there is as much, and nobody waits for that.
+    /// Takes room for `n` messages if there is as much room and no sender waits for room.
     ///
     /// # Errors
     ///
