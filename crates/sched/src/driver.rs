@@ -36,3 +36,6 @@ pub trait Unpark: Send + Sync {
     /// else ends it.
     fn unpark(&self);
 }
+
+/// A driver as one pointer, so that it can be in a slot while no worker has it.
+pub(crate) type BoxedDriver = Box<Box<dyn Driver>>;

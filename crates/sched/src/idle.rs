@@ -1,95 +1,83 @@
-//! Which workers are searching and which are parked: `docs/idle-protocol.md`.
+//! The idle set: which workers are parked, how many search, and which parked worker
+//! is the monitor. `docs/scheduler.md` has the protocol and its proof.
 
 use std::fmt;
 
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use raddle_std::sync::{Mutex, Rank};
+use raddle_std::CachePadded;
+use raddle_std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-/// The number of workers that the counts have room for.
-pub(crate) const MAX_WORKERS: usize = (1 << PARKED_SHIFT) - 1;
+/// The number of workers that a scheduler has at most.
+pub(crate) const MAX_WORKERS: usize = (1 << 16) - 1;
 
-const PARKED_SHIFT: u32 = 16;
+/// Bits of a word that count searching workers.
+const SEARCHING_BITS: u32 = 8;
 const SEARCHING_ONE: usize = 1;
-const PARKED_ONE: usize = 1 << PARKED_SHIFT;
+/// Workers of one group, whose state is one word. Models see the border of two groups
+/// between the second and the third worker.
+const GROUP: usize = match cfg!(raddle_loom) {
+    true => 2,
+    false => (usize::BITS - SEARCHING_BITS) as usize,
+};
 
-/// The book of idle workers.
-pub(crate) struct Idle {
-    counts: AtomicUsize,
-    /// Changed together with the count of the parked, under this lock.
-    sleepers: Mutex<Sleepers>,
-    /// Whether somebody keeps watch. Written under the same lock.
-    watched: AtomicBool,
-    workers: usize,
-    /// Whether a parked worker keeps watch over running ones.
-    has_watch: bool,
+/// The monitor's number while there is none.
+const NONE: usize = usize::MAX;
+
+/// The workers that are idle, in groups.
+///
+/// A group's word says all about its workers, and the protocol looks at one word at a
+/// time: a worker never moves from group to group, and the last searcher of each group
+/// answers for what was pushed while it searched.
+pub(crate) struct IdleSet {
+    groups: Box<[CachePadded<Group>]>,
+    /// The worker that is the monitor while it is parked, or `NONE`. It keeps the role
+    /// while it runs, until another that parks takes it, so that one worker that parks
+    /// again and again writes nothing here.
+    monitor: CachePadded<AtomicUsize>,
+    /// Whether a parked worker monitors running ones.
+    has_monitor: bool,
 }
 
-struct Sleepers {
-    /// The parked workers, the latest last.
-    listed: Vec<usize>,
-    /// The one of them that keeps watch.
-    watcher: Option<usize>,
-    /// How many workers have left for good, and so are never parked.
-    gone: usize,
+/// Up to [`GROUP`] workers.
+struct Group {
+    state: AtomicUsize,
+    /// The workers that have not left for good, as bits from the lowest.
+    present: AtomicUsize,
 }
 
-impl Sleepers {
-    /// Takes a worker off the list: the latest that neither is in the driver
-    /// nor keeps watch; or else one that is in the driver; or else the watcher:
-    /// then all run, and there is nobody to watch for.
-    fn pop(&mut self, is_in_driver: impl Fn(usize) -> bool) -> Option<usize> {
-        let watches = |worker| Some(worker) == self.watcher;
-        let listed = || self.listed.iter();
-        let place = listed()
-            .rposition(|&worker| !watches(worker) && !is_in_driver(worker))
-            .or_else(|| listed().rposition(|&worker| !watches(worker)))
-            .or(self.listed.len().checked_sub(1))?;
-        let worker = self.listed.remove(place);
-        self.dismiss(worker);
-        Some(worker)
-    }
-
-    fn remove(&mut self, worker: usize) -> bool {
-        let place = self.listed.iter().position(|&sleeper| sleeper == worker);
-        if let Some(place) = place {
-            self.listed.remove(place);
-            self.dismiss(worker);
-        }
-        place.is_some()
-    }
-
-    fn dismiss(&mut self, worker: usize) {
-        if self.watcher == Some(worker) {
-            self.watcher = None;
-        }
-    }
-}
-
+/// The state of a group: how many workers search, in the lowest [`SEARCHING_BITS`], and
+/// above a bit for each worker. It is set while the worker is parked, or about to be;
+/// never while it searches; cleared by the worker when it returns by itself, or by the
+/// thread that claims it, to wake it.
 #[derive(Clone, Copy)]
-struct Counts(usize);
+struct Snapshot(usize);
 
-impl Counts {
+impl Snapshot {
     fn searching(self) -> usize {
-        self.0 & (PARKED_ONE - 1)
+        self.0 & ((1 << SEARCHING_BITS) - 1)
     }
 
+    /// The parked workers, as bits from the lowest.
     fn parked(self) -> usize {
-        self.0 >> PARKED_SHIFT
+        self.0 >> SEARCHING_BITS
     }
 
-    /// Whether new work is a reason to wake somebody.
-    fn wants_wake(self) -> bool {
-        self.searching() == 0 && self.parked() > 0
+    fn is_parked(self, bit: usize) -> bool {
+        self.0 & bit != 0
+    }
+
+    /// A parked worker searches.
+    fn with_searching_instead_of(self, bit: usize) -> usize {
+        self.0 - bit + SEARCHING_ONE
     }
 }
 
-/// What a worker that has listed itself as parked has to do before it blocks.
+/// What a worker that has been marked as parked has to do before it blocks.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Parking {
-    /// Nobody is searching: look at every queue again.
+    /// No worker of its group is searching: look at every queue again.
     LookAgain,
-    /// Somebody is searching, and answers for what there is.
+    /// Another worker is searching, and answers for what there is.
     Sleep,
 }
 
@@ -97,223 +85,334 @@ pub(crate) enum Parking {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Duty {
-    /// Nothing more: another has taken it off the list, to search.
+    /// Nothing more: it has been claimed, and searches.
     Leave,
     /// Sleep until woken.
     Sleep,
-    /// Sleep for a moment, then look after the workers that run.
-    Watch,
+    /// Sleep for a moment, then look at the workers that run.
+    Monitor,
 }
 
-impl Idle {
-    pub(crate) fn new(workers: usize, has_watch: bool) -> Self {
+impl IdleSet {
+    /// A set in which all workers run.
+    pub(crate) fn new(workers: usize, has_monitor: bool) -> Self {
+        let groups = (0..workers.div_ceil(GROUP)).map(|group| {
+            let size = GROUP.min(workers - group * GROUP);
+            CachePadded::new(Group {
+                state: AtomicUsize::new(0),
+                present: AtomicUsize::new(usize::MAX >> (usize::BITS - size as u32)),
+            })
+        });
         Self {
-            counts: AtomicUsize::new(0),
-            sleepers: Mutex::ranked(
-                Rank::leaf("sleepers"),
-                Sleepers {
-                    listed: Vec::with_capacity(workers),
-                    watcher: None,
-                    gone: 0,
-                },
-            ),
-            watched: AtomicBool::new(false),
-            workers,
-            has_watch,
+            groups: groups.collect(),
+            monitor: CachePadded::new(AtomicUsize::new(NONE)),
+            has_monitor,
         }
     }
 
-    /// The worker to unpark because there is new work, if there is reason to:
-    /// rather one that is not in the driver, who would leave it to nobody. It
-    /// is off the list and counts as searching.
+    /// Claims a parked worker because there is new work, if none is searching: the caller
+    /// unparks it. It is not parked any more, and counts as searching. One that is in the
+    /// driver is left there if there is another, and the monitor is the last to be
+    /// woken; of the others it is the one with the lowest number.
     #[inline]
-    pub(crate) fn worker_to_wake(&self, is_in_driver: impl Fn(usize) -> bool) -> Option<usize> {
-        // ORDERING: the fence pairs with the one in `park`. Without it: the
-        // caller pushes, a worker lists itself, and each looks at the other's
+    pub(crate) fn claim_to_wake(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
+        // ORDERING: the fence pairs with the one in `transition_to_parked`. Without it: the
+        // caller pushes, a worker is marked as parked, and each looks at the other's
         // word before it sees the change; the task waits for ever.
         fence(Ordering::SeqCst);
-        // ORDERING: as above.
-        if !Counts(self.counts.load(Ordering::Relaxed)).wants_wake() {
-            return None;
+        let mut is_any_parked = false;
+        for group in &self.groups {
+            let state = group.load();
+            if state.searching() > 0 {
+                return None;
+            }
+            is_any_parked |= state.parked() != 0;
         }
-        self.take_sleeper(is_in_driver)
+        match is_any_parked {
+            true => self.claim(in_driver()),
+            false => None,
+        }
     }
 
     #[cold]
-    fn take_sleeper(&self, is_in_driver: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut sleepers = self.sleepers.lock();
-        // ORDERING: another notifier's change was made under the lock; a
-        // worker that began to search meanwhile answers for the work too.
-        if !Counts(self.counts.load(Ordering::Relaxed)).wants_wake() {
-            return None;
+    fn claim(&self, in_driver: Option<usize>) -> Option<usize> {
+        let monitor = self.monitor();
+        for spared in [[monitor, in_driver], [monitor, None], [None, None]] {
+            for (index, group) in self.groups.iter().enumerate() {
+                let mut state = group.load();
+                loop {
+                    // CHECK: a worker that began to search meanwhile answers for the work.
+                    if state.searching() > 0 {
+                        return None;
+                    }
+                    let candidates = state.parked() & !bits_in_group(index, spared);
+                    if candidates == 0 {
+                        break;
+                    }
+                    let worker = index * GROUP + candidates.trailing_zeros() as usize;
+                    let claimed = state.with_searching_instead_of(bit_of(worker));
+                    // ORDERING: AcqRel as in `Group::change`.
+                    match group.state.compare_exchange(
+                        state.0,
+                        claimed,
+                        Ordering::AcqRel,
+                        Ordering::Relaxed,
+                    ) {
+                        Ok(_) => return Some(worker),
+                        Err(actual) => state = Snapshot(actual),
+                    }
+                }
+            }
         }
-        let worker = sleepers.pop(is_in_driver)?;
-        self.note_watch(&sleepers);
-        self.change(SEARCHING_ONE.wrapping_sub(PARKED_ONE));
-        Some(worker)
+        None
     }
 
-    /// Counts the calling worker as searching, unless half of them do already.
-    pub(crate) fn begin_search(&self) -> bool {
+    /// Counts a running worker as searching, unless half of its group do already.
+    pub(crate) fn transition_to_searching(&self, worker: usize) -> bool {
+        let group = self.group_of(worker);
         // ORDERING: a throttle, which may be off by a few.
-        let counts = Counts(self.counts.load(Ordering::Relaxed));
-        if 2 * counts.searching() >= self.workers {
+        let size = group.present.load(Ordering::Relaxed).count_ones() as usize;
+        if 2 * group.load().searching() >= size {
             return false;
         }
-        self.change(SEARCHING_ONE);
+        let _ = group.change(SEARCHING_ONE);
         true
     }
 
-    /// Ends a search that found work. Whether the caller, as the last searcher,
-    /// has to look whether there is more, and wake another if so.
+    /// Ends a search that found work. Whether the caller, as the last searcher of its
+    /// group, has to look whether there is more, and wake another worker if so.
     #[must_use]
-    pub(crate) fn end_search(&self) -> bool {
-        let was_last = self.change(SEARCHING_ONE.wrapping_neg()).searching() == 1;
-        // ORDERING: pairs with the fence in `worker_to_wake`. Without it: a
+    pub(crate) fn end_search(&self, worker: usize) -> bool {
+        let before = self.group_of(worker).change(SEARCHING_ONE.wrapping_neg());
+        // ORDERING: pairs with the fence in `claim_to_wake`. Without it: a
         // pusher still counts on this searcher, which looks before it sees the
-        // push; nobody is woken for it.
+        // push; no worker is woken for it.
         fence(Ordering::SeqCst);
-        was_last
+        before.searching() == 1
     }
 
-    /// Lists a worker as parked; it stops searching if it did.
-    pub(crate) fn park(&self, worker: usize, searching: bool) -> Parking {
-        let mut sleepers = self.sleepers.lock();
-        debug_assert!(!sleepers.listed.contains(&worker));
-        sleepers.listed.push(worker);
-        let was = usize::from(searching);
-        let before = self.change(PARKED_ONE.wrapping_sub(was * SEARCHING_ONE));
-        drop(sleepers);
-        // ORDERING: pairs with the fence in `worker_to_wake`, which says what
-        // the two prevent.
+    /// Marks a worker as parked; it stops searching if it did.
+    pub(crate) fn transition_to_parked(&self, worker: usize, was_searching: bool) -> Parking {
+        let searching = usize::from(was_searching);
+        let group = self.group_of(worker);
+        debug_assert!(!group.load().is_parked(bit_of(worker)));
+        let before = group.change(bit_of(worker) - searching * SEARCHING_ONE);
+        // ORDERING: pairs with the fence in `claim_to_wake`, which says what
+        // the two prevent, and with that of a monitor that returns.
         fence(Ordering::SeqCst);
-        if before.searching() == was {
-            Parking::LookAgain
-        } else {
-            Parking::Sleep
+        match before.searching() == searching {
+            true => Parking::LookAgain,
+            false => Parking::Sleep,
         }
     }
 
-    /// Takes a worker that has found work off the list; it is searching then,
-    /// also if another took it off before. Whether it was to keep watch: somebody
-    /// counts on that, and another has to be appointed.
+    /// Ends the parking of a worker that has found work before it blocked; it is searching
+    /// then, also if it has been claimed.
+    pub(crate) fn cancel_parking(&self, worker: usize) {
+        let (group, bit) = (self.group_of(worker), bit_of(worker));
+        let mut state = group.load();
+        while state.is_parked(bit) {
+            // ORDERING: AcqRel as in `Group::change`.
+            match group.state.compare_exchange(
+                state.0,
+                state.with_searching_instead_of(bit),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(actual) => state = Snapshot(actual),
+            }
+        }
+        // ORDERING: as in `transition_to_running`.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Ends the parking of a worker that has woken. Whether it has been claimed, and
+    /// counts as searching.
     #[must_use]
-    pub(crate) fn unpark_to_search(&self, worker: usize) -> bool {
-        let mut sleepers = self.sleepers.lock();
-        let was_watcher = sleepers.watcher == Some(worker);
-        if sleepers.remove(worker) {
-            self.note_watch(&sleepers);
-            self.change(SEARCHING_ONE.wrapping_sub(PARKED_ONE));
+    pub(crate) fn transition_to_running(&self, worker: usize) -> bool {
+        let (group, bit) = (self.group_of(worker), bit_of(worker));
+        let mut was_parked = group.load().is_parked(bit);
+        if was_parked {
+            // ORDERING: AcqRel as in `Group::change`.
+            let before = group.state.fetch_and(!bit, Ordering::AcqRel);
+            was_parked = Snapshot(before).is_parked(bit);
         }
-        was_watcher
+        // ORDERING: pairs with the fences of a worker that parks, counting on this one as
+        // the monitor, of one that elects it, and of a monitor that resigns because all
+        // are parked. Without it: neither of the two sees the other's change, and no
+        // parked worker monitors this one.
+        fence(Ordering::SeqCst);
+        !was_parked
     }
 
-    /// Takes a worker that has woken off the list. Whether another had done so
-    /// before, and counted it as searching.
-    #[must_use]
-    pub(crate) fn unpark(&self, worker: usize) -> bool {
-        let mut sleepers = self.sleepers.lock();
-        let was_listed = sleepers.remove(worker);
-        if was_listed {
-            self.note_watch(&sleepers);
-            self.change(PARKED_ONE.wrapping_neg());
-        }
-        !was_listed
+    /// Notes that a worker, which is not parked, has left for good.
+    pub(crate) fn leave(&self, worker: usize) {
+        let bit = bit_of(worker) >> SEARCHING_BITS;
+        let present = &self.group_of(worker).present;
+        // ORDERING: a monitor that does not see it yet looks again.
+        present.fetch_and(!bit, Ordering::Relaxed);
     }
 
-    /// Appoints a parked worker to keep watch, if some run, some are parked and
-    /// none does yet. It is to be unparked, and stays on the list.
-    pub(crate) fn appoint_watcher(&self) -> Option<usize> {
-        if !self.has_watch {
-            return None;
-        }
-        let mut sleepers = self.sleepers.lock();
-        if sleepers.watcher.is_some() || !self.any_runs(&sleepers) {
-            return None;
-        }
-        sleepers.watcher = sleepers.listed.last().copied();
-        self.note_watch(&sleepers);
-        sleepers.watcher
+    /// Whether a worker is marked as parked. If it is not, and the caller is, it has its
+    /// parking yet to come.
+    pub(crate) fn is_parked(&self, worker: usize) -> bool {
+        self.group_of(worker).load().is_parked(bit_of(worker))
     }
 
-    /// Whether a watcher could be appointed. A hint: whoever parks after it
-    /// takes the watch.
-    #[inline]
-    pub(crate) fn lacks_watch(&self) -> bool {
-        // ORDERING: a running worker has synchronised with the change of the
-        // list by which it began to run. A watcher that gave up the watch later
-        // has seen it run, and has left it to another.
-        let watched = || self.watched.load(Ordering::Relaxed);
-        // ORDERING: as above.
-        let parked = || Counts(self.counts.load(Ordering::Relaxed)).parked();
-        self.has_watch && !watched() && parked() > 0
+    fn is_any_parked(&self) -> bool {
+        self.groups.iter().any(|group| group.load().parked() != 0)
     }
 
-    /// Whether there is a worker to watch over.
-    fn any_runs(&self, sleepers: &Sleepers) -> bool {
-        sleepers.listed.len() + sleepers.gone < self.workers
+    /// Whether there is a worker to monitor.
+    fn is_any_running(&self) -> bool {
+        self.groups.iter().any(|group| {
+            // ORDERING: see `leave`.
+            group.load().parked() != group.present.load(Ordering::Relaxed)
+        })
     }
 
-    /// Says that a worker, which is not listed, has left for good.
-    pub(crate) fn leave(&self) {
-        self.sleepers.lock().gone += 1;
-    }
-
-    /// Whether a worker is listed as parked. One that is not lists itself later
-    /// than the caller who is, should it park.
-    pub(crate) fn is_listed(&self, worker: usize) -> bool {
-        self.sleepers.lock().listed.contains(&worker)
-    }
-
-    /// Tells whether somebody keeps watch, after a change under the lock.
-    fn note_watch(&self, sleepers: &Sleepers) {
-        // ORDERING: see `lacks_watch`.
-        self.watched
-            .store(sleepers.watcher.is_some(), Ordering::Relaxed);
-    }
-
-    /// What a parked worker is to do now that it has woken, or is about to
-    /// block. It takes the watch if nobody has it. A watcher gives it up when
-    /// there is nobody left to watch over, unless it `lingers`.
-    pub(crate) fn duty(&self, worker: usize, lingers: bool) -> Duty {
-        let mut sleepers = self.sleepers.lock();
-        // CHECK: another has taken the worker off the list, to search.
-        if !sleepers.listed.contains(&worker) {
-            return Duty::Leave;
-        }
-        if !self.has_watch {
-            return Duty::Sleep;
-        }
-        if !self.any_runs(&sleepers) && !lingers {
-            sleepers.dismiss(worker);
-            self.note_watch(&sleepers);
-            return Duty::Sleep;
-        }
-        if *sleepers.watcher.get_or_insert(worker) == worker {
-            self.note_watch(&sleepers);
-            Duty::Watch
-        } else {
-            Duty::Sleep
-        }
-    }
-
-    /// Adds to the counts and returns what they were.
-    #[inline]
-    fn change(&self, difference: usize) -> Counts {
-        // ORDERING: the changes order themselves among each other; towards the
-        // queues the fences do it.
-        Counts(self.counts.fetch_add(difference, Ordering::AcqRel))
+    fn group_of(&self, worker: usize) -> &Group {
+        &self.groups[worker / GROUP]
     }
 }
 
-impl fmt::Debug for Idle {
+/// The monitor.
+impl IdleSet {
+    /// The worker that has the role, parked or not.
+    fn monitor(&self) -> Option<usize> {
+        // ORDERING: the fences order it with the marks of parked workers.
+        let monitor = self.monitor.load(Ordering::Relaxed);
+        (monitor != NONE).then_some(monitor)
+    }
+
+    /// Gives the role to a worker, or to none, if it is as the caller has seen it.
+    fn pass_role(&self, from: Option<usize>, to: Option<usize>) -> bool {
+        let (from, to) = (from.unwrap_or(NONE), to.unwrap_or(NONE));
+        // ORDERING: as in `monitor`.
+        let passed = self
+            .monitor
+            .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+        // ORDERING: pairs with the fence in `transition_to_running`: the caller sees
+        // that a worker runs, or that worker sees the change.
+        fence(Ordering::SeqCst);
+        passed.is_ok()
+    }
+
+    /// Whether the worker, which has just returned from parking, had the role: others may
+    /// have counted on it.
+    pub(crate) fn was_monitor(&self, worker: usize) -> bool {
+        self.has_monitor && self.monitor() == Some(worker)
+    }
+
+    /// Whether workers are parked and none of them is the monitor. A hint for a running
+    /// worker; one that parks after it takes the role.
+    #[inline]
+    pub(crate) fn lacks_monitor(&self) -> bool {
+        self.has_monitor && self.is_any_parked() && !self.has_parked_monitor()
+    }
+
+    fn has_parked_monitor(&self) -> bool {
+        self.monitor().is_some_and(|worker| self.is_parked(worker))
+    }
+
+    /// Makes a parked worker the monitor, if some run, some are parked and none of them
+    /// is. The caller unparks it; it stays marked as parked.
+    pub(crate) fn elect_monitor(&self, in_driver: Option<usize>) -> Option<usize> {
+        if !self.has_monitor {
+            return None;
+        }
+        loop {
+            let former = self.monitor();
+            if former.is_some_and(|worker| self.is_parked(worker)) || !self.is_any_running() {
+                return None;
+            }
+            let elected = self
+                .first_parked([in_driver])
+                .or_else(|| self.first_parked([]))?;
+            // CHECK: a worker that has returned since it was chosen, and has not found
+            // itself to be the monitor.
+            if self.pass_role(former, Some(elected)) && self.is_parked(elected) {
+                return Some(elected);
+            }
+        }
+    }
+
+    fn first_parked<const N: usize>(&self, spared: [Option<usize>; N]) -> Option<usize> {
+        self.groups.iter().enumerate().find_map(|(index, group)| {
+            let candidates = group.load().parked() & !bits_in_group(index, spared);
+            (candidates != 0).then(|| index * GROUP + candidates.trailing_zeros() as usize)
+        })
+    }
+
+    /// What a parked worker is to do now that it has woken, or is about to
+    /// block. It takes the role of the monitor if no parked worker has it. The monitor
+    /// resigns when no worker runs, unless it `lingers`.
+    pub(crate) fn duty(&self, worker: usize, lingers: bool) -> Duty {
+        loop {
+            // CHECK: the worker has been claimed, to search.
+            if !self.is_parked(worker) {
+                return Duty::Leave;
+            }
+            if !self.has_monitor {
+                return Duty::Sleep;
+            }
+            let monitor = self.monitor();
+            let is_needed = lingers || self.is_any_running();
+            if monitor == Some(worker) {
+                if is_needed {
+                    return Duty::Monitor;
+                }
+                // CHECK: a worker that began to run before it could see that there is no
+                // monitor.
+                if self.pass_role(monitor, None) && !self.is_any_running() {
+                    return Duty::Sleep;
+                }
+            } else if !is_needed || monitor.is_some_and(|worker| self.is_parked(worker)) {
+                return Duty::Sleep;
+            } else if self.pass_role(monitor, Some(worker)) {
+                return Duty::Monitor;
+            }
+        }
+    }
+}
+
+impl Group {
+    fn load(&self) -> Snapshot {
+        // ORDERING: the fences of those who look do it, or it is a hint.
+        Snapshot(self.state.load(Ordering::Relaxed))
+    }
+
+    /// Adds to the state and returns what it was.
+    #[inline]
+    fn change(&self, difference: usize) -> Snapshot {
+        // ORDERING: the changes order themselves among each other; towards the
+        // queues the fences do it.
+        Snapshot(self.state.fetch_add(difference, Ordering::AcqRel))
+    }
+}
+
+/// The bit of a worker in the state of its group.
+fn bit_of(worker: usize) -> usize {
+    1 << (SEARCHING_BITS as usize + worker % GROUP)
+}
+
+/// Which workers of a group are among some, as bits from the lowest.
+fn bits_in_group<const N: usize>(group: usize, workers: [Option<usize>; N]) -> usize {
+    let workers = workers.into_iter().flatten();
+    workers
+        .filter(|worker| worker / GROUP == group)
+        .fold(0, |bits, worker| bits | 1 << (worker % GROUP))
+}
+
+impl fmt::Debug for IdleSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // ORDERING: for people.
-        let counts = Counts(self.counts.load(Ordering::Relaxed));
-        f.debug_struct("Idle")
-            .field("searching", &counts.searching())
-            .field("parked", &counts.parked())
-            .field("workers", &self.workers)
-            .finish()
+        let sum = |count: fn(Snapshot) -> usize| -> usize {
+            self.groups.iter().map(|group| count(group.load())).sum()
+        };
+        f.debug_struct("IdleSet")
+            .field("searching", &sum(Snapshot::searching))
+            .field("parked", &sum(|state| state.parked().count_ones() as usize))
+            .finish_non_exhaustive()
     }
 }

@@ -1,144 +1,166 @@
-//! Blocking one worker until another unparks it: `docs/idle-protocol.md`.
+//! Blocking one worker until another unparks it: `docs/scheduler.md`, the parker.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use raddle_std::sync::atomic::{AtomicU32, Ordering};
+use raddle_std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use raddle_std::sync::{Mutex, Rank};
-use raddle_std::thread::{self, Thread};
+use raddle_std::thread::{self, Thread, ThreadId};
 
-use crate::driver::{Driver, Unpark};
+use crate::driver::Unpark;
 
 /// Not blocked.
 const AWAKE: u32 = 0;
-/// Blocked in `thread::park`, or about to be.
-pub(crate) const ON_THREAD: u32 = 1;
+/// Blocked in `thread::park` on the worker's first thread, or about to be.
+const ON_THREAD: u32 = 1;
+/// Blocked in `thread::park` on another thread, or about to be.
+const ON_OTHER_THREAD: u32 = 2;
 /// Blocked in `Driver::park`, or about to be.
-pub(crate) const ON_DRIVER: u32 = 2;
+const ON_DRIVER: u32 = 3;
 /// The next or present park returns at once.
-const NOTIFIED: u32 = 3;
+const NOTIFIED: u32 = 4;
+
+/// Where a worker blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Thread,
+    Driver,
+}
 
 /// The blocking of one worker.
+///
+/// A park is [`enter`](Self::enter), then the wait, unless that was refused, then
+/// [`leave`](Self::leave).
 pub(crate) struct Parker {
     state: AtomicU32,
-    /// The thread that runs the worker now.
-    thread: Mutex<Option<Thread>>,
+    /// The thread that drove the worker first, and drives it still unless a task has
+    /// blocked in place: so an unpark needs no lock.
+    first_thread: OnceLock<(ThreadId, Thread)>,
+    /// The thread that drives the worker now, if it is another.
+    other_thread: Mutex<Option<Thread>>,
+    /// Whether it is. Read and written by that thread.
+    is_on_other_thread: AtomicBool,
 }
 
 impl Parker {
     pub(crate) fn new() -> Self {
         Self {
             state: AtomicU32::new(AWAKE),
-            thread: Mutex::ranked(Rank::leaf("thread of a parker"), None),
+            first_thread: OnceLock::new(),
+            other_thread: Mutex::ranked(Rank::leaf("thread of a parker"), None),
+            is_on_other_thread: AtomicBool::new(false),
         }
     }
 
     /// Says that the calling thread runs the worker from now on.
     pub(crate) fn attach(&self) {
-        *self.thread.lock() = Some(thread::current());
+        let id = thread::current_id();
+        let (first, _) = self.first_thread.get_or_init(|| (id, thread::current()));
+        let is_other = *first != id;
+        if is_other {
+            *self.other_thread.lock() = Some(thread::current());
+        }
+        // ORDERING: what hands the worker from thread to thread orders it.
+        self.is_on_other_thread.store(is_other, Ordering::Relaxed);
     }
 
     /// The thread that runs the worker, or did last.
     #[cfg(not(raddle_loom))]
-    pub(crate) fn thread_id(&self) -> Option<thread::ThreadId> {
-        self.thread.lock().as_ref().map(thread::Thread::id)
-    }
-
-    /// Blocks on the thread until unparked, at most for `timeout`.
-    pub(crate) fn park_on_thread(&self, timeout: Option<Duration>) {
-        if !self.enter(ON_THREAD) {
-            return;
+    pub(crate) fn thread_id(&self) -> Option<ThreadId> {
+        // ORDERING: for people.
+        match self.is_on_other_thread.load(Ordering::Relaxed) {
+            true => self.other_thread.lock().as_ref().map(Thread::id),
+            false => self.first_thread.get().map(|(id, _)| *id),
         }
-        match timeout {
-            Some(timeout) => {
-                thread::park_timeout(timeout);
-                self.leave();
-            }
-            // ORDERING: Relaxed: nobody else ends a notification, and `leave` follows.
-            None => {
-                while self.state.load(Ordering::Relaxed) != NOTIFIED {
-                    thread::park();
-                }
-                self.leave();
-            }
-        }
-    }
-
-    /// Blocks in the driver until it comes back.
-    pub(crate) fn park_on_driver(
-        &self,
-        driver: &mut dyn Driver,
-        timeout: Option<Duration>,
-        limit: usize,
-    ) {
-        if self.enter(ON_DRIVER) {
-            driver.park(timeout, limit);
-            self.leave();
-        }
-    }
-
-    /// Ends the present park, or makes the next return at once. Whether it was
-    /// one in the driver.
-    pub(crate) fn unpark(&self, driver: Option<&dyn Unpark>) -> bool {
-        // ORDERING: Release pairs with `leave`: the worker sees why it was
-        // unparked. Its thread is attached: see `enter`.
-        let place = self.state.swap(NOTIFIED, Ordering::Release);
-        match place {
-            ON_THREAD => {
-                let thread = self.thread.lock().clone();
-                thread
-                    .expect("a worker that parks has attached its thread")
-                    .unpark();
-            }
-            ON_DRIVER => {
-                let driver = driver.expect("a worker parked on the driver");
-                // A user's code: who unparks may be about to unpark others, or to
-                // queue more tasks.
-                raddle_std::contain(|| driver.unpark());
-            }
-            _ => {}
-        }
-        place == ON_DRIVER
-    }
-
-    /// Whether the worker is blocked in the driver, or about to be.
-    pub(crate) fn is_in_driver(&self) -> bool {
-        // ORDERING: a hint for the choice of whom to wake.
-        self.state.load(Ordering::Relaxed) == ON_DRIVER
-    }
-
-    /// Whether the worker is blocked, or about to be.
-    pub(crate) fn is_parked(&self) -> bool {
-        // ORDERING: a watcher's hint.
-        matches!(self.state.load(Ordering::Relaxed), ON_THREAD | ON_DRIVER)
-    }
-
-    /// Whether the worker was unparked and has not come out yet.
-    pub(crate) fn is_notified(&self) -> bool {
-        // ORDERING: Relaxed: `leave` follows.
-        self.state.load(Ordering::Relaxed) == NOTIFIED
     }
 
     /// Announces where the worker blocks. False if it was notified, which uses
     /// the notification up.
-    pub(crate) fn enter(&self, place: u32) -> bool {
-        // ORDERING: Relaxed: on failure `leave` follows. On success, an unpark
-        // that finds the place takes the lock of the thread next, and takes it
-        // after `attach` did: had it been before, its swap would have come
-        // before this.
+    #[must_use]
+    pub(crate) fn enter(&self, place: Place) -> bool {
+        // ORDERING: see `attach`.
+        let is_on_other_thread = || self.is_on_other_thread.load(Ordering::Relaxed);
+        let state = match place {
+            Place::Driver => ON_DRIVER,
+            Place::Thread if is_on_other_thread() => ON_OTHER_THREAD,
+            Place::Thread => ON_THREAD,
+        };
+        // ORDERING: Release pairs with `unpark`, which finds the first thread. It finds
+        // another because it takes that lock after `attach` did: had it been before, its
+        // swap would have come before this. On failure `leave` follows.
         let entered =
             self.state
-                .compare_exchange(AWAKE, place, Ordering::Relaxed, Ordering::Relaxed);
+                .compare_exchange(AWAKE, state, Ordering::Release, Ordering::Relaxed);
         if entered.is_err() {
             self.leave();
         }
         entered.is_ok()
     }
 
+    /// Blocks the thread that has entered until unparked, at most for `timeout`.
+    pub(crate) fn block(&self, timeout: Option<Duration>) {
+        match timeout {
+            Some(timeout) => thread::park_timeout(timeout),
+            None => {
+                while !self.is_notified() {
+                    thread::park();
+                }
+            }
+        }
+    }
+
     /// Uses up a notification, and is not blocked any more.
     pub(crate) fn leave(&self) {
         // ORDERING: Acquire pairs with `unpark`.
         self.state.swap(AWAKE, Ordering::Acquire);
+    }
+
+    /// Ends the present park, or makes the next return at once. Returns where that
+    /// was, if the worker was blocked, or about to be.
+    pub(crate) fn unpark(&self, driver: Option<&dyn Unpark>) -> Option<Place> {
+        // ORDERING: Release pairs with `leave`: the worker sees why it was
+        // unparked. Acquire pairs with `enter`.
+        match self.state.swap(NOTIFIED, Ordering::AcqRel) {
+            ON_THREAD => {
+                let first = self.first_thread.get();
+                let (_, thread) = first.expect("a worker that parks has attached its thread");
+                thread.unpark();
+                Some(Place::Thread)
+            }
+            ON_OTHER_THREAD => {
+                let thread = self.other_thread.lock().clone();
+                let thread = thread.expect("a worker that parks has attached its thread");
+                thread.unpark();
+                Some(Place::Thread)
+            }
+            ON_DRIVER => {
+                let driver = driver.expect("a worker parked on the driver");
+                // A user's code: who unparks may be about to unpark others, or to
+                // queue more tasks.
+                raddle_std::contain(|| driver.unpark());
+                Some(Place::Driver)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the worker is blocked in the driver, or about to be.
+    pub(crate) fn is_in_driver(&self) -> bool {
+        // ORDERING: a hint for the choice of which worker to wake.
+        self.state.load(Ordering::Relaxed) == ON_DRIVER
+    }
+
+    /// Whether the worker is blocked, or about to be.
+    pub(crate) fn is_parked(&self) -> bool {
+        // ORDERING: a hint for the monitor.
+        !matches!(self.state.load(Ordering::Relaxed), AWAKE | NOTIFIED)
+    }
+
+    /// Whether the worker was unparked and has not come out yet.
+    pub(crate) fn is_notified(&self) -> bool {
+        // ORDERING: Relaxed: `leave` follows.
+        self.state.load(Ordering::Relaxed) == NOTIFIED
     }
 }
 
@@ -148,6 +170,7 @@ impl fmt::Debug for Parker {
         let state = match self.state.load(Ordering::Relaxed) {
             AWAKE => "awake",
             ON_THREAD => "on thread",
+            ON_OTHER_THREAD => "on other thread",
             ON_DRIVER => "on driver",
             _ => "notified",
         };

@@ -10,12 +10,12 @@ use raddle_std::{CachePadded, Count};
 
 use crate::config::Config;
 use crate::context;
-use crate::driver::{Driver, Unpark};
+use crate::driver::{BoxedDriver, Driver, Unpark};
 use crate::id::Id;
-use crate::idle::Idle;
+use crate::idle::IdleSet;
 use crate::metrics::{Counters, Outside};
 use crate::panics::Panics;
-use crate::parker::Parker;
+use crate::parker::{Parker, Place};
 use crate::policy::Order;
 use crate::shutdown::{self, Ended};
 use crate::task::Task;
@@ -34,11 +34,10 @@ pub(crate) struct Shared {
     pub(crate) injection: Injection<Task>,
     /// Written under the injection queue's lock.
     pub(crate) outside: CachePadded<Outside>,
-    pub(crate) idle: Idle,
+    pub(crate) idle: IdleSet,
     pub(crate) remotes: Box<[Remote]>,
-    /// Taken by `try_lock` only, but for the end of the scheduler. Empty while a
-    /// worker that parked without blocking waits in the driver.
-    pub(crate) driver: Mutex<Option<Box<dyn Driver>>>,
+    /// Empty while a worker is in the driver.
+    pub(crate) driver: Slot<BoxedDriver>,
     /// The worker that was in the driver last, and is expected back; `NOBODY` if
     /// there is none. A hint.
     host: AtomicUsize,
@@ -114,12 +113,10 @@ impl Shared {
             has_task_hooks: config.task_hooks.are_set(),
             injection: Injection::new(),
             outside: CachePadded::default(),
-            idle: Idle::new(config.workers, config.keeps_watch && config.workers > 1),
+            idle: IdleSet::new(config.workers, config.keeps_watch && config.workers > 1),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
-            // UNRANKED: a worker waits for events under it, and wakes tasks; the others
-            // only try it.
-            driver: Mutex::new(driver),
+            driver: slot_of(driver),
             host: AtomicUsize::new(NOBODY),
             closed: AtomicBool::new(false),
             panics: Panics::default(),
@@ -203,34 +200,39 @@ impl Shared {
     /// reason to.
     #[inline]
     pub(crate) fn worker_to_wake(&self) -> Option<usize> {
-        self.idle
-            .worker_to_wake(|worker| self.remotes[worker].parker.is_in_driver())
+        self.idle.claim_to_wake(|| self.worker_in_driver())
     }
 
-    /// Wakes a worker that was taken off the list of the parked.
+    /// Wakes a worker that was claimed.
     #[cold]
     pub(crate) fn wake(&self, worker: usize) {
-        if self.unpark(worker) {
+        if self.unpark(worker) == Some(Place::Driver) {
             // It leaves the driver to nobody.
-            self.appoint_watcher();
+            self.elect_monitor();
         }
     }
 
-    /// Sees to it that a parked worker keeps watch over those that run.
+    /// Makes a parked worker the monitor of those that run, if there is none.
     #[cold]
-    pub(crate) fn appoint_watcher(&self) {
-        if let Some(watcher) = self.idle.appoint_watcher() {
-            self.unpark(watcher);
+    pub(crate) fn elect_monitor(&self) {
+        if let Some(monitor) = self.idle.elect_monitor(self.worker_in_driver()) {
+            self.unpark(monitor);
         }
     }
 
-    /// Ends a worker's park, or the next one. Whether it was in the driver.
+    /// Ends a worker's park, or the next one. Returns where it was, if it was blocked.
     #[cold]
-    pub(crate) fn unpark(&self, worker: usize) -> bool {
+    pub(crate) fn unpark(&self, worker: usize) -> Option<Place> {
         let _pinned = context::pin_to_post();
         self.remotes[worker]
             .parker
             .unpark(self.driver_unparker.as_deref())
+    }
+
+    /// The worker that is parked in the driver, if any.
+    fn worker_in_driver(&self) -> Option<usize> {
+        self.host()
+            .filter(|&worker| self.remotes[worker].parker.is_in_driver())
     }
 
     /// The worker that is expected to wait in the driver.
@@ -276,8 +278,7 @@ impl Shared {
 
     /// Shuts the driver down, if that has not happened yet. No worker is in it.
     pub(crate) fn shut_down_driver(&self) {
-        let driver = self.driver.lock().take();
-        if let Some(mut driver) = driver {
+        if let Some(mut driver) = self.driver.take() {
             raddle_std::contain(|| driver.shutdown());
             raddle_std::contain(|| drop(driver));
         }
@@ -326,6 +327,14 @@ impl Shared {
         }
         true
     }
+}
+
+fn slot_of(driver: Option<Box<dyn Driver>>) -> Slot<BoxedDriver> {
+    let slot = Slot::new();
+    if let Some(driver) = driver {
+        let _former = slot.put(Box::new(driver));
+    }
+    slot
 }
 
 impl fmt::Debug for Shared {

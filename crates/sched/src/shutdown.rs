@@ -1,7 +1,7 @@
 //! The end of a scheduler: every task is dropped, once, by its worker, or else
 //! by the last one.
 //!
-//! `docs/idle-protocol.md`, shutdown, has the steps and why a task cannot
+//! `docs/scheduler.md`, shutdown, has the steps and why a task cannot
 //! outlive the shared state.
 
 use raddle_std::sync::Arc;

@@ -36,7 +36,7 @@ unsafe impl Pointer for Task {
 /// It is not a reference count, which every spawn and completion of every
 /// worker would have to change. It is valid while the task has not completed:
 /// the shared state is kept by the workers, and the last of them completes
-/// every task before it goes (`docs/idle-protocol.md`, shutdown).
+/// every task before it goes (`docs/scheduler.md`, shutdown).
 #[derive(Clone, Copy)]
 pub(crate) struct Home(NonNull<Shared>);
 

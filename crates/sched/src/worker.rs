@@ -60,7 +60,7 @@ pub struct Worker {
     held: Cell<bool>,
     vacancy: Vacancy,
     /// What it waits for, if it has parked without blocking.
-    parked: Option<stepped::Parked>,
+    parked: Option<park::Parked>,
 }
 
 impl Worker {

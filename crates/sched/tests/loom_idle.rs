@@ -7,7 +7,7 @@
 #[path = "../src/idle.rs"]
 mod idle;
 
-use idle::{Duty, Idle, Parking};
+use idle::{Duty, IdleSet, Parking};
 use raddle_std::model::Model;
 use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use raddle_std::sync::{Arc, Condvar, Mutex};
@@ -36,7 +36,7 @@ impl Token {
 }
 
 struct Workers {
-    idle: Idle,
+    idle: IdleSet,
     /// The tasks that are queued: read without a lock, like a queue's length.
     queued: AtomicUsize,
     /// The tasks that have not run.
@@ -47,7 +47,7 @@ struct Workers {
 impl Workers {
     fn new(workers: usize, tasks: usize) -> Arc<Self> {
         Arc::new(Self {
-            idle: Idle::new(workers, false),
+            idle: IdleSet::new(workers, false),
             queued: AtomicUsize::new(0),
             left: AtomicUsize::new(tasks),
             tokens: (0..workers).map(|_| Token::default()).collect(),
@@ -60,7 +60,7 @@ impl Workers {
     }
 
     fn notify(&self) {
-        if let Some(worker) = self.idle.worker_to_wake(|_| false) {
+        if let Some(worker) = self.idle.claim_to_wake(|| None) {
             self.tokens[worker].set();
         }
     }
@@ -87,25 +87,25 @@ impl Workers {
     fn work(&self, worker: usize) {
         let mut searching = false;
         while !self.is_done() {
-            searching = searching || self.idle.begin_search();
+            searching = searching || self.idle.transition_to_searching(worker);
             if searching && self.take() {
-                if self.idle.end_search() && self.queued.load(Ordering::Acquire) > 0 {
+                if self.idle.end_search(worker) && self.queued.load(Ordering::Acquire) > 0 {
                     self.notify();
                 }
                 searching = false;
                 self.run();
                 continue;
             }
-            if self.idle.park(worker, searching) == Parking::LookAgain
+            if self.idle.transition_to_parked(worker, searching) == Parking::LookAgain
                 && (self.queued.load(Ordering::Acquire) > 0 || self.is_done())
             {
-                let _ = self.idle.unpark_to_search(worker);
+                self.idle.cancel_parking(worker);
                 searching = true;
                 thread::yield_now();
                 continue;
             }
             self.tokens[worker].wait();
-            searching = self.idle.unpark(worker);
+            searching = self.idle.transition_to_running(worker);
         }
     }
 
@@ -162,73 +162,102 @@ fn two_pushes_against_two_workers() {
     model(Some(3), 2, 2);
 }
 
-/// A worker that is woken by itself takes itself off the list, while another
-/// takes it off to wake it (tokio 8372): the counts come out even.
+/// The third worker is in another group.
 #[test]
-fn a_worker_is_taken_off_the_list_once() {
+fn a_push_against_three_workers() {
+    model(Some(2), 3, 1);
+}
+
+/// A worker that is woken by itself returns, while a thread claims it to wake it
+/// (tokio 8372): the counts come out even.
+#[test]
+fn a_worker_returns_or_is_claimed() {
     Model::new().check(|| {
-        let idle = Arc::new(Idle::new(2, false));
-        assert_eq!(idle.park(0, false), Parking::LookAgain);
+        let idle = Arc::new(IdleSet::new(2, false));
+        assert_eq!(idle.transition_to_parked(0, false), Parking::LookAgain);
         let notifier = {
             let idle = idle.clone();
-            thread::spawn(move || idle.worker_to_wake(|_| false))
+            thread::spawn(move || idle.claim_to_wake(|| None))
         };
-        let woken = idle.unpark(0);
-        assert_eq!(notifier.join().unwrap(), woken.then_some(0));
-        if woken {
-            assert!(idle.end_search());
+        let claimed = idle.transition_to_running(0);
+        assert_eq!(notifier.join().unwrap(), claimed.then_some(0));
+        if claimed {
+            assert!(idle.end_search(0));
         }
-        assert!(idle.worker_to_wake(|_| false).is_none());
-        assert_eq!(idle.park(0, false), Parking::LookAgain);
-        assert_eq!(idle.worker_to_wake(|_| false), Some(0));
-        assert!(idle.end_search());
+        assert!(idle.claim_to_wake(|| None).is_none());
+        assert_eq!(idle.transition_to_parked(0, false), Parking::LookAgain);
+        assert_eq!(idle.claim_to_wake(|| None), Some(0));
+        assert!(idle.end_search(0));
     });
 }
 
-/// A worker that is appointed to keep watch while it is about to park, and leaves
-/// the list because there is work, says so: the one that parked before it is
-/// appointed instead, whichever comes first.
+/// A worker that finds work before it blocks searches for it, whether it has been
+/// claimed or not. Complete.
 #[test]
-fn the_watch_is_handed_on_by_a_worker_that_does_not_park() {
+fn a_worker_cancels_its_parking_or_is_claimed() {
     Model::new().check(|| {
-        let idle = Arc::new(Idle::new(4, true));
-        let _ = idle.park(0, false);
-        let minder = {
+        let idle = Arc::new(IdleSet::new(2, false));
+        let _ = idle.transition_to_parked(0, false);
+        let notifier = {
             let idle = idle.clone();
-            thread::spawn(move || idle.lacks_watch().then(|| idle.appoint_watcher()).flatten())
+            thread::spawn(move || idle.claim_to_wake(|| None))
         };
-        let _ = idle.park(1, false);
-        let appointed = match idle.unpark_to_search(1) {
-            true => idle.appoint_watcher(),
+        idle.cancel_parking(0);
+        assert!(matches!(notifier.join().unwrap(), None | Some(0)));
+        assert!(!idle.is_parked(0) && idle.end_search(0));
+    });
+}
+
+/// A worker that is elected while it is about to park, and finds work, has another
+/// elected: the one that parked before it is unparked to take the role. Complete.
+#[test]
+fn the_role_is_passed_on_by_a_worker_that_does_not_park() {
+    Model::new().check(|| {
+        let idle = Arc::new(IdleSet::new(3, true));
+        let _ = idle.transition_to_parked(1, false);
+        let runs = {
+            let idle = idle.clone();
+            thread::spawn(move || {
+                idle.lacks_monitor()
+                    .then(|| idle.elect_monitor(None))
+                    .flatten()
+            })
+        };
+        let _ = idle.transition_to_parked(0, false);
+        idle.cancel_parking(0);
+        let elected = match idle.was_monitor(0) {
+            true => idle.elect_monitor(None),
             false => None,
         };
-        match minder.join().unwrap() {
-            Some(1) => assert_eq!(appointed, Some(0)),
-            minded => assert_eq!((minded, appointed), (Some(0), None)),
-        }
+        let elected = [elected, runs.join().unwrap()];
+        assert!(
+            elected.contains(&Some(1)),
+            "no worker is unparked to monitor"
+        );
+        assert_eq!(idle.duty(1, false), Duty::Monitor);
     });
 }
 
-/// A push by another thread, which answers whether it woke somebody.
-fn push(idle: &Arc<Idle>, queued: &Arc<AtomicBool>) -> JoinHandle<bool> {
+/// A push by another thread, which answers whether it woke a worker.
+fn push(idle: &Arc<IdleSet>, queued: &Arc<AtomicBool>) -> JoinHandle<bool> {
     let (idle, queued) = (idle.clone(), queued.clone());
     thread::spawn(move || {
         queued.store(true, Ordering::Relaxed);
-        idle.worker_to_wake(|_| false).is_some()
+        idle.claim_to_wake(|| None).is_some()
     })
 }
 
 /// The fences of a push and of a worker that parks, without the rest: the worker
-/// sees the task, or the pusher sees the worker. Complete.
+/// sees the task, or the pusher sees the worker, in either group. Complete.
 #[test]
 fn a_push_is_seen_by_who_parks_or_wakes_it() {
-    for searches in [false, true] {
+    for (worker, searches) in [(0, false), (0, true), (2, false), (2, true)] {
         Model::new().check(move || {
-            let idle = Arc::new(Idle::new(2, false));
+            let idle = Arc::new(IdleSet::new(4, false));
             let queued = Arc::new(AtomicBool::new(false));
-            let searching = searches && idle.begin_search();
+            let searching = searches && idle.transition_to_searching(worker);
             let pusher = push(&idle, &queued);
-            let looks = idle.park(0, searching) == Parking::LookAgain;
+            let looks = idle.transition_to_parked(worker, searching) == Parking::LookAgain;
             let sees = looks && queued.load(Ordering::Relaxed);
             let wakes = pusher.join().unwrap();
             assert!(sees || wakes, "the task waits for ever");
@@ -237,105 +266,175 @@ fn a_push_is_seen_by_who_parks_or_wakes_it() {
 }
 
 /// The fence of a search that ends: the pusher that counted on the searcher is
-/// seen by it, or wakes the worker that is parked (tokio 4383). Complete.
+/// seen by it, or wakes the worker that is parked, in the same group or in another
+/// (tokio 4383). Complete.
 #[test]
 fn a_push_is_seen_by_who_ends_the_last_search_or_wakes_another() {
-    Model::new().check(|| {
-        let idle = Arc::new(Idle::new(2, false));
-        let queued = Arc::new(AtomicBool::new(false));
-        let _ = idle.park(1, false);
-        assert!(idle.begin_search());
-        let pusher = push(&idle, &queued);
-        let sees = idle.end_search() && queued.load(Ordering::Relaxed);
-        let wakes = pusher.join().unwrap();
-        assert!(sees || wakes, "nobody is woken for the task");
-    });
+    for parked in [1, 2] {
+        Model::new().check(move || {
+            let idle = Arc::new(IdleSet::new(4, false));
+            let queued = Arc::new(AtomicBool::new(false));
+            let _ = idle.transition_to_parked(parked, false);
+            assert!(idle.transition_to_searching(0));
+            let pusher = push(&idle, &queued);
+            let sees = idle.end_search(0) && queued.load(Ordering::Relaxed);
+            let wakes = pusher.join().unwrap();
+            assert!(sees || wakes, "no worker is woken for the task");
+        });
+    }
 }
 
-/// Two searchers that end at the same time: one of them is the last, and looks
-/// for what a pusher left to both. Complete.
+/// Two searchers that end at the same time, of one group or of two: the last of each
+/// group looks for what a pusher left to both. Complete.
 #[test]
-fn one_of_two_searchers_is_the_last() {
-    Model::new().check(|| {
-        let idle = Arc::new(Idle::new(4, false));
-        let queued = Arc::new(AtomicBool::new(false));
-        let _ = idle.park(3, false);
-        assert!(idle.begin_search() && idle.begin_search());
-        let pusher = push(&idle, &queued);
-        let other = {
-            let (idle, queued) = (idle.clone(), queued.clone());
-            thread::spawn(move || idle.end_search() && queued.load(Ordering::Relaxed))
-        };
-        let sees = idle.end_search() && queued.load(Ordering::Relaxed);
-        let other_sees = other.join().unwrap();
-        let wakes = pusher.join().unwrap();
-        assert!(sees || other_sees || wakes, "nobody is woken for the task");
-    });
+fn the_last_of_two_searchers_looks_again() {
+    for other in [1, 2] {
+        Model::new().check(move || {
+            let idle = Arc::new(IdleSet::new(4, false));
+            let queued = Arc::new(AtomicBool::new(false));
+            let _ = idle.transition_to_parked(3, false);
+            assert!(idle.transition_to_searching(0));
+            // The throttle does not hold here.
+            let _ = idle.transition_to_parked(other, false);
+            idle.cancel_parking(other);
+            let pusher = push(&idle, &queued);
+            let second = {
+                let (idle, queued) = (idle.clone(), queued.clone());
+                thread::spawn(move || idle.end_search(other) && queued.load(Ordering::Relaxed))
+            };
+            let sees = idle.end_search(0) && queued.load(Ordering::Relaxed);
+            let second_sees = second.join().unwrap();
+            let wakes = pusher.join().unwrap();
+            assert!(
+                sees || second_sees || wakes,
+                "no worker is woken for the task"
+            );
+        });
+    }
 }
 
 /// Of two pushers one wakes a worker, which searches for both. Complete.
 #[test]
 fn two_pushes_wake_one_worker() {
     Model::new().check(|| {
-        let idle = Arc::new(Idle::new(2, false));
-        let _ = idle.park(0, false);
-        let _ = idle.park(1, false);
+        let idle = Arc::new(IdleSet::new(2, false));
+        let _ = idle.transition_to_parked(0, false);
+        let _ = idle.transition_to_parked(1, false);
         let other = {
             let idle = idle.clone();
-            thread::spawn(move || idle.worker_to_wake(|_| false))
+            thread::spawn(move || idle.claim_to_wake(|| None))
         };
-        let one = idle.worker_to_wake(|_| false);
+        let one = idle.claim_to_wake(|| None);
         let other = other.join().unwrap();
-        assert!(one.is_some() != other.is_some(), "both, or nobody");
+        assert!(one.is_some() != other.is_some(), "both, or neither");
         let woken = one.or(other).unwrap();
-        // That worker is off the list, and hands over when it has found work.
-        assert!(!idle.is_listed(woken) && idle.is_listed(1 - woken));
-        assert!(idle.unpark(woken) && idle.end_search());
-        assert_eq!(idle.worker_to_wake(|_| false), Some(1 - woken));
+        // That worker is not parked, and hands over when it has found work.
+        assert!(!idle.is_parked(woken) && idle.is_parked(1 - woken));
+        assert!(idle.transition_to_running(woken) && idle.end_search(woken));
+        assert_eq!(idle.claim_to_wake(|| None), Some(1 - woken));
     });
 }
 
-/// A worker begins to run while the watcher, who saw nobody run, gives up the
-/// watch: it keeps it, or the other has it taken again. Complete.
+/// The worker in the driver and the monitor are spared while there is another; the
+/// monitor is the last.
 #[test]
-fn the_watch_is_given_up_against_a_worker_that_begins_to_run() {
+fn the_monitor_and_the_worker_in_the_driver_are_woken_last() {
     Model::new().check(|| {
-        let idle = Arc::new(Idle::new(2, true));
-        let _ = idle.park(0, false);
-        assert_eq!(idle.duty(0, false), Duty::Watch);
-        let _ = idle.park(1, false);
-        let watcher = {
-            let idle = idle.clone();
-            thread::spawn(move || idle.duty(0, false))
-        };
-        // What `Worker::after_park` does when nobody has woken the worker.
-        assert!(!idle.unpark(1));
-        let appointed = match idle.lacks_watch() {
-            true => idle.appoint_watcher(),
-            false => None,
-        };
-        let kept = watcher.join().unwrap() == Duty::Watch;
-        assert!(kept || appointed == Some(0), "nobody keeps watch");
+        let idle = IdleSet::new(4, true);
+        for worker in 0..3 {
+            let _ = idle.transition_to_parked(worker, false);
+        }
+        assert_eq!(idle.duty(0, false), Duty::Monitor);
+        for expected in [2, 1, 0] {
+            assert_eq!(idle.claim_to_wake(|| Some(1)), Some(expected));
+            assert!(idle.transition_to_running(expected) && idle.end_search(expected));
+        }
+        assert_eq!(idle.claim_to_wake(|| None), None);
     });
 }
 
-/// A worker that is woken while it asks what to do does not keep the watch: it
-/// leaves, or is found off the list. Complete.
+/// What `Core::finish_park` does: whether a worker has to be unparked as the monitor.
+fn finish_park(idle: &IdleSet, worker: usize) -> Option<usize> {
+    let is_claimed = idle.transition_to_running(worker);
+    match (!is_claimed || idle.was_monitor(worker)) && idle.lacks_monitor() {
+        true => idle.elect_monitor(None),
+        false => None,
+    }
+}
+
+/// A worker begins to run while the monitor, which saw no other run, resigns: it stays
+/// the monitor, or the other has it elected again. Complete.
 #[test]
-fn a_watcher_is_woken_against_its_duty() {
+fn the_monitor_resigns_against_a_worker_that_begins_to_run() {
+    for other in [1, 2] {
+        Model::new().check(move || {
+            let idle = Arc::new(IdleSet::new(3, true));
+            let _ = idle.transition_to_parked(0, false);
+            assert_eq!(idle.duty(0, false), Duty::Monitor);
+            let _ = idle.transition_to_parked(1, false);
+            let _ = idle.transition_to_parked(2, false);
+            let monitor = {
+                let idle = idle.clone();
+                thread::spawn(move || idle.duty(0, false))
+            };
+            let elected = finish_park(&idle, other);
+            let stays = monitor.join().unwrap() == Duty::Monitor;
+            assert!(stays || elected.is_some(), "no worker is the monitor");
+        });
+    }
+}
+
+/// A worker parks, counting on the monitor, which returns by itself or is claimed at the
+/// same time. One of the two sees the other. Complete.
+#[test]
+fn the_monitor_returns_against_a_worker_that_parks() {
+    for (parks, is_claimed) in [(1, false), (2, false), (1, true), (2, true)] {
+        Model::new().check(move || {
+            let idle = Arc::new(IdleSet::new(4, true));
+            let _ = idle.transition_to_parked(0, false);
+            assert_eq!(idle.duty(0, false), Duty::Monitor);
+            let returns = {
+                let idle = idle.clone();
+                thread::spawn(move || {
+                    if is_claimed {
+                        assert!(idle.claim_to_wake(|| None).is_some());
+                        if idle.is_parked(0) {
+                            // It was the one that parks.
+                            return None;
+                        }
+                    }
+                    finish_park(&idle, 0)
+                })
+            };
+            let _ = idle.transition_to_parked(parks, false);
+            let duty = idle.duty(parks, false);
+            let elected = returns.join().unwrap();
+            let takes_part = idle.is_parked(parks);
+            assert!(
+                !takes_part || duty == Duty::Monitor || elected == Some(parks),
+                "no worker is the monitor"
+            );
+        });
+    }
+}
+
+/// A worker that is claimed while it asks what to do is not the monitor: it
+/// leaves, or is found to be claimed. Complete.
+#[test]
+fn a_monitor_is_claimed_against_its_duty() {
     Model::new().check(|| {
-        let idle = Arc::new(Idle::new(2, true));
-        let _ = idle.park(0, false);
+        let idle = Arc::new(IdleSet::new(2, true));
+        let _ = idle.transition_to_parked(0, false);
         let pusher = {
             let idle = idle.clone();
-            thread::spawn(move || idle.worker_to_wake(|_| false))
+            thread::spawn(move || idle.claim_to_wake(|| None))
         };
         let duty = idle.duty(0, false);
         assert_eq!(pusher.join().unwrap(), Some(0));
-        assert!(matches!(duty, Duty::Watch | Duty::Leave));
+        assert!(matches!(duty, Duty::Monitor | Duty::Leave));
         assert_eq!(idle.duty(0, false), Duty::Leave);
-        assert!(idle.unpark(0), "the waker has counted it as searching");
-        assert!(!idle.lacks_watch(), "nobody is parked");
+        assert!(idle.transition_to_running(0), "it counts as searching");
+        assert!(!idle.lacks_monitor(), "no worker is parked");
     });
 }
 
@@ -345,15 +444,15 @@ fn a_watcher_is_woken_against_its_duty() {
 #[should_panic(expected = "the task waits for ever")]
 fn canary_a_push_after_its_notification_is_lost() {
     Model::new().check(|| {
-        let idle = Arc::new(Idle::new(2, false));
+        let idle = Arc::new(IdleSet::new(2, false));
         let queued = Arc::new(AtomicBool::new(false));
         let (its, theirs) = (idle.clone(), queued.clone());
         let pusher = thread::spawn(move || {
-            let wakes = its.worker_to_wake(|_| false).is_some();
+            let wakes = its.claim_to_wake(|| None).is_some();
             theirs.store(true, Ordering::Relaxed);
             wakes
         });
-        let looks = idle.park(0, false) == Parking::LookAgain;
+        let looks = idle.transition_to_parked(0, false) == Parking::LookAgain;
         let sees = looks && queued.load(Ordering::Relaxed);
         let wakes = pusher.join().unwrap();
         assert!(sees || wakes, "the task waits for ever");

@@ -13,11 +13,26 @@ mod parker;
 use std::time::Duration;
 
 use condvar_driver::Events;
-use parker::Parker;
+use driver::Driver;
+use parker::{Parker, Place};
 use raddle_std::model::{Model, Race};
 use raddle_std::sync::Arc;
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::thread;
+
+fn park_on_thread(parker: &Parker, timeout: Option<Duration>) {
+    if parker.enter(Place::Thread) {
+        parker.block(timeout);
+        parker.leave();
+    }
+}
+
+fn park_on_driver(parker: &Parker, driver: &mut impl Driver, timeout: Option<Duration>) {
+    if parker.enter(Place::Driver) {
+        driver.park(timeout, 1);
+        parker.leave();
+    }
+}
 
 /// Parks, the how-manieth time `park` learns, until a flag is set, which another
 /// thread sets before it unparks.
@@ -45,7 +60,7 @@ fn unpark_against_park(park: impl Fn(&Parker, usize), events: &Arc<Events>) {
 #[test]
 fn unpark_against_park_on_the_thread() {
     Model::new().check(|| {
-        unpark_against_park(|parker, _| parker.park_on_thread(None), &Events::new());
+        unpark_against_park(|parker, _| park_on_thread(parker, None), &Events::new());
     });
 }
 
@@ -54,7 +69,7 @@ fn unpark_against_park_on_the_thread() {
 fn unpark_against_parks_with_a_time_out() {
     Model::new().check(|| {
         unpark_against_park(
-            |parker, time| parker.park_on_thread((time == 0).then_some(Duration::ZERO)),
+            |parker, time| park_on_thread(parker, (time == 0).then_some(Duration::ZERO)),
             &Events::new(),
         );
     });
@@ -65,7 +80,7 @@ fn unpark_against_park_on_the_driver() {
     Model::new().check(|| {
         let events = Events::new();
         unpark_against_park(
-            |parker, _| parker.park_on_driver(&mut Events::driver(&events), None, 1),
+            |parker, _| park_on_driver(parker, &mut Events::driver(&events), None),
             &events,
         );
     });
@@ -79,8 +94,8 @@ fn unpark_against_a_change_of_place() {
         let events = Events::new();
         unpark_against_park(
             |parker, time| match time {
-                0 => parker.park_on_driver(&mut Events::driver(&events), Some(Duration::ZERO), 1),
-                _ => parker.park_on_thread(None),
+                0 => park_on_driver(parker, &mut Events::driver(&events), Some(Duration::ZERO)),
+                _ => park_on_thread(parker, None),
             },
             &events,
         );
@@ -100,7 +115,7 @@ fn two_unparks_against_a_park() {
             })
             .collect();
         parker.attach();
-        parker.park_on_thread(None);
+        park_on_thread(&parker, None);
         for unparker in unparkers {
             unparker.join().unwrap();
         }
@@ -123,13 +138,13 @@ fn unpark_against_a_change_of_thread() {
             })
         };
         parker.attach();
-        parker.park_on_thread(Some(Duration::ZERO));
+        park_on_thread(&parker, Some(Duration::ZERO));
         let next = {
             let (parker, flag) = (parker.clone(), flag.clone());
             thread::spawn(move || {
                 parker.attach();
                 while !flag.load(Ordering::Relaxed) {
-                    parker.park_on_thread(None);
+                    park_on_thread(&parker, None);
                 }
             })
         };
@@ -162,7 +177,7 @@ fn an_unpark_that_finds_a_mark_publishes_too() {
         };
         parker.attach();
         while !reasons.iter().all(|reason| reason.load(Ordering::Relaxed)) {
-            parker.park_on_thread(None);
+            park_on_thread(&parker, None);
         }
         other.join().unwrap();
         third.join().unwrap();
@@ -181,7 +196,7 @@ fn canary_what_follows_an_unpark_is_not_seen_by_the_unparked() {
         // that fails.
         let parking = thread::spawn(move || {
             its.attach();
-            its.park_on_thread(None);
+            park_on_thread(&its, None);
             theirs.second();
         });
         parker.unpark(None);

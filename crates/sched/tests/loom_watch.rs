@@ -43,7 +43,8 @@ impl Trio {
         };
         let driver = Box::new(Events::driver(&events));
         let (handle, workers) = Pool::stepped(config, Some(driver));
-        let [mut in_driver, mut asleep, mut running]: [_; 3] =
+        // The one with the lowest number is woken first, if it is not in the driver.
+        let [mut running, mut in_driver, mut asleep]: [_; 3] =
             workers.try_into().expect("three workers");
 
         let waker = Arc::new(Mutex::new(None));
@@ -55,12 +56,12 @@ impl Trio {
         assert_eq!(running.step(), Step::Ran);
         let waker = waker.lock().take().expect("the task was polled");
 
-        // The one in the driver is the latest to be listed of these two, and so
-        // is rather woken while it is not there.
+        // The role of the monitor goes from the one in the driver to the other.
         assert!(in_driver.begin_park().is_some());
         assert!(asleep.begin_park().is_some());
         assert_eq!(in_driver.step(), Step::Idle);
         assert!(in_driver.begin_park().is_some_and(|wait| wait.in_driver));
+        assert!(asleep.is_unparked());
         // When all are parked, nobody keeps watch.
         assert_eq!(running.step(), Step::Idle);
         assert!(running.begin_park().is_some());

@@ -1,81 +1,87 @@
-//! How a worker blocks, and its dealings with the driver.
+//! How a worker parks: the transitions of `docs/scheduler.md`, which are the same for a
+//! worker that blocks its thread and for one that is stepped. Blocking is what a thread
+//! does between two of them.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use super::Core;
-use crate::driver::Driver;
+use crate::driver::BoxedDriver;
 use crate::idle::{Duty, Parking};
+use crate::parker::Place;
 use crate::policy::Order;
 
-/// What a parked worker does next.
-pub(super) struct Wait {
-    /// Whether it looks after the others when the wait ends.
-    pub(super) watches: bool,
+/// A parked worker between two transitions: what it waits for.
+pub(super) struct Parked {
+    /// The driver, if the worker waits in it. No other worker finds it meanwhile.
+    pub(super) driver: Option<BoxedDriver>,
     /// How long the wait takes at most.
     pub(super) timeout: Option<Duration>,
+    /// Whether it looks at the others when the wait ends.
+    is_monitor: bool,
+    /// For how long the caller lets it park, whatever happens.
+    limit: Option<Duration>,
 }
 
 impl Core {
-    /// Blocks until there may be something to do, at most for `timeout`.
-    pub(crate) fn park(&self, timeout: Option<Duration>) {
-        if !self.prepare_park() {
-            return;
-        }
-        if !self.begin_park() {
+    /// Blocks until there may be something to do, at most for `limit`.
+    pub(crate) fn park(&self, limit: Option<Duration>) {
+        let mut waiting = Waiting {
+            core: self,
+            parked: self.begin_park(limit),
+        };
+        if waiting.parked.is_none() {
             // Another worker may be in the middle of a steal.
             raddle_std::thread::yield_now();
-            return;
         }
-        let left_driver = self.block(timeout);
-        self.after_park(left_driver);
+        while let Some(parked) = &mut waiting.parked {
+            match &mut parked.driver {
+                Some(driver) => self.run_driver(driver, parked.timeout),
+                None => self.remote().parker.block(parked.timeout),
+            }
+            waiting.parked = waiting
+                .parked
+                .take()
+                .and_then(|parked| self.end_wait(parked));
+        }
     }
 
-    /// What precedes parking. False if it made work.
-    pub(super) fn prepare_park(&self) -> bool {
+    /// From running or searching to parked. None if there is something to do after all.
+    pub(super) fn begin_park(&self, limit: Option<Duration>) -> Option<Parked> {
         self.live.reclaim();
         if let Some(hook) = &self.shared.config.on_thread_park {
             hook();
             // The driver has its turn between steps.
-            return !self.made_ready();
+            if self.made_ready() {
+                return None;
+            }
         }
-        true
+        if !self.mark_parked() {
+            return None;
+        }
+        self.watch.borrow_mut().begin();
+        // A worker that comes from running waits in the driver if it is free.
+        self.begin_wait(limit, false, !self.leaves_driver_to_another())
     }
 
-    /// What follows parking, off the list.
-    pub(super) fn after_park(&self, left_driver: bool) {
-        self.counters.clock.start();
-        self.counters.unparks.add(1);
-        // Unless somebody woke this worker, nobody has seen to the watch; nor if
-        // that was between the worker's leaving the driver and the list.
-        if (left_driver || !self.searching.get()) && self.shared.idle.lacks_watch() {
-            self.shared.appoint_watcher();
-        }
-        self.tell_of_events();
-        if let Some(hook) = &self.shared.config.on_thread_unpark {
-            hook();
-        }
-    }
-
-    /// Lists the worker as parked. False, and the worker is searching again, if
+    /// Marks the worker as parked. False, and the worker is searching again, if
     /// there is work after all.
-    pub(super) fn begin_park(&self) -> bool {
-        let parking = self
-            .shared
-            .idle
-            .park(self.index, self.searching.replace(false));
+    fn mark_parked(&self) -> bool {
+        let idle = &self.shared.idle;
+        let parking = idle.transition_to_parked(self.index, self.searching.replace(false));
         let is_wanted = || {
-            // CHECK: a task that came before its pusher could see this worker
-            // on the list.
+            // CHECK: a task that came before its pusher could see that this worker is
+            // parked.
             self.shared.has_work()
                 // CHECK: the end. Each worker is unparked after it, and would
                 // look again; this spares that park.
                 || self.shared.is_closed()
         };
         if parking == Parking::LookAgain && is_wanted() {
-            let was_watcher = self.shared.idle.unpark_to_search(self.index);
+            idle.cancel_parking(self.index);
             self.searching.set(true);
-            if was_watcher {
-                self.shared.appoint_watcher();
+            if idle.was_monitor(self.index) {
+                self.shared.elect_monitor();
             }
             return false;
         }
@@ -83,97 +89,176 @@ impl Core {
         true
     }
 
-    /// Blocks, listed as parked, and takes the worker off the list again.
-    /// Whether it was in the driver last.
-    fn block(&self, timeout: Option<Duration>) -> bool {
-        let _unpark = OnDrop(|| self.unlist());
-        self.watch.borrow_mut().begin();
-        let mut was_in_driver = false;
-        // A worker that comes from running waits in the driver if it is free.
-        let mut takes_driver = !self.leaves_driver_to_another();
-        while let Some(wait) = self.next_wait(timeout) {
-            was_in_driver = self.wait(wait.timeout, takes_driver);
-            if timeout.is_some() || !self.stays_parked(wait.watches) {
-                break;
+    /// From parked to waiting, unless there is a reason not to.
+    fn begin_wait(
+        &self,
+        limit: Option<Duration>,
+        mut left_driver: bool,
+        mut takes_driver: bool,
+    ) -> Option<Parked> {
+        loop {
+            let lingers = self.watch.borrow().lingers();
+            let duty = self.shared.idle.duty(self.index, lingers);
+            if duty == Duty::Leave {
+                return self.finish_park(left_driver);
             }
-            takes_driver = was_in_driver || self.watches_over_stuck();
+            let is_monitor = duty == Duty::Monitor;
+            let interval = is_monitor.then(|| self.watch.borrow().interval());
+            let parked = Parked {
+                driver: takes_driver.then(|| self.take_driver()).flatten(),
+                timeout: [limit, interval].into_iter().flatten().min(),
+                is_monitor,
+                limit,
+            };
+            left_driver = parked.driver.is_some();
+            let place = match left_driver {
+                true => Place::Driver,
+                false => Place::Thread,
+            };
+            if left_driver {
+                self.shared.set_host(Some(self.index));
+            }
+            if self.remote().parker.enter(place) {
+                return Some(parked);
+            }
+            self.return_driver(parked.driver);
+            if !self.stays_parked(limit, is_monitor) {
+                return self.finish_park(left_driver);
+            }
+            takes_driver = left_driver || self.watches_over_stuck();
         }
-        was_in_driver
     }
 
-    /// Takes the worker off the list of the parked.
-    pub(super) fn unlist(&self) {
-        self.searching.set(self.shared.idle.unpark(self.index));
+    /// From waiting to parked, and on to the next wait unless there is a reason not to.
+    pub(super) fn end_wait(&self, parked: Parked) -> Option<Parked> {
+        let Parked {
+            is_monitor, limit, ..
+        } = parked;
+        let left_driver = parked.driver.is_some();
+        self.leave_wait(parked);
+        if !self.stays_parked(limit, is_monitor) {
+            return self.finish_park(left_driver);
+        }
+        self.begin_wait(limit, left_driver, left_driver || self.watches_over_stuck())
     }
 
-    /// How a parked worker waits: a watcher for a moment. None if another has
-    /// taken it off the list.
-    pub(super) fn next_wait(&self, timeout: Option<Duration>) -> Option<Wait> {
-        let lingers = self.watch.borrow().lingers();
-        match self.shared.idle.duty(self.index, lingers) {
-            Duty::Leave => None,
-            Duty::Sleep => Some(Wait {
-                watches: false,
-                timeout,
-            }),
-            Duty::Watch => {
-                let interval = self.watch.borrow().interval();
-                Some(Wait {
-                    watches: true,
-                    timeout: Some(timeout.map_or(interval, |timeout| timeout.min(interval))),
-                })
-            }
-        }
+    /// Leaves the parker, and the driver if the worker was in it.
+    fn leave_wait(&self, parked: Parked) {
+        self.remote().parker.leave();
+        self.return_driver(parked.driver);
     }
 
     /// Whether a worker whose wait has ended has no reason to stop parking. A
-    /// watcher looks after the others.
-    pub(super) fn stays_parked(&self, watches: bool) -> bool {
-        // CHECK: what the driver has just made ready, which nobody else may know of.
-        if self.made_ready()
+    /// monitor looks at the others.
+    fn stays_parked(&self, limit: Option<Duration>, is_monitor: bool) -> bool {
+        if limit.is_some()
+            // CHECK: what the driver has just made ready, which no other worker may know of.
+            || self.made_ready()
             // CHECK: the end, for which the worker was unparked.
             || self.shared.is_closed()
         {
             return false;
         }
-        match watches {
+        match is_monitor {
             true => !self.keep_watch(),
-            // Appointed to keep watch, or for nothing: to leave would be to
-            // have another appointed. A worker without others may be wanted
+            // Elected as the monitor, or unparked for nothing: to leave would be to
+            // have another elected. A worker without others may be wanted
             // by the thread that drives it.
-            false => self.shared.remotes.len() > 1,
+            false => self.has_others,
         }
     }
 
-    /// Blocks once. Whether it was in the driver.
-    fn wait(&self, timeout: Option<Duration>, takes_driver: bool) -> bool {
-        let parker = &self.remote().parker;
-        let was_in_driver = takes_driver
-            && self.with_driver(|driver| {
-                self.shared.set_host(Some(self.index));
-                parker.park_on_driver(driver, timeout, self.event_limit());
-            });
-        if !was_in_driver {
-            parker.park_on_thread(timeout);
+    /// Ends the parking of a worker, whatever it waits for.
+    pub(super) fn abort_park(&self, parked: Parked) {
+        let left_driver = parked.driver.is_some();
+        self.leave_wait(parked);
+        let _running = self.finish_park(left_driver);
+    }
+
+    /// From parked to running, or to searching if the worker has been claimed.
+    fn finish_park(&self, left_driver: bool) -> Option<Parked> {
+        self.unmark_parked();
+        self.counters.clock.start();
+        self.counters.unparks.add(1);
+        // A thread that claims a worker outside the driver elects no monitor, so that a task
+        // from outside costs an idle pool one wake-up: see `mind_slot`.
+        let idle = &self.shared.idle;
+        let may_lack = left_driver || !self.searching.get() || idle.was_monitor(self.index);
+        if may_lack && idle.lacks_monitor() {
+            self.shared.elect_monitor();
         }
-        was_in_driver
+        self.notify_of_events();
+        if let Some(hook) = &self.shared.config.on_thread_unpark {
+            hook();
+        }
+        None
+    }
+
+    fn unmark_parked(&self) {
+        let is_claimed = self.shared.idle.transition_to_running(self.index);
+        self.searching.set(is_claimed);
+    }
+}
+
+/// A worker that blocks its thread. A panic of the driver ends the parking.
+struct Waiting<'a> {
+    core: &'a Core,
+    parked: Option<Parked>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let Some(parked) = self.parked.take() {
+            self.core.leave_wait(parked);
+            self.core.unmark_parked();
+        }
+    }
+}
+
+/// The driver.
+impl Core {
+    /// Takes the driver, unless there is none or another worker has it.
+    fn take_driver(&self) -> Option<BoxedDriver> {
+        self.shared.driver.take()
+    }
+
+    fn return_driver(&self, driver: Option<BoxedDriver>) {
+        if let Some(driver) = driver {
+            let former = self.shared.driver.put(driver);
+            debug_assert!(former.is_none(), "there is one driver");
+        }
+    }
+
+    /// Waits in the driver at most for `timeout`. It makes tasks ready without waking
+    /// others for each.
+    pub(super) fn run_driver(&self, driver: &mut BoxedDriver, timeout: Option<Duration>) {
+        self.in_driver.set(true);
+        let _out = Clear(&self.in_driver);
+        driver.park(timeout, self.event_limit());
     }
 
     /// Lets the driver wake what is ready, unless another worker has it.
     #[cold]
     pub(super) fn look_at_driver(&self) {
         self.yields.restart();
-        if self.with_driver(|driver| driver.park(Some(Duration::ZERO), self.event_limit())) {
-            self.tell_of_events();
-            if !self.remote().slot.is_empty() {
-                self.mind_slot();
-            }
+        let mut lent = LentDriver {
+            core: self,
+            driver: self.take_driver(),
+        };
+        let Some(driver) = &mut lent.driver else {
+            return;
+        };
+        self.run_driver(driver, Some(Duration::ZERO));
+        drop(lent);
+        self.notify_of_events();
+        if !self.remote().slot.is_empty() {
+            self.mind_slot();
         }
     }
 
     /// Wakes another worker if events made more tasks ready than this one runs
     /// next, unless it gets through them before that would be worth while.
-    fn tell_of_events(&self) {
+    fn notify_of_events(&self) {
         if !self.made_more_ready() {
             return;
         }
@@ -189,12 +274,12 @@ impl Core {
     /// there soon. If both waited in it, by turns, both would be woken again and
     /// again for half as many events at a time.
     ///
-    /// The caller is listed as parked. A host that is listed too may have found
+    /// The caller is marked as parked. A host that is parked too may have found
     /// the driver taken, and wait, or be about to, on its own thread: it will not be back.
-    /// So the last to be listed leaves the driver to nobody.
+    /// So the last to be parked leaves the driver to no other.
     fn leaves_driver_to_another(&self) -> bool {
         self.shared.host().is_some_and(|host| {
-            host != self.index && self.trusts(host) && !self.shared.idle.is_listed(host)
+            host != self.index && self.trusts(host) && !self.shared.idle.is_parked(host)
         })
     }
 
@@ -208,40 +293,33 @@ impl Core {
             && self.shared.remotes[worker].keeps_up()
     }
 
-    /// Lends the driver, unless there is none or another worker has it.
-    fn with_driver(&self, f: impl FnOnce(&mut dyn Driver)) -> bool {
-        let Some(mut driver) = self.shared.driver.try_lock() else {
-            return false;
-        };
-        let Some(driver) = driver.as_deref_mut() else {
-            return false;
-        };
-        self.inside_driver(|| f(driver));
-        true
-    }
-
-    /// Runs a turn of the driver, which wakes others once, when it is through.
-    pub(super) fn inside_driver(&self, turn: impl FnOnce()) {
-        self.in_driver.set(true);
-        let _out = OnDrop(|| self.in_driver.set(false));
-        turn();
-    }
-
     /// How many events the driver may make tasks ready by: as many as the queue
     /// has room for. A full queue takes one nevertheless, lest tasks that are
     /// always ready keep the events out for ever. One that stays empty, since the
     /// tasks go elsewhere, gives its size.
-    pub(super) fn event_limit(&self) -> usize {
+    fn event_limit(&self) -> usize {
         self.queue.room().max(1)
     }
 }
 
-/// Runs a function when it is dropped, also by a panic of a hook or the driver.
-struct OnDrop<F: FnMut()>(F);
+/// The driver in the hands of a worker that only looks at it. A panic gives it back.
+struct LentDriver<'a> {
+    core: &'a Core,
+    driver: Option<BoxedDriver>,
+}
 
-impl<F: FnMut()> Drop for OnDrop<F> {
+impl Drop for LentDriver<'_> {
     fn drop(&mut self) {
-        (self.0)();
+        self.core.return_driver(self.driver.take());
+    }
+}
+
+/// Clears a flag when it is dropped, also by a panic of the driver.
+struct Clear<'a>(&'a Cell<bool>);
+
+impl Drop for Clear<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
     }
 }
 

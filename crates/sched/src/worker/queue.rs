@@ -71,9 +71,9 @@ impl Core {
     pub(crate) fn abandon(&self) {
         if self.searching.replace(false) {
             // Whether or not it was the last, somebody is woken below.
-            let _ = self.shared.idle.end_search();
+            let _ = self.shared.idle.end_search(self.index);
         }
-        self.shared.idle.leave();
+        self.shared.idle.leave(self.index);
         let tasks = std::iter::from_fn(|| self.take_own());
         tasks.for_each(|task| self.shared.inject(task));
         // Somebody else is to wait in the driver.

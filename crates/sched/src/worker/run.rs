@@ -76,7 +76,7 @@ impl Core {
     /// Leaves the search to another worker if there is anything more to find.
     #[cold]
     fn end_search(&self) {
-        if self.shared.idle.end_search() && self.shared.has_work() {
+        if self.shared.idle.end_search(self.index) && self.shared.has_work() {
             self.shared.notify();
         }
     }

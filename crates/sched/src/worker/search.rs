@@ -7,7 +7,7 @@ impl Core {
     /// Looks for work in the other workers' queues.
     pub(super) fn search(&self) -> Option<Task> {
         if !self.searching.get() {
-            if !self.shared.idle.begin_search() {
+            if !self.shared.idle.transition_to_searching(self.index) {
                 return None;
             }
             self.searching.set(true);

@@ -86,8 +86,8 @@ impl Core {
     /// task there is nobody else's business until the present poll returns.
     #[inline]
     pub(super) fn mind_slot(&self) {
-        if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_watch() {
-            self.shared.appoint_watcher();
+        if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_monitor() {
+            self.shared.elect_monitor();
         }
     }
 }

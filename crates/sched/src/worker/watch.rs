@@ -1,5 +1,5 @@
 //! Keeping watch: a parked worker looks after those that run, and takes what
-//! waits behind a poll that does not return. `docs/idle-protocol.md`, the watch.
+//! waits behind a poll that does not return. `docs/scheduler.md`, the watch.
 
 use std::time::{Duration, Instant};
 

@@ -40,9 +40,9 @@ fn the_driver_is_left_to_a_host_that_runs_and_is_trusted() {
 fn the_driver_is_not_left_to_a_host_that_is_listed_but_awake() {
     let [parks, host] = trusted();
     let index = host.core().index;
-    let _ = host.core().shared.idle.park(index, false);
+    let _ = host.core().shared.idle.transition_to_parked(index, false);
     assert!(!host.core().remote().parker.is_parked());
     assert!(!parks.core().leaves_driver_to_another());
-    let _ = host.core().shared.idle.unpark(index);
+    let _ = host.core().shared.idle.transition_to_running(index);
     assert!(parks.core().leaves_driver_to_another());
 }
