@@ -29,7 +29,7 @@ pin_project! {
     }
 }
 
-/// Makes a future whose resources never yield for the sake of the budget.
+/// Makes a future that has no budget: its resources never yield for want of it.
 ///
 /// The task around it keeps its own budget, and what the future does is not
 /// charged to it. A future that never waits then keeps its worker for ever.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// What somebody waits for. Never empty.
+/// What to wait for. Never empty.
 ///
 /// # Examples
 ///
@@ -43,9 +43,8 @@ impl Interest {
     /// Out-of-band data.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub const PRIORITY: Interest = Interest(PRIORITY);
-    /// An error to report, also one that concerns no read or write: a socket's
-    /// error queue on Linux. Whoever waits for this must take the error, or
-    /// clear the readiness.
+    /// An error to report, also one that concerns no read or write: a socket's error queue on
+    /// Linux. Code that waits for this must take the error, or clear the readiness.
     pub const ERROR: Interest = Interest(ERROR);
 
     /// Both together; as `|`, but constant.

@@ -37,9 +37,9 @@ impl From<Elapsed> for io::Error {
 
 /// Why a timer could not be used.
 ///
-/// No function of Raddle returns it: a timer has no limit of capacity, a
-/// duration too long for the clock never ends, and a sleep whose runtime has
-/// been shut down panics. It is here for code that names Tokio's type.
+/// No function of Raddle returns it: a timer has no limit of capacity, a duration too long for the
+/// clock never ends, and a sleep whose runtime has been shut down panics. It exists for code that
+/// names Tokio's type.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -93,7 +93,7 @@ impl Error {
         self.0 == Reason::Shutdown
     }
 
-    /// There are as many timers as there may be.
+    /// The number of timers has reached its limit.
     ///
     /// # Examples
     ///
@@ -109,7 +109,7 @@ impl Error {
         Self(Reason::AtCapacity)
     }
 
-    /// Whether there are as many timers as there may be.
+    /// Whether the number of timers has reached its limit.
     ///
     /// # Examples
     ///

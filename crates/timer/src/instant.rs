@@ -31,8 +31,8 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 pub struct Instant(std::time::Instant);
 
 impl Instant {
-    /// The present, by the clock of the timers whose handle this thread has
-    /// entered, and otherwise by the system's.
+    /// The present time, by the clock of the current runtime, or by the system's clock outside of
+    /// any.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -59,7 +59,7 @@ impl Instant {
         now.checked_add(FAR).unwrap_or(now)
     }
 
-    /// The same instant, of std's type.
+    /// Converts an instant of std.
     ///
     /// # Examples
     ///
@@ -76,7 +76,7 @@ impl Instant {
         Self(std)
     }
 
-    /// The same instant, as std's type.
+    /// Converts the instant into std's type.
     ///
     /// # Examples
     ///

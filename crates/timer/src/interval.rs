@@ -65,7 +65,7 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
     Interval::new(Handle::lend(), start, period)
 }
 
-/// What an [`Interval`] does about ticks that came and went before anyone looked.
+/// How an [`Interval`] handles ticks that were missed.
 ///
 /// # Examples
 ///
@@ -116,7 +116,7 @@ impl MissedTickBehavior {
     }
 }
 
-/// A stream of ticks, made by [`interval`] and [`interval_at`].
+/// Ticks at equal times, made by [`interval`] and [`interval_at`].
 ///
 /// # Examples
 ///
@@ -148,7 +148,7 @@ impl Interval {
         }
     }
 
-    /// Waits for the next tick, and gives the instant at which it was due.
+    /// Waits for the next tick, and returns the instant at which it was due.
     ///
     /// # Cancel safety
     ///
@@ -287,7 +287,7 @@ impl Interval {
         self.delay.as_mut().reset(deadline);
     }
 
-    /// What is done about missed ticks.
+    /// How missed ticks are handled.
     ///
     /// # Examples
     ///
@@ -304,7 +304,7 @@ impl Interval {
         self.missed_tick_behavior
     }
 
-    /// Chooses what is done about missed ticks.
+    /// Sets how missed ticks are handled.
     ///
     /// # Examples
     ///

@@ -21,8 +21,8 @@ use crate::instant::Instant;
 ///
 /// # Panics
 ///
-/// If no timers are current on this thread. Polling it panics if the timers have
-/// shut down before the deadline.
+/// Panics if no timers are current on this thread, as in a runtime without `enable_time`. Polling
+/// the future panics if the timers have shut down before the deadline.
 ///
 /// # Examples
 ///
@@ -42,10 +42,10 @@ pub fn sleep(duration: Duration) -> Sleep {
     Sleep::after(Handle::lend(), duration)
 }
 
-/// Waits until `deadline`. One that has passed is ready as soon as the timers
-/// know.
+/// Waits until `deadline`. If that has passed, the future is ready at the next tick of
+/// the clock, within a millisecond.
 ///
-/// As [`sleep`] in everything else.
+/// In everything else it is like [`sleep`].
 ///
 /// # Cancel safety
 ///
@@ -139,7 +139,7 @@ impl Sleep {
         Self { deadline, entry }
     }
 
-    /// The instant it waits for.
+    /// The deadline.
     ///
     /// # Examples
     ///
@@ -156,7 +156,7 @@ impl Sleep {
         self.deadline
     }
 
-    /// Whether the timer has fired. One that nobody has polled does not fire.
+    /// Whether the timer has fired. A timer that was never polled does not fire.
     ///
     /// # Examples
     ///

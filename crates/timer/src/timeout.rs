@@ -19,7 +19,7 @@ use crate::sleep::Sleep;
 ///
 /// # Errors
 ///
-/// [`Elapsed`] if the time ran out.
+/// [`Elapsed`] if the future is not ready within `duration`.
 ///
 /// # Cancel safety
 ///
@@ -52,11 +52,11 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 
 /// Awaits `future` until `deadline` at the latest.
 ///
-/// As [`timeout`] in everything else.
+/// In everything else it is like [`timeout`].
 ///
 /// # Errors
 ///
-/// [`Elapsed`] if the deadline came.
+/// [`Elapsed`] if the future is not ready by `deadline`.
 ///
 /// # Cancel safety
 ///

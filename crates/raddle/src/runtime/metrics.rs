@@ -11,13 +11,12 @@ use crate::runtime::Handle;
 
 /// The counts of a runtime: a view that reads them when it is asked.
 ///
-/// Counting is always on; only the histogram of poll times has to be
-/// [asked for](crate::runtime::Builder::enable_metrics_poll_time_histogram).
-/// Workers go on while the counts are read, so that those read one after the
-/// other need not fit each other exactly. A count of what has happened never
-/// decreases. The worker of a current-thread runtime is whoever is in
-/// [`Runtime::block_on`](crate::runtime::Runtime::block_on); the future that is
-/// blocked on is no task and is not counted.
+/// Counting is always on; only the histogram of poll times has to be [asked
+/// for](crate::runtime::Builder::enable_metrics_poll_time_histogram). Workers keep running while
+/// the counts are read, so counts that are read one after the other need not be consistent. A count
+/// of events never decreases. The worker of a current-thread runtime is the thread in
+/// [`Runtime::block_on`](crate::runtime::Runtime::block_on); the future that it blocks on is no
+/// task and is not counted.
 ///
 /// ```
 /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
@@ -280,9 +279,8 @@ impl RuntimeMetrics {
         self.worker(worker).polls
     }
 
-    /// How long a worker has been busy: all the time but that for which it was
-    /// parked, or, on a current-thread runtime, nobody was in `block_on`. The
-    /// present stretch counts.
+    /// How long a worker has been busy: the time in which it was not parked and, on a
+    /// current-thread runtime, a thread was in `block_on`. The present busy period is included.
     ///
     /// # Examples
     ///
@@ -537,8 +535,7 @@ impl RuntimeMetrics {
         self.reactors(|counts| counts.deregistered)
     }
 
-    /// How many events the operating system has told of that were those of such a
-    /// source.
+    /// The number of events that the operating system has reported for such sources.
     ///
     /// # Examples
     ///
