@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of layout, dependencies and comments, as code.
 
+mod examples;
 pub(crate) mod layers;
 mod layout;
 mod regressions;
@@ -25,11 +26,13 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<()> {
     let mut findings = layout::check(root, packages)?;
     findings.extend(layers::check(packages));
     findings.extend(regressions::check(root)?);
+    let mut documented = Vec::new();
     for package in packages {
-        for file in text::files(root, package)? {
-            findings.extend(source::check(&file));
-        }
+        let files = text::files(root, package)?;
+        findings.extend(files.iter().flat_map(source::check));
+        documented.extend(files);
     }
+    findings.extend(examples::check(&documented));
     for finding in &findings {
         println!("{finding}");
     }
