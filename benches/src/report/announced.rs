@@ -36,7 +36,7 @@ const fn spawned(name: &'static str, title: &'static str, before: f64, after: f6
     }
 }
 
-const ANNOUNCED: [Announced; 5] = [
+const ANNOUNCED: [Announced; 6] = [
     spawned("chained_spawn", "chained_spawn", 2_019_796.0, 168_854.0),
     spawned("ping_pong", "ping_pong", 1_279_948.0, 562_659.0),
     spawned("spawn_many", "spawn_many_remote", 10_283_608.0, 7_320_737.0),
@@ -51,11 +51,23 @@ const ANNOUNCED: [Announced; 5] = [
         section: Section::Http,
         old: Contestant::Old.name(),
     },
+    // No more than the percentage was published.
+    Announced {
+        name: "tonic",
+        before: 100.0,
+        after: 110.0,
+        unit: "% of the calls",
+        better: Better::More,
+        title: "tonic, unary calls",
+        section: Section::Ecosystem,
+        old: PEER,
+    },
 ];
 
 /// What a reader has to know of the old scheduler here.
 pub(super) const BRIDGE: &str = "The old scheduler is given the same bodies over a bridge from futures of today to those of its time, which \
-    costs it up to a third where tasks are spawned, and nothing at yield_many.";
+    costs it up to a third where tasks are spawned, and nothing at yield_many. No tonic of today runs on it: what Raddle \
+    has there is against Tokio of today.";
 
 /// A row of the table.
 #[derive(Debug)]
@@ -86,11 +98,14 @@ impl Announced {
             .comparisons()
             .filter(|comparison| self.is_repeated(comparison));
         let comparison = all.min_by_key(|comparison| distance(comparison, report))?;
-        let told = |name| {
+        let mut here = String::new();
+        for (label, name) in [("old", self.old), ("Tokio", PEER), ("Raddle", Raddle::NAME)] {
             let median = comparison.contestant(name)?.median();
-            Some(thousands(median))
-        };
-        let here = [told(self.old)?, told(PEER)?, told(Raddle::NAME)?];
+            if label != "old" || name != PEER {
+                here += &format!("{label} {}, ", thousands(median));
+            }
+        }
+        let here = here.trim_end_matches(", ");
         let times = match self.better {
             Better::More => self.after / self.before,
             _ => self.before / self.after,
@@ -111,15 +126,8 @@ impl Announced {
                 self.unit
             ),
             claimed: times,
-            here: format!(
-                "old {}, Tokio {}, Raddle {} {}; {}",
-                here[0],
-                here[1],
-                here[2],
-                comparison.unit,
-                place(comparison)
-            ),
-            tokio: against_old(PEER),
+            here: format!("{here} {}; {}", comparison.unit, place(comparison)),
+            tokio: (self.old != PEER).then(|| against_old(PEER)).flatten(),
             raddle: against_old(Raddle::NAME),
         })
     }
@@ -152,7 +160,7 @@ fn distance(comparison: &Comparison, report: &Report) -> usize {
 fn place(comparison: &Comparison) -> String {
     match &comparison.parameter {
         Some(parameter) => parameter.to_string(),
-        None => String::new(),
+        None => comparison.title.clone(),
     }
 }
 
