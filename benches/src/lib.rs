@@ -17,6 +17,7 @@ pub mod report;
 pub mod rounds;
 pub mod scaling;
 pub mod servers;
+pub mod sharing;
 pub mod sheet;
 pub mod sockets;
 pub mod stats;

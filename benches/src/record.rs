@@ -68,7 +68,9 @@ pub enum Section {
     Sockets,
     /// Hyper.
     Http,
-    /// Servers of the ecosystem on the stand-in.
+    /// Hyper on cores that other processes use too.
+    Sharing,
+    /// Servers and clients of the ecosystem on the stand-in.
     Ecosystem,
     /// What is resident for a task, a timer, a connection.
     Memory,

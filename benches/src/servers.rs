@@ -21,8 +21,7 @@ use hyper::{Request, Response};
 use crate::executors::{Executor, Raddle, Smol, Spawn, Tokio};
 use crate::sockets::Sockets;
 
-pub(crate) use process::on_core;
-pub use process::{Launch, Process, Usage, check, stay_on};
+pub use process::{Launch, Process, Usage, check, on_core, stay_on};
 
 /// The body of every answer over HTTP.
 pub const HELLO: &str = "Hello, world!";

@@ -3,7 +3,6 @@
 use std::io::{Error, Result};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use crate::servers::on_core;
@@ -45,10 +44,7 @@ pub fn run_at(
     duration: Duration,
     core: Option<usize>,
 ) -> Result<Report> {
-    let mut command = match core {
-        None => Command::new("wrk"),
-        Some(core) => on_core(core, Path::new("wrk")),
-    };
+    let mut command = on_core(core, Path::new("wrk"));
     command
         // An answer that is later than the limit, which is 2 s by itself, has no
         // place in the percentiles.

@@ -1,16 +1,17 @@
-//! axum and tonic on the stand-in and on Tokio, in turn, round by round, under
-//! `wrk` and `h2load`.
+//! axum and tonic under `wrk` and `h2load`, and clients of databases, on the
+//! stand-in and on Tokio, in turn, round by round.
 #![forbid(unsafe_code)]
 
-use std::io::Result;
+use std::io::{Error, Result};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
 use raddle_benches::record::Section;
 use raddle_benches::rounds::Rounds;
-use raddle_benches::servers::{Contestant, Process, check};
+use raddle_benches::servers::{Contestant, Process, check, on_core};
 use raddle_benches::sheet::{Case, Figure, Output, Sheet};
 use raddle_benches::{h2load, wrk};
 
@@ -30,8 +31,60 @@ const WEB: [(&str, &str); 4] = [
 const CONNECTIONS: usize = 50;
 const METHOD: &str = "/raddle.Doubler/Double";
 
+/// Tasks that query a database: 64 of them, over a few connections.
+struct Queries {
+    /// How the program that is loaded calls the client, and the server.
+    client: &'static str,
+    server: &'static str,
+    query: &'static str,
+    connections: usize,
+    workers: usize,
+    /// Whether the client is on core 0 and the server on core 1, or both anywhere.
+    apart: bool,
+}
+
+const SQLX: Queries = Queries {
+    client: "sqlx",
+    server: "postgres",
+    query: "SELECT 1",
+    connections: 8,
+    workers: 2,
+    apart: false,
+};
+const TOKIO_POSTGRES: Queries = Queries {
+    client: "tokio-postgres",
+    ..SQLX
+};
+const REDIS: Queries = Queries {
+    client: "redis",
+    server: "redis-server",
+    query: "PING",
+    ..SQLX
+};
+#[rustfmt::skip]
+const QUERIES: [Queries; 11] = [
+    SQLX,
+    Queries { workers: 1, ..SQLX },
+    Queries { workers: 4, ..SQLX },
+    Queries { connections: 1, ..SQLX },
+    Queries { query: "SELECT pg_sleep(0.001)", ..SQLX },
+    Queries { apart: true, ..SQLX },
+    Queries { apart: true, workers: 1, ..SQLX },
+    TOKIO_POSTGRES,
+    Queries { apart: true, ..TOKIO_POSTGRES },
+    REDIS,
+    Queries { apart: true, ..REDIS },
+];
+const QUERY_FIGURES: [Figure; 5] = [
+    Figure::more("queries", "/s"),
+    Figure::less("client CPU a query", "us"),
+    Figure::told("client waits a query", "times"),
+    Figure::told("client preemptions a query", "times"),
+    Figure::told("parks a query", "times"),
+];
+
 #[derive(Parser)]
-#[command(about = "Loads axum and tonic on Raddle and on Tokio in turn")]
+#[command(about = "Runs axum, tonic and clients of databases on Raddle and on Tokio in turn")]
 struct Args {
     /// The server on the stand-in
     #[arg(
@@ -49,12 +102,16 @@ struct Args {
     )]
     tokio: PathBuf,
 
+    /// Only the databases
+    #[arg(long)]
+    databases: bool,
+
     /// How long a server is loaded in each round
     #[arg(long, value_name = "S", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     seconds: u16,
 
-    /// How many worker threads a runtime has
+    /// How many worker threads a runtime has, but for the databases
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
@@ -80,6 +137,14 @@ impl Args {
     fn run(&self) -> Result<()> {
         let mut sheet = Sheet::new(Section::Ecosystem, self.rounds.count(), &self.output);
         let duration = Duration::from_secs(self.seconds.into());
+        if self.databases {
+            for queries in &QUERIES {
+                if let Err(error) = self.query(&mut sheet, queries, duration) {
+                    sheet.note(format!("{}: not measured, {error}", queries.title()));
+                }
+            }
+            return sheet.finish();
+        }
         match check("wrk") {
             Ok(()) => {
                 for (title, path) in WEB {
@@ -100,6 +165,47 @@ impl Args {
         sheet.finish()
     }
 
+    /// The program on the stand-in, then that on Tokio.
+    fn program(&self, index: usize) -> &PathBuf {
+        [&self.stand_in, &self.tokio][index]
+    }
+
+    /// Measures clients of a server that is new for each case.
+    fn query(&self, sheet: &mut Sheet, queries: &Queries, duration: Duration) -> Result<()> {
+        let place = |core| queries.apart.then_some(core);
+        let mut command = on_core(place(1), &self.stand_in);
+        let server = Process::new(command.arg(queries.server))?;
+        let names = CONTESTANTS.map(Contestant::name);
+        let case = Case::new(queries.title());
+        sheet.attempt(&case, &QUERY_FIGURES, &names, |index| {
+            let mut command = on_core(place(0), self.program(index));
+            command
+                .args([queries.client, &queries.workers.to_string()])
+                .arg(server.address().to_string())
+                .args([&queries.connections.to_string(), queries.query])
+                .stderr(Stdio::piped());
+            let client = Process::new(&mut command)?;
+            let before = client.usage()?;
+            thread::sleep(duration);
+            let used = client.usage()?.since(before);
+            let text = client.end()?;
+            let words = text.split_whitespace();
+            let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+            let [rate, parks] = numbers[..] else {
+                return Err(Error::other(text));
+            };
+            let count = rate * duration.as_secs_f64();
+            Ok([
+                rate,
+                used.processor.as_secs_f64() * 1e6 / count,
+                used.waits as f64 / count,
+                used.preemptions as f64 / count,
+                parks,
+            ])
+        });
+        Ok(())
+    }
+
     /// Measures a case on servers that are new in each round.
     fn attempt(
         &self,
@@ -114,8 +220,7 @@ impl Args {
             &FIGURES,
             &CONTESTANTS.map(Contestant::name),
             |index| {
-                let program = [&self.stand_in, &self.tokio][index];
-                let mut command = Command::new(program);
+                let mut command = Command::new(self.program(index));
                 command.args([service, &self.workers.to_string()]);
                 let server = Process::new(&mut command)?;
                 let before = server.usage()?;
@@ -128,5 +233,25 @@ impl Args {
                 ])
             },
         );
+    }
+}
+
+impl Queries {
+    fn title(&self) -> String {
+        let Self {
+            client,
+            connections,
+            workers,
+            ..
+        } = self;
+        let sleep = match self.query.contains("sleep") {
+            true => " that sleep 1 ms",
+            false => "",
+        };
+        let cores = match self.apart {
+            true => "on core 0, the server on core 1",
+            false => "on the server's cores",
+        };
+        format!("{client}, queries{sleep}, {connections} connections, {workers} workers, {cores}")
     }
 }

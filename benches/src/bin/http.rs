@@ -1,6 +1,6 @@
 //! A small answer over HTTP from hyper on Raddle, on Tokio and on async-executor,
 //! and from a loop that knows no other, in turn, round by round: the figures that a comparison
-//! may quote.
+//! may quote. And Raddle and Tokio on cores that others use too.
 #![forbid(unsafe_code)]
 
 use std::io::Result;
@@ -15,6 +15,7 @@ use raddle_benches::latency::{PERCENTILES, percentiles};
 use raddle_benches::record::Section;
 use raddle_benches::rounds::Rounds;
 use raddle_benches::servers::{Contestant, Launch, Serve, Service, check, stay_on};
+use raddle_benches::sharing::Sharing;
 use raddle_benches::sheet::{Case, Figure, Output, Sheet};
 use raddle_benches::strace;
 
@@ -62,6 +63,10 @@ struct Args {
     #[arg(long, conflicts_with = "workers")]
     pinned: bool,
 
+    /// Only Raddle and Tokio, on cores that other processes use too
+    #[arg(long, conflicts_with_all = ["pinned", "syscalls", "paced"])]
+    shared: bool,
+
     /// Only the system calls for each request, under strace
     #[arg(long)]
     syscalls: bool,
@@ -106,6 +111,10 @@ impl Args {
                  package wrk for figures that others have)",
             );
         }
+        if self.shared {
+            self.share(&mut sheet, loader);
+            return sheet.finish();
+        }
         for &connections in &self.connections {
             let case = Case::with(self.title(), "connections", connections.into());
             if let Err(error) = allow(connections.into()) {
@@ -129,13 +138,42 @@ impl Args {
                     let measured = match (self.syscalls, self.paced) {
                         (true, _) => self.count(contestant, connections.into()),
                         (_, Some(rate)) => self.pace(contestant, connections.into(), rate),
-                        _ => self.measure(contestant, connections.into(), loader),
+                        _ => self.measure(self.launch(contestant), connections.into(), loader),
                     };
                     measured.map_err(|error| contestant.in_error(error))
                 },
             );
         }
         sheet.finish()
+    }
+
+    /// Measures Raddle and Tokio beside others, in each way in turn.
+    fn share(&self, sheet: &mut Sheet, loader: Loader) {
+        sheet.section(Section::Sharing);
+        for sharing in Sharing::ALL {
+            let workers = sharing.workers(self.workers.into());
+            let title = format!("hyper, {workers} workers, {sharing}");
+            let begun = match sharing.begin() {
+                Ok(begun) => begun,
+                Err(error) => {
+                    sheet.note(format!("{title}: not measured, {error}"));
+                    continue;
+                }
+            };
+            for &connections in &self.connections {
+                let case = Case::with(&title, "connections", connections.into());
+                let names = CONTESTANTS.map(Contestant::name);
+                sheet.attempt(&case, &FIGURES, &names[..2], |index| {
+                    let launch = Launch {
+                        workers,
+                        is_nice: sharing == Sharing::Nice,
+                        ..self.launch(CONTESTANTS[index])
+                    };
+                    self.measure(launch, connections.into(), loader)
+                });
+            }
+            drop(begun);
+        }
     }
 
     /// Whether the tools are there.
@@ -167,18 +205,14 @@ impl Args {
             service: Service::Http,
             workers: if self.pinned { 1 } else { self.workers.into() },
             core: self.pinned.then_some(0),
+            is_nice: false,
         }
     }
 
     /// One turn of a server that is new in each round, so that where its memory
     /// happens to lie is one accident among many.
-    fn measure(
-        &self,
-        contestant: Contestant,
-        connections: usize,
-        loader: Loader,
-    ) -> Result<Vec<f64>> {
-        let server = self.launch(contestant).start()?;
+    fn measure(&self, launch: Launch, connections: usize, loader: Loader) -> Result<Vec<f64>> {
+        let server = launch.start()?;
         let before = server.usage()?;
         // Thousands of connections take a while to come about.
         let seconds = usize::from(self.seconds).max(connections / 2_000);

@@ -285,6 +285,7 @@ impl Args {
             service: job.service(),
             workers: self.workers(),
             core: self.pinned.then_some(0),
+            is_nice: false,
         }
     }
 

@@ -157,6 +157,7 @@ impl Args {
             service: Service::Http,
             workers: self.workers.into(),
             core: None,
+            is_nice: false,
         };
         let server = launch.start()?;
         // The first connection is answered before.

@@ -73,10 +73,16 @@ pub(super) fn about(section: Section) -> (&'static str, &'static str) {
              are served under full load, and the latencies at a fixed rate what a user sees. Waits are voluntary \
              context switches of the server's threads.",
         ),
+        Section::Sharing => (
+            "Shared cores",
+            "The same hyper 1 server on Raddle and on Tokio where it does not have the cores to itself. Its client is on \
+             them in each case.",
+        ),
         Section::Ecosystem => (
-            "axum and tonic",
-            "The same servers, in the same versions, compiled once against the stand-in and once against Tokio: axum under \
-             wrk with 50 connections, tonic under h2load with 8 connections of 16 calls each. Each server is new in each round.",
+            "The ecosystem",
+            "The same programs, in the same versions, compiled once against the stand-in and once against Tokio: axum under \
+             wrk with 50 connections, tonic under h2load with 8 connections of 16 calls each, and 64 tasks that query \
+             PostgreSQL or Redis. Each program that is measured is new in each round; a database serves all of a case.",
         ),
         Section::Memory => (
             "Memory",

@@ -23,6 +23,8 @@ pub struct Launch {
     pub workers: usize,
     /// The only core that it may run on.
     pub core: Option<usize>,
+    /// Whether the system prefers other processes to it.
+    pub is_nice: bool,
 }
 
 /// A server, which ends with this.
@@ -39,6 +41,8 @@ pub struct Usage {
     pub processor: Duration,
     /// How often they have waited for something.
     pub waits: u64,
+    /// How often they were taken off a processor though they had more to do.
+    pub preemptions: u64,
 }
 
 impl Launch {
@@ -65,10 +69,12 @@ impl Launch {
     }
 
     fn placed(self, program: &Path) -> Command {
-        match self.core {
-            None => Command::new(program),
-            Some(core) => on_core(core, program),
+        if !self.is_nice {
+            return on_core(self.core, program);
         }
+        let mut command = on_core(self.core, Path::new("nice"));
+        command.args(["-n", "10"]).arg(program);
+        command
     }
 
     fn told(self, command: &mut Command) -> &mut Command {
@@ -83,8 +89,11 @@ impl Launch {
     }
 }
 
-/// A command that runs on one core.
-pub(crate) fn on_core(core: usize, program: &Path) -> Command {
+/// A command that runs on one core, if one is given.
+pub fn on_core(core: Option<usize>, program: &Path) -> Command {
+    let Some(core) = core else {
+        return Command::new(program);
+    };
     let mut command = Command::new("taskset");
     command.args(["-c", &core.to_string()]).arg(program);
     command
@@ -173,15 +182,19 @@ impl Process {
         let mut usage = Usage {
             processor: Duration::ZERO,
             waits: 0,
+            preemptions: 0,
         };
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let thread = thread?.path();
             // A thread may end meanwhile.
             if let Some(nanos) = number(&thread.join("schedstat"), "")
                 && let Some(waits) = number(&thread.join("status"), "voluntary_ctxt_switches:")
+                && let Some(preemptions) =
+                    number(&thread.join("status"), "nonvoluntary_ctxt_switches:")
             {
                 usage.processor += Duration::from_nanos(nanos);
                 usage.waits += waits;
+                usage.preemptions += preemptions;
             }
         }
         Ok(usage)
@@ -225,6 +238,7 @@ impl Usage {
         Self {
             processor: self.processor.saturating_sub(before.processor),
             waits: self.waits.saturating_sub(before.waits),
+            preemptions: self.preemptions.saturating_sub(before.preemptions),
         }
     }
 }

@@ -9,6 +9,7 @@ const TIME: &str = "time";
 const SYNC: &str = "sync";
 const IO: &str = "io";
 const HTTP: &str = "http";
+const SHARED_CORES: &str = "shared-cores";
 pub(super) const ECOSYSTEM: &str = "ecosystem";
 const LATENCY: &str = "latency";
 pub(super) const SCALING: &str = "scaling";
@@ -17,8 +18,20 @@ pub(super) const ASYNC_COST: &str = "async-cost";
 
 /// What `cargo xtask bench` takes as a name, but for the workloads of the
 /// scheduler.
-pub(super) const NAMES: [&str; 12] = [
-    SCHED, SCALING, LATENCY, QUEUE, POLICIES, TIME, SYNC, IO, HTTP, ECOSYSTEM, MEMORY, ASYNC_COST,
+pub(super) const NAMES: [&str; 13] = [
+    SCHED,
+    SCALING,
+    LATENCY,
+    QUEUE,
+    POLICIES,
+    TIME,
+    SYNC,
+    IO,
+    HTTP,
+    SHARED_CORES,
+    ECOSYSTEM,
+    MEMORY,
+    ASYNC_COST,
 ];
 
 /// The workloads of the scheduler, each a name of its own.
@@ -85,7 +98,7 @@ const SHORT: &[&str] = &["--milliseconds", "100"];
 const ONE_SECOND: &[&str] = &["--seconds", "1"];
 
 /// All of them, in the order in which they run.
-pub(super) const PROGRAMS: [Program; 19] = [
+pub(super) const PROGRAMS: [Program; 21] = [
     Program {
         args: &["--workers", "1,2,4,8"],
         quick: &["--workers", "1,2"],
@@ -171,9 +184,22 @@ pub(super) const PROGRAMS: [Program; 19] = [
         ..program(HTTP, "http-syscalls", "http")
     },
     Program {
+        args: &["--shared", "--connections", "50"],
+        quick: ONE_SECOND,
+        rounds: 10,
+        ..program(SHARED_CORES, "shared-cores", "http")
+    },
+    Program {
         quick: ONE_SECOND,
         rounds: 10,
         ..program(ECOSYSTEM, "ecosystem", "ecosystem")
+    },
+    Program {
+        args: &["--databases"],
+        quick: ONE_SECOND,
+        workers: Workers::Fixed,
+        rounds: 10,
+        ..program(ECOSYSTEM, "databases", "ecosystem")
     },
     Program {
         rounds: 6,

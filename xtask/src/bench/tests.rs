@@ -79,6 +79,7 @@ fn everything_takes_a_number_of_workers() {
             "io-pinned",
             "http-pinned",
             "http-paced",
+            "databases",
             "async-cost",
         ];
         assert_eq!(fixed, expected, "quick: {quick}");

@@ -1,15 +1,19 @@
-//! A server that `cargo xtask bench ecosystem` loads, of axum (`web`) or of tonic
-//! (`rpc`). It prints its address, and ends with its standard input.
+//! What `cargo xtask bench ecosystem` runs: a server of axum (`web`) or of tonic
+//! (`rpc`), a database, or tasks that query one. It prints the address of the
+//! server, and ends with its standard input.
 #![forbid(unsafe_code)]
 
+mod queries;
+
 use std::convert::Infallible;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::extract::State;
 use axum::routing::get;
 use axum::{Json, Router};
+use daemon::{Postgres, Redis};
 use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -34,28 +38,56 @@ struct Order {
 }
 
 fn main() {
-    let mut args = std::env::args().skip(1);
-    let (service, workers) = (args.next(), args.next());
-    let workers = workers.and_then(|text| text.parse().ok());
+    let args: Vec<_> = std::env::args().skip(1).collect();
+    let args: Vec<_> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        ["postgres"] => wait_beside(Postgres::get().address()),
+        ["redis-server"] => wait_beside(Redis::get().address()),
+        ["web" | "rpc", workers] => on_workers(workers, serve(args[0] == "web")),
+        [client, workers, address, connections, query] => {
+            let connections = connections.parse().expect("it is a number");
+            let query = String::from(query).leak();
+            on_workers(workers, queries::run(client, address, connections, query));
+        }
+        _ => panic!(
+            "usage: served postgres|redis-server | web|rpc WORKERS | \
+             sqlx|tokio-postgres|redis WORKERS ADDRESS CONNECTIONS QUERY"
+        ),
+    }
+}
+
+fn on_workers(workers: &str, future: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers.expect("usage: served web|rpc WORKERS"))
+        .worker_threads(workers.parse().expect("it is a number"))
         .enable_all()
         .build()
         .expect("the runtime is built");
-    runtime.block_on(async {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-        let listener = listener.expect("a port is free");
-        println!("{}", listener.local_addr().expect("it is bound"));
-        if service.as_deref() == Some("web") {
-            tokio::spawn(async { axum::serve(listener, routes()).await });
-        } else {
-            let mut server = tonic::transport::Server::builder();
-            let incoming = TcpListenerStream::new(listener);
-            tokio::spawn(server.add_service(Doubler).serve_with_incoming(incoming));
-        }
-        let wait = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        let _ = tokio::task::spawn_blocking(wait).await;
-    });
+    runtime.block_on(future);
+}
+
+async fn serve(web: bool) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let listener = listener.expect("a port is free");
+    println!("{}", listener.local_addr().expect("it is bound"));
+    if web {
+        tokio::spawn(async { axum::serve(listener, routes()).await });
+    } else {
+        let mut server = tonic::transport::Server::builder();
+        let incoming = TcpListenerStream::new(listener);
+        tokio::spawn(server.add_service(Doubler).serve_with_incoming(incoming));
+    }
+    end_of_input().await;
+}
+
+async fn end_of_input() {
+    let wait = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+    let _ = tokio::task::spawn_blocking(wait).await;
+}
+
+/// Prints the address of a server that ends with the standard input.
+fn wait_beside(address: SocketAddr) {
+    println!("{address}");
+    let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
 }
 
 fn routes() -> Router {

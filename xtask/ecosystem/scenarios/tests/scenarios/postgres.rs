@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use daemon::Postgres;
 use deadpool_postgres::{Manager, Pool};
 use futures_util::{StreamExt as _, future, stream};
-use scenarios::daemon::Postgres;
 use scenarios::load::Load;
 use scenarios::on_each_policy;
 use sqlx::Row as _;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use daemon::Redis;
 use futures_util::StreamExt as _;
 use redis::aio::{ConnectionManager, MultiplexedConnection};
 use redis::{AsyncCommands as _, Client, RedisError};
-use scenarios::daemon::Redis;
 use scenarios::on_each_policy;
 use tokio::task::JoinSet;
 

@@ -1,10 +1,11 @@
 //! Servers from Debian's packages, each on a free port of the loopback address
 //! and in a temporary directory.
+#![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -38,6 +39,11 @@ impl Postgres {
     pub fn get() -> Arc<Self> {
         static SHARED: Mutex<Weak<Postgres>> = Mutex::new(Weak::new());
         shared(&SHARED, Self::start)
+    }
+
+    /// Where it listens, beside its Unix socket.
+    pub fn address(&self) -> SocketAddr {
+        self.0.address()
     }
 
     /// An address that clients take.
@@ -95,6 +101,11 @@ impl Redis {
     pub fn get() -> Arc<Self> {
         static SHARED: Mutex<Weak<Redis>> = Mutex::new(Weak::new());
         shared(&SHARED, Self::start)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.0.address()
     }
 
     /// An address that clients take.
@@ -159,6 +170,10 @@ impl Daemon {
             pid,
             ended: Mutex::new(ended),
         }
+    }
+
+    fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
     /// Waits until the server is ready.
