@@ -24,11 +24,11 @@ const COMBINATIONS: [&str; 5] = [
 const NOT_FOR_SYNC: [&str; 7] = [
     "libc",
     "mio",
+    "proc-macro2",
     "raddle-fs",
     "raddle-process",
     "signal-hook-registry",
     "socket2",
-    "syn",
 ];
 
 pub(crate) fn check(steps: &mut Steps, root: &Path, packages: &[Package]) -> Result<()> {

@@ -1,12 +1,10 @@
 //! The arguments of the attributes.
 
-use proc_macro2::{Span, TokenStream};
-use syn::parse::Parser;
-use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprLit, Lit, MetaNameValue, Path, Result, Token};
+use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 
+use crate::error::{Error, Result};
 use crate::facade::Facade;
+use crate::tokens::{is_name, is_punct, split, visible};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flavor {
@@ -30,10 +28,10 @@ pub(crate) struct Arguments {
     pub(crate) flavor: Flavor,
     pub(crate) worker_threads: Option<usize>,
     pub(crate) start_paused: bool,
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Literal>,
     /// A variant of `UnhandledPanic`.
     pub(crate) unhandled_panic: Option<&'static str>,
-    pub(crate) raddle: Path,
+    pub(crate) raddle: TokenStream,
 }
 
 impl Arguments {
@@ -54,42 +52,37 @@ impl Arguments {
 
     /// Reads `name = value, ...`.
     pub(crate) fn parse(tokens: TokenStream, attribute: Attribute) -> Result<Self> {
-        let pairs = Punctuated::<MetaNameValue, Token![,]>::parse_terminated.parse2(tokens)?;
         let mut arguments = Self::new(attribute);
         arguments.flavor = attribute.default;
         let mut flavor_span = Span::call_site();
         let mut seen = Vec::new();
         let mut workers_span = Span::call_site();
         let mut paused_span = Span::call_site();
-        for pair in pairs {
-            // The path is kept as text, for `crate` is no ordinary name.
-            let name = match pair.path.get_ident() {
-                Some(name) => name.to_string(),
-                None => return Err(unknown(&pair.path)),
-            };
+        for pair in split(tokens, ',') {
+            let (name, span, value) = name_and_value(pair)?;
             if seen.contains(&name) {
                 let message = format!("`{name}` is given twice; leave one out");
-                return Err(Error::new(pair.span(), message));
+                return Err(Error::new(span, message));
             }
             match &*name {
                 "flavor" => {
-                    flavor_span = pair.span();
-                    arguments.flavor = flavor(&pair.value)?;
+                    flavor_span = span;
+                    arguments.flavor = flavor(&value)?;
                 }
                 "worker_threads" => {
-                    workers_span = pair.span();
-                    arguments.worker_threads = Some(worker_threads(&pair.value)?);
+                    workers_span = span;
+                    arguments.worker_threads = Some(worker_threads(&value)?);
                 }
-                "name" => arguments.name = Some(runtime_name(&pair.value)?),
+                "name" => arguments.name = Some(runtime_name(&value)?),
                 "unhandled_panic" => {
-                    arguments.unhandled_panic = Some(unhandled_panic(&pair.value)?);
+                    arguments.unhandled_panic = Some(unhandled_panic(&value)?);
                 }
-                "crate" => arguments.raddle = path(&pair.value)?,
+                "crate" => arguments.raddle = path(&value)?,
                 "start_paused" => {
-                    paused_span = pair.span();
-                    arguments.start_paused = boolean(&pair.value)?;
+                    paused_span = span;
+                    arguments.start_paused = boolean(&value)?;
                 }
-                _ => return Err(unknown(&pair.path)),
+                _ => return Err(unknown(span)),
             }
             seen.push(name);
         }
@@ -112,13 +105,36 @@ impl Arguments {
     }
 }
 
-fn unknown(path: &Path) -> Error {
-    let message = "unknown argument; there are `flavor`, `worker_threads`, \
-                   `start_paused`, `name`, `unhandled_panic` and `crate`";
-    Error::new(path.span(), message)
+/// Reads `name = value`: the name, where it stands, and the value.
+fn name_and_value(pair: Vec<TokenTree>) -> Result<(String, Span, TokenTree)> {
+    let mut pair = pair.into_iter();
+    let (name, span) = match pair.next() {
+        Some(TokenTree::Ident(name)) => (name.to_string(), name.span()),
+        Some(other) => return Err(unknown(other.span())),
+        None => return Err(Error::new(Span::call_site(), "expected `name = value`")),
+    };
+    let equals = pair.next();
+    if equals.as_ref().is_some_and(|token| is_punct(token, ':')) {
+        return Err(unknown(span));
+    }
+    let equals = equals.filter(|token| is_punct(token, '='));
+    match (equals, pair.next(), pair.next()) {
+        (Some(_), Some(value), None) => Ok((name, span, visible(value))),
+        (Some(_), Some(_), Some(more)) => {
+            let message = format!("the value of `{name}` must be one literal");
+            Err(Error::new(more.span(), message))
+        }
+        _ => Err(Error::new(span, format!("expected `{name} = value`"))),
+    }
 }
 
-fn flavor(value: &Expr) -> Result<Flavor> {
+fn unknown(span: Span) -> Error {
+    let message = "unknown argument; there are `flavor`, `worker_threads`, \
+                   `start_paused`, `name`, `unhandled_panic` and `crate`";
+    Error::new(span, message)
+}
+
+fn flavor(value: &TokenTree) -> Result<Flavor> {
     match string(value).as_deref() {
         Some("multi_thread") => Ok(Flavor::MultiThread),
         Some("current_thread") => Ok(Flavor::CurrentThread),
@@ -130,26 +146,30 @@ fn flavor(value: &Expr) -> Result<Flavor> {
     }
 }
 
-fn worker_threads(value: &Expr) -> Result<usize> {
+fn worker_threads(value: &TokenTree) -> Result<usize> {
     let count = match value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Int(count),
-            ..
-        }) => count.base10_parse().unwrap_or(0),
+        TokenTree::Literal(literal) => {
+            let digits = literal.to_string().replace('_', "");
+            let digits = digits.trim_end_matches("usize");
+            digits.parse().unwrap_or(0)
+        }
         _ => 0,
     };
     if count == 0 {
-        let message = "`worker_threads` must be a number literal from 1 up";
+        let message = "`worker_threads` must be a decimal number literal from 1 up";
         return Err(Error::new(value.span(), message));
     }
     Ok(count)
 }
 
-fn runtime_name(value: &Expr) -> Result<String> {
-    string(value).ok_or_else(|| Error::new(value.span(), "`name` must be a string literal"))
+fn runtime_name(value: &TokenTree) -> Result<Literal> {
+    match value {
+        TokenTree::Literal(literal) if string(value).is_some() => Ok(literal.clone()),
+        _ => Err(Error::new(value.span(), "`name` must be a string literal")),
+    }
 }
 
-fn unhandled_panic(value: &Expr) -> Result<&'static str> {
+fn unhandled_panic(value: &TokenTree) -> Result<&'static str> {
     match string(value).as_deref() {
         Some("ignore") => Ok("Ignore"),
         Some("shutdown_runtime") => Ok("ShutdownRuntime"),
@@ -160,12 +180,10 @@ fn unhandled_panic(value: &Expr) -> Result<&'static str> {
     }
 }
 
-fn boolean(value: &Expr) -> Result<bool> {
-    match value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Bool(boolean),
-            ..
-        }) => Ok(boolean.value),
+fn boolean(value: &TokenTree) -> Result<bool> {
+    match value.to_string().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
         _ => {
             let message = "`start_paused` must be `true` or `false`";
             Err(Error::new(value.span(), message))
@@ -173,18 +191,23 @@ fn boolean(value: &Expr) -> Result<bool> {
     }
 }
 
-fn path(value: &Expr) -> Result<Path> {
-    let error = || Error::new(value.span(), "`crate` must be a path in a string literal");
-    let text = string(value).ok_or_else(error)?;
-    syn::parse_str(&text).map_err(|_| error())
+fn path(value: &TokenTree) -> Result<TokenStream> {
+    string(value)
+        .filter(|text| {
+            let names = text.strip_prefix("::").unwrap_or(text);
+            names.split("::").all(is_name)
+        })
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| Error::new(value.span(), "`crate` must be a path in a string literal"))
 }
 
-fn string(value: &Expr) -> Option<String> {
-    match value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => Some(text.value()),
-        _ => None,
-    }
+/// The text of a string literal, raw or not, with its escapes as they are written.
+fn string(value: &TokenTree) -> Option<String> {
+    let TokenTree::Literal(literal) = value else {
+        return None;
+    };
+    let text = literal.to_string();
+    let text = text.strip_prefix('r').unwrap_or(&text).trim_matches('#');
+    let text = text.strip_prefix('"')?.strip_suffix('"')?;
+    Some(text.to_owned())
 }

@@ -1,36 +1,21 @@
 //! What the macros that wait for several futures have in common.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
-use syn::parse::{Parse, ParseStream};
-use syn::{Index, Result, Token, bracketed};
 
-/// `[$crate]`, which the facade's macro puts before what the user wrote, and
-/// `biased;`, if that is what this begins with.
+/// The first two groups that the facade's macro writes: `[$crate] [biased]`, or
+/// `[$crate] []`.
 pub(crate) struct Prefix {
     facade: TokenStream,
     pub(crate) biased: bool,
 }
 
-mod keyword {
-    syn::custom_keyword!(biased);
-}
-
-impl Parse for Prefix {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let facade;
-        bracketed!(facade in input);
-        let facade = facade.parse()?;
-        let biased = input.peek(keyword::biased) && input.peek2(Token![;]);
-        if biased {
-            input.parse::<keyword::biased>()?;
-            input.parse::<Token![;]>()?;
-        }
-        Ok(Self { facade, biased })
-    }
-}
-
 impl Prefix {
+    pub(crate) fn new(facade: TokenStream, biased: &TokenStream) -> Self {
+        let biased = !biased.is_empty();
+        Self { facade, biased }
+    }
+
     /// The path of what the written code calls.
     pub(crate) fn support(&self) -> TokenStream {
         let facade = &self.facade;
@@ -40,7 +25,7 @@ impl Prefix {
 
 /// The branches by number.
 pub(crate) struct Names {
-    pub(crate) indices: Vec<Index>,
+    pub(crate) indices: Vec<Literal>,
     /// The pinned futures, as parts of the variable `futures`.
     pub(crate) futures: Vec<TokenStream>,
 }
@@ -53,9 +38,10 @@ impl Names {
         let site = Span::mixed_site();
         Self {
             indices: (0..count)
-                .map(|n| Index {
-                    index: n as u32,
-                    span: site,
+                .map(|n| {
+                    let mut index = Literal::usize_unsuffixed(n);
+                    index.set_span(site);
+                    index
                 })
                 .collect(),
             futures: parts(&quote_spanned!(site=> futures.as_mut()), count),

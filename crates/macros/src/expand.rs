@@ -2,11 +2,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Error, ItemFn, Result, parse_quote_spanned};
 
 use crate::arguments::{Arguments, Attribute, Flavor};
+use crate::error::{Error, Result};
 use crate::facade::Facade;
+use crate::function::Function;
 
 pub(crate) fn main(
     facade: Facade,
@@ -20,9 +20,9 @@ pub(crate) fn main(
         facade,
     };
     expand(arguments, item, attribute, |function| {
-        if function.sig.ident == "main" && !function.sig.inputs.is_empty() {
+        if function.name == "main" && !function.inputs.stream().is_empty() {
             let message = "`main` takes no arguments; read them from `std::env::args`";
-            return Err(Error::new(function.sig.inputs.span(), message));
+            return Err(Error::new(function.inputs.span(), message));
         }
         Ok(TokenStream::new())
     })
@@ -40,13 +40,13 @@ pub(crate) fn test(
         facade,
     };
     expand(arguments, item, attribute, |function| {
-        if !function.sig.inputs.is_empty() {
+        if !function.inputs.stream().is_empty() {
             let message = "a test takes no arguments; move them into its body";
-            return Err(Error::new(function.sig.inputs.span(), message));
+            return Err(Error::new(function.inputs.span(), message));
         }
-        if let Some(test) = function.attrs.iter().find(|a| a.path().is_ident("test")) {
+        if let Some(test) = function.attribute("test") {
             let message = "this would run the test twice; leave the second attribute out";
-            return Err(Error::new(test.span(), message));
+            return Err(Error::new(test, message));
         }
         Ok(quote!(#[::core::prelude::v1::test]))
     })
@@ -60,9 +60,9 @@ fn expand(
     arguments: TokenStream,
     item: TokenStream,
     attribute: Attribute,
-    check: impl FnOnce(&ItemFn) -> Result<TokenStream>,
+    check: impl FnOnce(&Function) -> Result<TokenStream>,
 ) -> TokenStream {
-    let function: ItemFn = match syn::parse2(item.clone()) {
+    let function = match Function::parse(item.clone()) {
         Ok(function) => function,
         Err(error) => {
             let error = error.into_compile_error();
@@ -74,35 +74,33 @@ fn expand(
         .and_then(|head| Ok((head, Arguments::parse(arguments, attribute)?)));
     match parsed {
         Ok((head, arguments)) => {
-            let function = synchronous(function, &arguments);
+            let function = synchronous(&function, &arguments);
             quote!(#head #function)
         }
         Err(error) => {
             let error = error.into_compile_error();
-            let function = synchronous(function, &Arguments::new(attribute));
+            let function = synchronous(&function, &Arguments::new(attribute));
             quote!(#error #function)
         }
     }
 }
 
-fn check_async(function: &ItemFn) -> Result<()> {
-    if function.sig.asyncness.is_none() {
+fn check_async(function: &Function) -> Result<()> {
+    if !function.is_async {
         let message = "only an async function needs a runtime; write `async fn`";
-        return Err(Error::new(function.sig.fn_token.span(), message));
+        return Err(Error::new(function.fn_span, message));
     }
     Ok(())
 }
 
 /// The function without `async`, its body run to the end by a runtime.
-fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
-    function.sig.asyncness = None;
+fn synchronous(function: &Function, arguments: &Arguments) -> TokenStream {
     let raddle = &arguments.raddle;
-    let body = &function.block;
+    let body = &function.body;
     // A wrong result is then reported at the expression that gives it.
-    let span = body
-        .stmts
-        .last()
-        .map_or_else(Span::call_site, |statement| statement.span())
+    let span = function
+        .last_statement()
+        .unwrap_or_else(Span::call_site)
         .resolved_at(Span::call_site());
     let flavor = match arguments.flavor {
         Flavor::MultiThread => quote_spanned!(span=> new_multi_thread),
@@ -128,27 +126,24 @@ fn synchronous(mut function: ItemFn, arguments: &Arguments) -> ItemFn {
         }
         _ => quote_spanned!(span=> build()),
     };
-    *function.block = parse_quote_spanned! {span=>
+    function.with_body(&quote_spanned! {span=>
+        let body = async #body;
+        #[allow(
+            clippy::expect_used,
+            clippy::diverging_sub_expression,
+            clippy::needless_return,
+            clippy::unwrap_in_result
+        )]
         {
-            let body = async #body;
-            #[allow(
-                clippy::expect_used,
-                clippy::diverging_sub_expression,
-                clippy::needless_return,
-                clippy::unwrap_in_result
-            )]
-            {
-                return #raddle::runtime::Builder::#flavor()
-                    #workers
-                    #paused
-                    #name
-                    #unhandled_panic
-                    .enable_all()
-                    .#build
-                    .expect("the runtime could not be built")
-                    .block_on(body);
-            }
+            return #raddle::runtime::Builder::#flavor()
+                #workers
+                #paused
+                #name
+                #unhandled_panic
+                .enable_all()
+                .#build
+                .expect("the runtime could not be built")
+                .block_on(body);
         }
-    };
-    function
+    })
 }

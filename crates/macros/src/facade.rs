@@ -8,7 +8,8 @@
 use std::path::Path;
 use std::{env, fs};
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 
 /// The package whose attribute is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +29,17 @@ impl Facade {
     }
 
     /// The path of the facade in the crate that is being compiled.
-    pub(crate) fn path(self) -> syn::Path {
+    pub(crate) fn path(self) -> TokenStream {
         let package = self.package();
         let renamed = env::var_os("CARGO_MANIFEST_DIR")
             .and_then(|directory| name_in(Path::new(&directory), package));
         let name = renamed
             .unwrap_or_else(|| package.to_owned())
             .replace('-', "_");
-        let name = syn::Ident::new(&name, Span::call_site());
+        let name = Ident::new(&name, Span::call_site());
         match self {
-            Facade::Raddle => syn::parse_quote!(::#name),
-            Facade::Tokio => syn::parse_quote!(#name),
+            Facade::Raddle => quote!(::#name),
+            Facade::Tokio => quote!(#name),
         }
     }
 }

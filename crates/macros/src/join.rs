@@ -2,11 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::punctuated::Punctuated;
-use syn::{Expr, Result, Token};
 
 use crate::branches::{Names, Prefix, grouped};
+use crate::tokens::contents;
 
 pub(crate) fn join(input: TokenStream) -> TokenStream {
     expand(input, &Kind::Join)
@@ -23,29 +21,15 @@ enum Kind {
     TryJoin,
 }
 
-struct Futures {
-    prefix: Prefix,
-    expressions: Punctuated<Expr, Token![,]>,
-}
-
-impl Parse for Futures {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        Ok(Self {
-            prefix: input.parse()?,
-            expressions: Punctuated::parse_terminated(input)?,
-        })
-    }
-}
-
+/// `input` is `[$crate] [biased]`, or `[$crate] []`, and then `[future]` for each.
 fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
     let site = Span::mixed_site();
-    let Futures {
-        prefix,
-        expressions,
-    } = match Futures::parse.parse2(input) {
-        Ok(futures) => futures,
-        Err(error) => return error.into_compile_error(),
+    let mut groups = contents(input).into_iter();
+    let (Some(facade), Some(biased)) = (groups.next(), groups.next()) else {
+        unreachable!("the facade writes at least two groups");
     };
+    let prefix = Prefix::new(facade, &biased);
+    let expressions: Vec<TokenStream> = groups.collect();
     let support = prefix.support();
     let count = expressions.len();
     if count == 0 {
@@ -75,7 +59,6 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
             .map(|n| quote_spanned!(site=> #support::maybe_done(futures.#n)))
             .collect(),
     );
-    let expressions = expressions.iter();
     let outputs = quote_spanned!(site=> (#(#futures.take_output(),)*));
     let (look, result) = match kind {
         Kind::Join => (None, outputs),

@@ -1,17 +1,20 @@
 //! The procedural macros of Raddle: `#[raddle::main]`, `#[raddle::test]`, and
-//! what `select!`, `join!` and `try_join!` come to.
+//! the code of `select!`, `join!` and `try_join!`.
 //!
 //! Use them through the `raddle` crate, which exports them; the code they
 //! write names it.
 
 mod arguments;
 mod branches;
+mod error;
 mod expand;
 mod facade;
+mod function;
 mod join;
 mod select;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use proc_macro::TokenStream;
 
@@ -115,24 +118,24 @@ pub fn tokio_test_current_thread(arguments: TokenStream, item: TokenStream) -> T
     expand::test(Facade::Tokio, false, arguments.into(), item.into()).into()
 }
 
-/// What `raddle::select!` comes to, which documents it: `[$crate]` before what
-/// the user wrote.
+/// The code of `raddle::select!`, which documents it and passes on, in brackets each:
+/// `$crate`, `biased` or nothing, the branches, and the handler of `else` if there is one.
 #[doc(hidden)]
 #[proc_macro]
 pub fn select(input: TokenStream) -> TokenStream {
     select::select(input.into()).into()
 }
 
-/// What `raddle::join!` comes to, which documents it: `[$crate]` before what
-/// the user wrote.
+/// The code of `raddle::join!`, which documents it and passes on, in brackets each:
+/// `$crate`, `biased` or nothing, and the futures.
 #[doc(hidden)]
 #[proc_macro]
 pub fn join(input: TokenStream) -> TokenStream {
     join::join(input.into()).into()
 }
 
-/// What `raddle::try_join!` comes to, which documents it: `[$crate]` before
-/// what the user wrote.
+/// The code of `raddle::try_join!`, which documents it and passes on, in brackets each:
+/// `$crate`, `biased` or nothing, and the futures.
 #[doc(hidden)]
 #[proc_macro]
 pub fn try_join(input: TokenStream) -> TokenStream {

@@ -2,16 +2,16 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Block, Error, Expr, Pat, Result, Token, token};
 
 use crate::branches::{Names, Prefix, grouped};
+use crate::error::{Error, Result};
+use crate::tokens::contents;
 
 /// A bit of a `u64` says whether a branch is disabled.
 const MAX_BRANCHES: usize = 64;
 
 pub(crate) fn select(input: TokenStream) -> TokenStream {
-    match Select::parse.parse2(input) {
+    match Select::new(input) {
         Ok(select) => select.expand(),
         Err(error) => error.into_compile_error(),
     }
@@ -26,82 +26,56 @@ struct Select {
 
 /// `pattern = future, if condition => handler`
 struct Branch {
-    pattern: Pat,
-    future: Expr,
-    condition: Option<Expr>,
+    pattern: TokenStream,
+    future: TokenStream,
+    condition: Option<TokenStream>,
     handler: TokenStream,
 }
 
-impl Parse for Select {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let prefix = input.parse()?;
-        let mut branches = Vec::new();
-        let mut otherwise = None;
-        while !input.is_empty() {
-            if input.peek(Token![else]) {
-                input.parse::<Token![else]>()?;
-                input.parse::<Token![=>]>()?;
-                otherwise = Some(handler(input)?);
-                if !input.is_empty() {
-                    return Err(
-                        input.error("nothing follows the `else` branch; move it to the end")
-                    );
-                }
-            } else {
-                if branches.len() == MAX_BRANCHES {
-                    return Err(input.error("more than 64 branches; nest a second `select!`"));
-                }
-                branches.push(input.parse()?);
-            }
-        }
+impl Select {
+    /// Reads `[$crate] [biased] [branches] [handler of else]`. The second may be empty,
+    /// the last may be missing.
+    fn new(input: TokenStream) -> Result<Self> {
+        let mut groups = contents(input).into_iter();
+        let (Some(facade), Some(biased), Some(branches)) =
+            (groups.next(), groups.next(), groups.next())
+        else {
+            unreachable!("the facade writes at least three groups");
+        };
+        let branches: Vec<_> = contents(branches).into_iter().map(Branch::new).collect();
+        let otherwise = groups.next();
         if branches.is_empty() && otherwise.is_none() {
             let message = "nothing to wait for; write `pattern = future => handler`";
             return Err(Error::new(Span::call_site(), message));
         }
+        if branches.len() > MAX_BRANCHES {
+            let message = "more than 64 branches; nest a second `select!`";
+            return Err(Error::new(Span::call_site(), message));
+        }
         Ok(Self {
-            prefix,
+            prefix: Prefix::new(facade, &biased),
             branches,
             otherwise,
         })
     }
 }
 
-impl Parse for Branch {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let pattern = Pat::parse_multi_with_leading_vert(input)?;
-        input.parse::<Token![=]>()?;
-        let future = input.parse()?;
-        let mut condition = None;
-        if input.peek(Token![,]) {
-            input.parse::<Token![,]>()?;
-            input.parse::<Token![if]>()?;
-            condition = Some(input.parse()?);
-        }
-        input.parse::<Token![=>]>()?;
-        Ok(Self {
+impl Branch {
+    /// Reads `[pattern] [future] [handler] [condition]`, of which the last may be missing.
+    fn new(branch: TokenStream) -> Self {
+        let mut groups = contents(branch).into_iter();
+        let (Some(pattern), Some(future), Some(handler)) =
+            (groups.next(), groups.next(), groups.next())
+        else {
+            unreachable!("the facade writes at least three groups a branch");
+        };
+        Self {
             pattern,
             future,
-            condition,
-            handler: handler(input)?,
-        })
-    }
-}
-
-/// A block, with a comma or none after it, or another expression, which a comma
-/// ends unless it is the last thing.
-fn handler(input: ParseStream<'_>) -> Result<TokenStream> {
-    let handler = if input.peek(token::Brace) {
-        let block: Block = input.parse()?;
-        quote_spanned!(Span::mixed_site()=> #block)
-    } else {
-        let expression: Expr = input.parse()?;
-        if !input.is_empty() && !input.peek(Token![,]) {
-            return Err(input.error("expected `,` after the handler, which is no block"));
+            condition: groups.next(),
+            handler,
         }
-        quote_spanned!(Span::mixed_site()=> #expression)
-    };
-    input.parse::<Option<Token![,]>>()?;
-    Ok(handler)
+    }
 }
 
 impl Select {
@@ -144,7 +118,8 @@ impl Select {
                 .collect(),
         );
         let handlers = self.branches.iter().map(|branch| &branch.handler);
-        let patterns: Vec<&Pat> = self.branches.iter().map(|branch| &branch.pattern).collect();
+        let patterns: Vec<&TokenStream> =
+            self.branches.iter().map(|branch| &branch.pattern).collect();
         let expressions = self.branches.iter().map(|branch| &branch.future);
         let conditions = self
             .branches

@@ -1,12 +1,11 @@
 //! What is written, and what is refused with which words. The macros are used
 //! in earnest by the tests of `raddle`.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote};
 
 use crate::expand;
 use crate::facade::Facade;
-use crate::join::{join, try_join};
 use crate::select::select;
 
 /// Spaces between tokens do not matter here.
@@ -221,39 +220,75 @@ fn bad_functions_are_refused() {
 }
 
 #[test]
-fn select_refuses_what_it_cannot_read() {
-    refused(select(quote!([x])), "nothing to wait for");
-    refused(select(quote!([x] biased;)), "nothing to wait for");
-    refused(select(quote!([x] a = b)), "expected `=>`");
-    refused(select(quote!([x] a = b => c d)), "expected `,`");
-    refused(select(quote!([x] a = b, c => d)), "expected `if`");
-    refused(
-        select(quote!([x] else => a, b = c => d)),
-        "nothing follows the `else` branch",
-    );
-    let branch = quote!(_ = a => {});
+fn select_refuses_no_branch_and_too_many() {
+    refused(select(quote!([x] [] [])), "nothing to wait for");
+    refused(select(quote!([x] [biased] [])), "nothing to wait for");
+    let branch = quote!({ [_][a][{}] });
     let branches = std::iter::repeat_n(&branch, 65);
-    refused(select(quote!([x] #(#branches)*)), "nest a second `select!`");
+    refused(
+        select(quote!([x] [] [#(#branches)*])),
+        "nest a second `select!`",
+    );
     let branches = std::iter::repeat_n(&branch, 64);
-    let output = text(select(quote!([x] #(#branches)*)));
+    let output = text(select(quote!([x] [] [#(#branches)*])));
     assert!(!output.contains("compile_error"), "{output}");
 }
 
 #[test]
-fn biased_is_a_word_before_a_semicolon_only() {
+fn a_biased_select_takes_no_random_number() {
     let random = "x::macros::support::random_below(1usize)";
-    let output = text(select(quote!([x] biased = a => {})));
+    let output = text(select(quote!([x] [] [{[b] [a] [{}]}])));
     assert!(output.contains(random), "{output}");
-    let output = text(select(quote!([x] biased; b = a => {})));
+    let output = text(select(quote!([x][biased][{ [b][a][{}] }])));
     assert!(!output.contains(random), "{output}");
 }
 
 #[test]
-fn join_refuses_what_is_no_list() {
-    for macro_ in [join, try_join] {
-        refused(macro_(quote!([x] a b)), "expected `,`");
-        refused(macro_(quote!([x] a, , b)), "expected");
-    }
+fn generics_with_parentheses_are_no_parameters() {
+    let item = quote!(
+        async fn main<F: Fn(u8) -> Vec<u8>>(f: F) {}
+    );
+    refused(main(quote!(), item), "takes no arguments");
+    let item = quote!(
+        async fn main<F: Fn(u8) -> Vec<u8>>() {}
+    );
+    let output = text(main(quote!(), item));
+    assert!(
+        output.starts_with("fnmain<F:Fn(u8)->Vec<u8>>(){"),
+        "{output}"
+    );
+}
+
+#[test]
+fn attributes_in_the_body_stay_at_its_start() {
+    let item = quote!(
+        async fn main() {
+            #![allow(unused)]
+            #![deny(dead_code)]
+            let x = 1;
+        }
+    );
+    let output = text(main(quote!(), item));
+    let start = "fnmain(){#![allow(unused)]#![deny(dead_code)]letbody=async{letx=1;};";
+    assert!(output.starts_with(start), "{output}");
+}
+
+#[test]
+fn invisible_groups_are_looked_through() {
+    let invisible = |tokens| TokenTree::from(Group::new(Delimiter::None, tokens)).to_token_stream();
+    let body = invisible(quote!({ 7 }));
+    let visibility = invisible(quote!(pub(crate)));
+    let output = text(main(
+        quote!(),
+        quote!(#visibility async fn main() -> u8 #body),
+    ));
+    assert!(output.contains("async{7}"), "{output}");
+    let item = invisible(quote!(
+        async fn main() {}
+    ));
+    let flavor = invisible(quote!("current_thread"));
+    let output = text(main(quote!(flavor = #flavor), item));
+    assert!(output.contains("new_current_thread()"), "{output}");
 }
 
 #[test]

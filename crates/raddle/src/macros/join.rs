@@ -35,8 +35,11 @@
 /// ```
 #[macro_export]
 macro_rules! join {
-    ($($futures:tt)*) => {
-        $crate::macros::support::join! { [$crate] $($futures)* }
+    (biased; $($future:expr),* $(,)?) => {
+        $crate::macros::support::join! { [$crate] [biased] $([$future])* }
+    };
+    ($($future:expr),* $(,)?) => {
+        $crate::macros::support::join! { [$crate] [] $([$future])* }
     };
 }
 
@@ -65,7 +68,10 @@ macro_rules! join {
 /// ```
 #[macro_export]
 macro_rules! try_join {
-    ($($futures:tt)*) => {
-        $crate::macros::support::try_join! { [$crate] $($futures)* }
+    (biased; $($future:expr),* $(,)?) => {
+        $crate::macros::support::try_join! { [$crate] [biased] $([$future])* }
+    };
+    ($($future:expr),* $(,)?) => {
+        $crate::macros::support::try_join! { [$crate] [] $([$future])* }
     };
 }

@@ -1,0 +1,135 @@
+//! The function below an attribute.
+//!
+//! Only what the attributes change or check is read; the rest is written as it came. The
+//! crate `syn` could read all of it, and takes longer to compile than any layer of Raddle.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::quote;
+
+use crate::error::{Error, Result};
+use crate::tokens::{group, is_arrow, is_ident, is_punct, visible};
+
+pub(crate) struct Function {
+    /// Everything before the body, without `async`.
+    head: Vec<TokenTree>,
+    pub(crate) is_async: bool,
+    /// Where `fn` stands.
+    pub(crate) fn_span: Span,
+    pub(crate) name: Ident,
+    /// The parameters in their parentheses.
+    pub(crate) inputs: Group,
+    /// The attributes `#![...]` in the body.
+    inner_attributes: TokenStream,
+    /// The body in its braces, without these attributes.
+    pub(crate) body: Group,
+}
+
+impl Function {
+    pub(crate) fn parse(item: TokenStream) -> Result<Self> {
+        let mut head: Vec<TokenTree> = item.into_iter().collect();
+        // An item that a `macro_rules!` macro passes on is one invisible group.
+        if let [TokenTree::Group(group)] = &head[..]
+            && group.delimiter() == Delimiter::None
+        {
+            head = group.stream().into_iter().collect();
+        }
+        let start = head.first().map_or_else(Span::call_site, TokenTree::span);
+        let expected = |span| Error::new(span, "expected an async function with a body");
+
+        let body = head.pop().map(visible);
+        let body = body
+            .as_ref()
+            .and_then(|body| group(body, Delimiter::Brace))
+            .ok_or_else(|| expected(start))?;
+        let fn_at = head
+            .iter()
+            .position(|token| is_ident(token, "fn"))
+            .ok_or_else(|| expected(start))?;
+        let fn_span = head[fn_at].span();
+        let Some(TokenTree::Ident(name)) = head.get(fn_at + 1) else {
+            return Err(expected(fn_span));
+        };
+        let name = name.clone();
+        let inputs = parameters(&head[fn_at + 2..])
+            .ok_or_else(|| expected(fn_span))?
+            .clone();
+        let async_at = head[..fn_at]
+            .iter()
+            .position(|token| is_ident(token, "async"));
+        if let Some(async_at) = async_at {
+            head.remove(async_at);
+        }
+        let (inner_attributes, body) = without_inner_attributes(body);
+        Ok(Self {
+            head,
+            is_async: async_at.is_some(),
+            fn_span,
+            name,
+            inputs,
+            inner_attributes,
+            body,
+        })
+    }
+
+    /// Where the attribute `#[name]` stands, if the function has it.
+    pub(crate) fn attribute(&self, name: &str) -> Option<Span> {
+        self.head.windows(2).find_map(|pair| {
+            let attribute = group(&pair[1], Delimiter::Bracket)?;
+            let path = attribute.stream().into_iter().next().map(visible)?;
+            let is_only = attribute.stream().into_iter().nth(1).is_none();
+            (is_punct(&pair[0], '#') && is_only && is_ident(&path, name)).then(|| pair[0].span())
+        })
+    }
+
+    /// Where the last statement of the body begins.
+    pub(crate) fn last_statement(&self) -> Option<Span> {
+        let tokens: Vec<_> = self.body.stream().into_iter().collect();
+        let (_, before) = tokens.split_last()?;
+        let semicolon = before.iter().rposition(|token| is_punct(token, ';'));
+        Some(tokens[semicolon.map_or(0, |at| at + 1)].span())
+    }
+
+    /// The function without `async`, with these statements as its body.
+    pub(crate) fn with_body(&self, statements: &TokenStream) -> TokenStream {
+        let head = &self.head;
+        let attributes = &self.inner_attributes;
+        let mut body = Group::new(Delimiter::Brace, quote!(#attributes #statements));
+        body.set_span(self.body.span());
+        quote!(#(#head)* #body)
+    }
+}
+
+/// The first parentheses that do not stand between `<` and `>`.
+fn parameters(tokens: &[TokenTree]) -> Option<&Group> {
+    let mut depth = 0;
+    for (n, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == '<' => depth += 1,
+            TokenTree::Punct(_) if is_punct(token, '>') && !is_arrow(&tokens[..n]) => depth -= 1,
+            _ if depth == 0 => {
+                if let Some(group) = group(token, Delimiter::Parenthesis) {
+                    return Some(group);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Divides a body into the attributes `#![...]` at its start and the rest.
+fn without_inner_attributes(body: &Group) -> (TokenStream, Group) {
+    let tokens: Vec<_> = body.stream().into_iter().collect();
+    let attributes = tokens
+        .chunks_exact(3)
+        .take_while(|chunk| {
+            is_punct(&chunk[0], '#')
+                && is_punct(&chunk[1], '!')
+                && group(&chunk[2], Delimiter::Bracket).is_some()
+        })
+        .count();
+    let (attributes, statements) = tokens.split_at(attributes * 3);
+    let mut rest = Group::new(body.delimiter(), statements.iter().cloned().collect());
+    rest.set_span(body.span());
+    (attributes.iter().cloned().collect(), rest)
+}
