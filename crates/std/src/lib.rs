@@ -30,6 +30,7 @@
 compile_error!("a build is a model or counts, not both; give one of raddle_loom and raddle_count");
 
 mod block_on;
+mod cache_padded;
 mod contain;
 mod count;
 #[cfg(raddle_count)]
@@ -52,11 +53,11 @@ mod named;
 mod rank;
 mod waker_batch;
 
+pub use crate::cache_padded::CachePadded;
 pub use crate::contain::contain;
 pub use crate::count::Count;
 pub use crate::named::{count_event, named};
 pub use crate::waker_batch::WakerBatch;
-pub use crossbeam_utils::CachePadded;
 
 /// Marks a type that must stay on its thread and may be shared: it is not
 /// `Send`, but `Sync`, as the guard of a lock of std.
