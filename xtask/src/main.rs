@@ -4,6 +4,7 @@
 //! live here and nowhere else; CI only calls it.
 #![forbid(unsafe_code)]
 
+mod api;
 mod bench;
 mod ci;
 mod conformance;
@@ -65,6 +66,8 @@ enum Command {
     Miri,
     /// The machines of the property tests under a fuzzer, with a nightly compiler
     Fuzz(fuzz::Args),
+    /// Whether every public item of Tokio is here, and every type and future compared with Tokio's
+    Api,
     /// Random programs on Raddle and on Tokio, with the same results and the same wake-ups
     Differential(differential::Args),
     /// Layout, file length, dependency direction and comment rules
@@ -73,6 +76,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Api => api::run(),
         Command::Test => test::run(),
         Command::Loom(args) => loom::run(&args),
         Command::Mutate(args) => mutate::run(&args),

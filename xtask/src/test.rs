@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::api;
 use crate::conformance;
 use crate::counting;
 use crate::ecosystem;
@@ -50,6 +51,7 @@ pub(crate) fn run() -> Result<()> {
                 with_features(steps, &root, package)?;
             }
         }
+        steps.step("api", "cargo xtask api", api::run)?;
         steps.step("conformance", "cargo xtask conformance --lazy", || {
             conformance::run(&conformance::Args::short())
         })?;

@@ -17,14 +17,16 @@ where
     T: Send + 'static,
 {
     let call = |taken: io::Result<()>| taken.and_then(|()| call());
-    match spawn(call) {
-        Ok(call) => call.await?,
+    let call = match spawn(call) {
+        Ok(call) => call,
         // The text is Tokio's: the call did not begin, nor will it.
         Err(Err(refused)) if blocking::is_shut_down(&refused) => {
-            Err(io::Error::other("background task failed"))
+            return Err(io::Error::other("background task failed"));
         }
-        Err(refused) => refused,
-    }
+        Err(refused) => return refused,
+    };
+    // Only the handle is in the future while it waits: an error is not `UnwindSafe`.
+    call.await?
 }
 
 /// Begins a call on the pool, which the runtime's shutdown cancels if it has

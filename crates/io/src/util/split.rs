@@ -102,6 +102,21 @@ pub fn split<T: AsyncRead + AsyncWrite>(stream: T) -> (ReadHalf<T>, WriteHalf<T>
     (reader, writer)
 }
 
+#[allow(
+    unsafe_code,
+    reason = "the stream need be neither sent nor shared for it"
+)]
+// SAFETY: a shared reference to a half gives no access to the stream: what takes one compares
+// pointers, or reads a field that does not change.
+unsafe impl<T> Sync for ReadHalf<T> {}
+
+#[allow(
+    unsafe_code,
+    reason = "the stream need be neither sent nor shared for it"
+)]
+// SAFETY: as for the reading half.
+unsafe impl<T> Sync for WriteHalf<T> {}
+
 impl<T> ReadHalf<T> {
     /// Whether `other` is the writing half of the same stream.
     ///

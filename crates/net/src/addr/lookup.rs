@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::vec;
@@ -99,6 +100,10 @@ impl Future for Lookup {
         }
     }
 }
+
+/// Nothing of it is left half changed by a panic.
+impl UnwindSafe for Lookup {}
+impl RefUnwindSafe for Lookup {}
 
 impl fmt::Debug for Lookup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

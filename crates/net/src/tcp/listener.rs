@@ -77,8 +77,9 @@ impl TcpListener {
     /// # }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
+        let addrs = resolve(addr).await?;
         let mut last = None;
-        for addr in resolve(addr).await? {
+        for addr in addrs {
             match mio::net::TcpListener::bind(addr) {
                 Ok(listener) => return TcpListener::new(listener),
                 Err(error) => last = Some(error),

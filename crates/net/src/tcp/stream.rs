@@ -1,5 +1,6 @@
 //! The connected socket.
 
+use std::future::poll_fn;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::SocketAddr;
 #[cfg(unix)]
@@ -91,8 +92,9 @@ impl TcpStream {
     /// # }) }
     /// ```
     pub async fn connect<A: ToSocketAddrs>(addr: A) -> io::Result<TcpStream> {
+        let addrs = resolve(addr).await?;
         let mut last = None;
-        for addr in resolve(addr).await? {
+        for addr in addrs {
             match TcpStream::connect_to(addr).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => last = Some(error),
@@ -109,7 +111,7 @@ impl TcpStream {
     pub(super) async fn connecting(stream: mio::net::TcpStream) -> io::Result<TcpStream> {
         let stream = TcpStream::new(stream)?;
         // Writable says that the attempt has ended, the socket's error how.
-        stream.io.ready(Interest::WRITABLE).await?;
+        poll_fn(|cx| stream.io.poll_write_ready(cx)).await?;
         match stream.take_error()? {
             Some(error) => Err(error),
             None => Ok(stream),

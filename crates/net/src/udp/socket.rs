@@ -83,8 +83,9 @@ impl UdpSocket {
     /// # }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
+        let addrs = resolve(addr).await?;
         let mut last = None;
-        for addr in resolve(addr).await? {
+        for addr in addrs {
             match mio::net::UdpSocket::bind(addr) {
                 Ok(socket) => return UdpSocket::new(socket),
                 Err(error) => last = Some(error),
@@ -189,8 +190,9 @@ impl UdpSocket {
     /// # }) }
     /// ```
     pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
+        let addrs = resolve(addr).await?;
         let mut last = None;
-        for addr in resolve(addr).await? {
+        for addr in addrs {
             match self.io.connect(addr) {
                 Ok(()) => return Ok(()),
                 Err(error) => last = Some(error),

@@ -1,9 +1,8 @@
 //! Connecting to a listener.
 
+use std::future::poll_fn;
 use std::io;
 use std::path::Path;
-
-use raddle_reactor::Interest;
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
@@ -82,14 +81,15 @@ impl UnixStream {
     /// # }) }
     /// ```
     pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
-        UnixStream::connecting(mio::net::UnixStream::connect_addr(&socket_addr.0)?).await
+        let stream = mio::net::UnixStream::connect_addr(&socket_addr.0)?;
+        UnixStream::connecting(stream).await
     }
 
     /// Waits for the end of an attempt to connect.
     pub(super) async fn connecting(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
         let stream = UnixStream::new(stream)?;
         // Writable says that the attempt has ended, the socket's error how.
-        stream.io.ready(Interest::WRITABLE).await?;
+        poll_fn(|cx| stream.io.poll_write_ready(cx)).await?;
         match stream.take_error()? {
             Some(error) => Err(error),
             None => Ok(stream),

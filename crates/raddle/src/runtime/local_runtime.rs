@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
 use crate::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeMetrics, UnhandledPanic};
@@ -262,6 +263,10 @@ impl Drop for Local {
         drop(self.set.take());
     }
 }
+
+/// As for [`Runtime`].
+impl UnwindSafe for LocalRuntime {}
+impl RefUnwindSafe for LocalRuntime {}
 
 impl fmt::Debug for LocalRuntime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -95,9 +95,11 @@ pub fn resume() {
 /// # }
 /// ```
 pub async fn advance(duration: Duration) {
-    let timers = timers();
-    timers.advance(duration);
-    timers.fire_due();
+    {
+        let timers = timers();
+        timers.advance(duration);
+        timers.fire_due();
+    }
     task::yield_now().await;
 }
 

@@ -1,0 +1,195 @@
+//! `cargo xtask api`: whether every public item of Tokio is here, and whether the
+//! lists of `xtask/proof/tests/api` name every type and every future of it.
+//!
+//! The items are those that rustdoc writes as JSON for the published package and
+//! for the layers, each with `--cfg tokio_unstable`. The members of Tokio's
+//! `net::UnixDatagram` are not among them: rustdoc passes its module over.
+
+mod docs;
+mod lists;
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::steps::{cargo, line_of};
+use crate::workspace::{self, Package};
+use docs::{Docs, Items};
+
+/// What of Tokio is not here, and why. A line about a type or module is about all in
+/// it.
+const ABSENT: [(&str, &str); 8] = [
+    (
+        "runtime::Builder::enable_alt_timer",
+        "another implementation inside Tokio",
+    ),
+    (
+        "runtime::Builder::enable_eager_driver_handoff",
+        "a driver whose worker is stuck goes to another worker anyway",
+    ),
+    (
+        "runtime::Builder::enable_sharded_blocking_queue",
+        "another implementation inside Tokio",
+    ),
+    (
+        "runtime::Builder::metrics_poll_count_histogram_buckets",
+        "deprecated",
+    ),
+    (
+        "runtime::Builder::metrics_poll_count_histogram_resolution",
+        "deprecated",
+    ),
+    (
+        "runtime::Builder::metrics_poll_count_histogram_scale",
+        "deprecated",
+    ),
+    ("runtime::HistogramScale", "deprecated"),
+    ("stream", "empty; the stand-in has it"),
+];
+
+/// Checks both, and compares the traits of unstable items, too.
+pub(crate) fn run() -> Result<()> {
+    let root = workspace::root();
+    let packages = workspace::packages(&root)?;
+    let target = workspace::target_directory(&root)?.join("api");
+    let tokio = tokio(&root, &target)?;
+    let raddle = raddle(&root, &target, &packages)?;
+    let mut findings = missing(&tokio, &raddle);
+    findings.extend(lists::check(&root, &tokio)?);
+    traits(&root, &target)?;
+    println!(
+        "{} public items of Tokio, {} of Raddle",
+        tokio.len(),
+        raddle.len()
+    );
+    for finding in &findings {
+        println!("{finding}");
+    }
+    ensure!(
+        findings.is_empty(),
+        "{} findings; add the items, or give a reason in xtask/src/api.rs",
+        findings.len()
+    );
+    Ok(())
+}
+
+/// Whether `path` is one of those that are absent on purpose, or in one.
+fn is_absent(path: &str) -> bool {
+    ABSENT.iter().any(|(absent, _)| {
+        path.strip_prefix(absent)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    })
+}
+
+/// What Tokio has and Raddle has not, and what is said to be absent and is there.
+fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
+    let mut findings = Vec::new();
+    let mut expect = |path: String, is_there: bool| match (is_there, is_absent(&path)) {
+        (false, false) => findings.push(format!("{path} is missing")),
+        (true, true) => findings.push(format!("{path} is there, and listed as absent")),
+        _ => {}
+    };
+    for (path, item) in tokio {
+        let ours = raddle.get(path);
+        expect(path.clone(), ours.is_some());
+        let Some(ours) = ours else { continue };
+        for member in item.members.keys() {
+            // Of std, with all its members.
+            let is_there = ours.is_foreign || ours.members.contains_key(member);
+            expect(format!("{path}::{member}"), is_there);
+        }
+    }
+    findings
+}
+
+/// The items of Tokio, of the version that the workspace has.
+fn tokio(root: &Path, target: &Path) -> Result<Items> {
+    let target = target.join("tokio");
+    let mut command = cargo(root, &["rustdoc", "--quiet", "-p", docs::TOKIO]);
+    command.args(["--", "-Zunstable-options", "--output-format", "json"]);
+    document(command, &target)?;
+    Docs::read(&target.join("doc"))?.items("tokio")
+}
+
+/// The items of the facade, wherever they are from.
+fn raddle(root: &Path, target: &Path, packages: &[Package]) -> Result<Items> {
+    let target = target.join("raddle");
+    let mut command = cargo(root, &["doc", "--quiet", "--no-deps", "--all-features"]);
+    let layers = packages.iter().filter(|p| p.name.starts_with("raddle"));
+    for package in layers.filter(|p| p.dir.starts_with("crates")) {
+        command.args(["-p", &package.spec]);
+    }
+    command.env(
+        "RUSTDOCFLAGS",
+        "--cfg tokio_unstable -Zunstable-options --output-format json",
+    );
+    document(command, &target)?;
+    Docs::read(&target.join("doc"))?.items("raddle")
+}
+
+/// Runs the test that compares traits, with the unstable items in its lists.
+fn traits(root: &Path, target: &Path) -> Result<()> {
+    let mut command = cargo(root, &["test", "--quiet", "-p", "raddle-proof"]);
+    command.args(["--test", "api"]);
+    command.env("CARGO_TARGET_DIR", target.join("traits"));
+    command.env("RUSTFLAGS", "--cfg tokio_unstable");
+    succeed(&mut command)
+}
+
+/// Runs rustdoc of the workspace's compiler, with options of a nightly one.
+fn document(mut command: Command, target: &Path) -> Result<()> {
+    command.env("CARGO_TARGET_DIR", target);
+    command.env("RUSTC_BOOTSTRAP", "1");
+    command.env("RUSTFLAGS", "--cfg tokio_unstable --cap-lints allow");
+    if command.get_envs().all(|(name, _)| name != "RUSTDOCFLAGS") {
+        command.env("RUSTDOCFLAGS", "--cfg tokio_unstable");
+    }
+    succeed(&mut command)
+}
+
+fn succeed(command: &mut Command) -> Result<()> {
+    let shown = line_of(command);
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start {shown}"))?;
+    ensure!(status.success(), "{shown}: {status}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use docs::Item;
+
+    fn items(of: &[(&str, &[&str])]) -> Items {
+        let item = |members: &[&str]| Item {
+            members: members.iter().map(|m| ((*m).to_owned(), false)).collect(),
+            ..Item::default()
+        };
+        of.iter()
+            .map(|(path, members)| ((*path).to_owned(), item(members)))
+            .collect()
+    }
+
+    #[test]
+    fn missing_items_and_members_are_found() {
+        let theirs = items(&[("a", &[]), ("a::B", &["new", "old"]), ("a::C", &[])]);
+        let ours = items(&[("a", &[]), ("a::B", &["new"])]);
+        assert_eq!(
+            missing(&theirs, &ours),
+            ["a::B::old is missing", "a::C is missing"]
+        );
+        assert!(missing(&ours, &theirs).is_empty());
+    }
+
+    #[test]
+    fn what_is_listed_as_absent_must_be() {
+        let theirs = items(&[("runtime::HistogramScale", &[])]);
+        assert!(missing(&theirs, &items(&[])).is_empty());
+        assert_eq!(
+            missing(&theirs, &theirs),
+            ["runtime::HistogramScale is there, and listed as absent"]
+        );
+    }
+}

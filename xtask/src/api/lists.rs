@@ -1,0 +1,154 @@
+//! Whether the lists of the test `api` name all types and futures.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use super::docs::Items;
+use super::is_absent;
+
+/// Where the lists are, relative to the root.
+const FOLDER: &str = "xtask/proof/tests/api";
+
+/// Types that are in the lists under another path.
+const ELSEWHERE: [&str; 1] = ["task::join_set::JoinSet"];
+
+/// Methods of extension traits that give a type, not a future.
+const GIVE_TYPES: [&str; 5] = ["chain", "consume", "lines", "split", "take"];
+
+pub(super) fn check(root: &Path, tokio: &Items) -> Result<Vec<String>> {
+    let read = |name: &str| {
+        let path = root.join(FOLDER).join(name);
+        fs::read_to_string(&path).with_context(|| path.display().to_string())
+    };
+    Ok(unlisted(tokio, &read("types.rs")?, &read("futures.rs")?))
+}
+
+fn unlisted(tokio: &Items, types: &str, futures: &str) -> Vec<String> {
+    let (types, futures) = (Entries::new(types), Entries::new(futures));
+    let mut findings = Vec::new();
+    let mut expect = |path: &str, is_listed: bool| {
+        if !is_listed && !is_absent(path) {
+            findings.push(format!("{path} is not in the lists of {FOLDER}"));
+        }
+    };
+    for (path, item) in tokio {
+        if ELSEWHERE.contains(&path.as_str()) {
+            continue;
+        }
+        match item.kind.as_str() {
+            "struct" | "enum" | "union" => expect(path, types.has(path)),
+            "function" if item.is_future => expect(path, futures.calls(path)),
+            _ => {}
+        }
+        let is_extension = item.kind == "trait" && path.ends_with("Ext");
+        for (member, is_future) in &item.members {
+            let is_listed = match is_extension {
+                true => GIVE_TYPES.contains(&member.as_str()) || futures.calls_on("Stream", member),
+                false => !is_future || futures.calls_on(path, member),
+            };
+            expect(&format!("{path}::{member}"), is_listed);
+        }
+    }
+    findings
+}
+
+/// The entries of a list, without white space and comments.
+struct Entries(Vec<String>);
+
+impl Entries {
+    fn new(text: &str) -> Self {
+        let code = text
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or(""));
+        let code: String = code
+            .flat_map(str::chars)
+            .filter(|c| !c.is_whitespace())
+            .collect();
+        Self(code.split([';', '{', '}']).map(str::to_owned).collect())
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.0.iter().any(|entry| is_of(entry, path))
+    }
+
+    /// Whether a function is called.
+    fn calls(&self, path: &str) -> bool {
+        let call = format!("{path}(");
+        self.0.iter().any(|entry| entry.starts_with(&call))
+    }
+
+    /// Whether a method or a function of a type is called.
+    fn calls_on(&self, path: &str, method: &str) -> bool {
+        let call = format!("{method}(");
+        self.calls(&format!("{path}::{method}"))
+            || self.0.iter().any(|entry| {
+                entry.split_once("=>").is_some_and(|(receiver, calls)| {
+                    let arc = receiver.strip_prefix("Arc<").unwrap_or(receiver);
+                    is_of(arc, path)
+                        && calls.match_indices(&call).any(|(at, _)| {
+                            let before = calls[..at].chars().next_back();
+                            before.is_none_or(|c| c == ',')
+                        })
+                })
+            })
+    }
+}
+
+/// Whether an entry or a receiver is of a type.
+fn is_of(entry: &str, path: &str) -> bool {
+    let entry = entry.strip_prefix("&'static").unwrap_or(entry);
+    let entry = entry.strip_prefix("mut").unwrap_or(entry);
+    let rest = entry.strip_prefix(path);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['<', '>']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::docs::Item;
+    use super::*;
+
+    #[test]
+    fn what_no_list_names_is_found() {
+        let item = |kind: &str, members: &[(&str, bool)], is_future| Item {
+            kind: kind.to_owned(),
+            members: members.iter().map(|(m, f)| ((*m).to_owned(), *f)).collect(),
+            is_future,
+            is_foreign: false,
+        };
+        let tokio: Items = [
+            (
+                "a::Lock",
+                item("struct", &[("lock", true), ("new", false)], false),
+            ),
+            ("a::LockGuard", item("struct", &[], false)),
+            (
+                "a::ReadExt",
+                item("trait", &[("read", false), ("take", false)], false),
+            ),
+            ("a::copy", item("function", &[], true)),
+            ("a::make", item("function", &[], false)),
+        ]
+        .map(|(path, item)| (path.to_owned(), item))
+        .into();
+        let types = "types! { rows;\n a::Lock<T>;\n a::LockGuard<'static, T>;\n}";
+        let futures = "&'static a::Lock<T> =>\n lock(), unlock();\n&'static mut Stream<T> => \
+                       read(value());\n a::copy(1);";
+        assert!(unlisted(&tokio, types, futures).is_empty());
+        assert_eq!(
+            unlisted(
+                &tokio,
+                "a::Lock<T>; // a::LockGuard",
+                "a::Lock<T> => unlock(); a::copy_buf();"
+            ),
+            [
+                "a::Lock::lock",
+                "a::LockGuard",
+                "a::ReadExt::read",
+                "a::copy"
+            ]
+            .map(|path| format!("{path} is not in the lists of xtask/proof/tests/api"))
+        );
+    }
+}
