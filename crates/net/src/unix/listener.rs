@@ -161,15 +161,14 @@ impl UnixListener {
     ///
     /// ```no_run
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # use std::future::{Ready, ready};
-    /// # use std::time::Duration;
+    /// use raddle::net::UnixListener;
+    /// use raddle::time::sleep;
+    ///
     /// # fn main() {
-    /// # fn sleep(_: Duration) -> Ready<()> { ready(()) }
-    /// # async fn serve(listener: raddle::net::UnixListener) -> std::io::Result<()> {
+    /// # async fn serve(listener: UnixListener) -> std::io::Result<()> {
     /// loop {
-    ///     // With the runtime `raddle`: raddle::time::sleep.
     ///     let (stream, _) = listener.accept_retrying(sleep).await?;
-    ///     drop(stream);
+    ///     raddle::spawn(async move { drop(stream) });
     /// }
     /// # }
     /// # }

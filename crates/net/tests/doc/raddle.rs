@@ -5,6 +5,10 @@ mod raddle {
     pub mod net {
         pub use raddle_net::*;
     }
+    pub mod time {
+        /// Sockets have no timers: no example that runs sleeps.
+        pub async fn sleep(_: std::time::Duration) {}
+    }
     pub mod io {
         pub use raddle_io::*;
         pub use raddle_net::async_fd as unix;
