@@ -20,14 +20,11 @@ pub mod sync;
 pub mod task;
 #[cfg(feature = "time")]
 pub mod time;
-#[cfg(all(feature = "rt", feature = "tracing"))]
-mod trace;
-#[cfg(all(feature = "rt", not(feature = "tracing")))]
-#[path = "trace_off.rs"]
-mod trace;
 
 #[cfg(feature = "rt")]
 pub use crate::task::spawn;
+#[cfg(feature = "rt")]
+pub use raddle_task::task_local;
 
 /// # Example
 ///

@@ -7,8 +7,10 @@ mod current;
 mod error;
 mod id;
 mod join;
+mod join_set;
 mod live;
 mod local;
+mod local_set;
 #[cfg(not(any(raddle_loom, raddle_sanitize)))]
 mod memory;
 #[cfg(any(raddle_loom, raddle_sanitize))]
@@ -18,6 +20,12 @@ mod ready_list;
 mod run;
 mod runnable;
 mod state;
+mod task_local;
+#[cfg(feature = "tracing")]
+pub mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "trace_off.rs"]
+pub mod trace;
 mod waker;
 
 use std::future::Future;
@@ -28,10 +36,13 @@ pub use current::{id, try_id};
 pub use error::JoinError;
 pub use id::{Id, take_id, upcoming_id};
 pub use join::{AbortHandle, JoinHandle};
+pub use join_set::JoinSet;
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};
+pub use local_set::{CurrentLocalSet, LocalEnterGuard, LocalSet};
 pub use ready_list::ReadyList;
 pub use runnable::{Outcome, Runnable};
+pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
 
 /// Where a task goes when it is woken.
 ///

@@ -6,7 +6,7 @@ use raddle_task::blocking::{BlockingTask, Refused};
 use raddle_timer::ClockHold;
 
 use crate::runtime::{Handle, context};
-use crate::trace;
+use raddle_task::trace;
 
 /// A blocking task that is due to run. Dropped, it cancels the task.
 pub(crate) struct BlockingJob {

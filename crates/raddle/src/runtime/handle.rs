@@ -13,7 +13,7 @@ use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
 use crate::runtime::random::Random;
 use crate::task::JoinHandle;
-use crate::trace::{self, Kind};
+use raddle_task::trace::{self, Kind};
 
 /// A reference to a runtime.
 ///

@@ -14,7 +14,7 @@ use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::random::Random;
 use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
-use crate::trace::{self, Kind};
+use raddle_task::trace::{self, Kind};
 
 /// A runtime: tasks, and the threads, sockets and timers they use.
 ///

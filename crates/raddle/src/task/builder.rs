@@ -5,7 +5,7 @@ use std::io;
 
 use crate::runtime::Handle;
 use crate::task::{JoinHandle, LocalSet};
-use crate::trace;
+use raddle_task::trace;
 
 /// Spawns a task that has a name.
 ///

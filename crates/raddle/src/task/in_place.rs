@@ -1,6 +1,6 @@
 //! Blocking inside a task.
 
-use crate::task::local_set;
+use raddle_task::CurrentLocalSet;
 
 /// Calls a function that may block on the present thread, inside a task, while
 /// another thread takes over the tasks of its worker.
@@ -52,7 +52,7 @@ where
     F: FnOnce() -> R,
 {
     assert!(
-        !local_set::is_driven(),
+        !CurrentLocalSet::get().is_some_and(|set| set.is_polled()),
         "block_in_place would block every task of the LocalSet; use spawn_blocking"
     );
     raddle_sched::block_in_place(f)

@@ -1,19 +1,13 @@
 //! Tasks that stay on one thread.
 
-mod local;
-mod shared;
-mod woken_flag;
-
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use pin_project_lite::pin_project;
+use raddle_task::trace::{self, Kind};
+use raddle_task::{CurrentLocalSet, LocalEnterGuard};
 
-use self::local::{Driver, Entered, Local};
-use self::woken_flag::FlagWaker;
 use crate::runtime::{Id, Runtime, UnhandledPanic};
 use crate::task::JoinHandle;
 
@@ -51,17 +45,16 @@ use crate::task::JoinHandle;
 /// # }
 /// ```
 pub struct LocalSet {
-    local: Rc<Local>,
-    /// There while the set is awaited itself.
-    driver: Option<Driver>,
+    tasks: raddle_task::LocalSet,
+    id: Id,
 }
 
 impl LocalSet {
     /// Makes an empty set, which belongs to this thread.
     pub fn new() -> Self {
         Self {
-            local: Local::new(),
-            driver: None,
+            tasks: raddle_task::LocalSet::new(raddle_sched::count_nested_poll),
+            id: raddle_sched::take_id(),
         }
     }
 
@@ -75,7 +68,7 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.local.spawn(future)
+        self.tasks.spawn_local(trace::task(Kind::Local, future))
     }
 
     /// Runs `future`, and the tasks of the set beside it, until `future` is
@@ -85,12 +78,7 @@ impl LocalSet {
     ///
     /// As `future` itself. The tasks stay in the set.
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
-        RunUntil {
-            driver: Driver::new(&self.local),
-            flag_waker: None,
-            future,
-        }
-        .await
+        self.tasks.run_until(future).await
     }
 
     /// Runs `future`, and the tasks of the set beside it, on this thread until
@@ -131,22 +119,21 @@ impl LocalSet {
     /// # }
     /// ```
     pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
-        self.local.unhandled_panic.set(behavior);
+        let shuts_down = behavior == UnhandledPanic::ShutdownRuntime;
+        self.tasks.shut_down_on_panic(shuts_down);
         self
     }
 
     /// The id of the set, which no other set and no runtime of the process has
     /// or will have.
     pub fn id(&self) -> Id {
-        self.local.id
+        self.id
     }
 
     /// Makes this the set that [`spawn_local`] adds tasks to, until the guard
     /// is dropped. The tasks do not run before the set is polled.
     pub fn enter(&self) -> LocalEnterGuard {
-        LocalEnterGuard {
-            _entered: Entered::enter(Rc::clone(&self.local)),
-        }
+        self.tasks.enter()
     }
 }
 
@@ -154,23 +141,8 @@ impl LocalSet {
 impl Future for LocalSet {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { local, driver } = self.get_mut();
-        driver
-            .get_or_insert_with(|| Driver::new(local))
-            .poll(cx.waker(), || None::<()>, || false);
-        if local.len() > 0 {
-            return Poll::Pending;
-        }
-        *driver = None;
-        Poll::Ready(())
-    }
-}
-
-impl Drop for LocalSet {
-    fn drop(&mut self) {
-        self.driver = None;
-        self.local.close();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.tasks).poll(cx)
     }
 }
 
@@ -182,26 +154,7 @@ impl Default for LocalSet {
 
 impl fmt::Debug for LocalSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalSet")
-            .field("len", &self.local.len())
-            .finish()
-    }
-}
-
-/// Keeps a set current on this thread until it is dropped, which restores the
-/// former one; from [`LocalSet::enter`]. Guards must be dropped in the reverse
-/// order of their making.
-///
-/// A task that is spawned while the guard lives, but after the set was dropped,
-/// is cancelled on the spot.
-#[must_use = "the set is current only while the guard lives"]
-pub struct LocalEnterGuard {
-    _entered: Entered,
-}
-
-impl fmt::Debug for LocalEnterGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalEnterGuard").finish_non_exhaustive()
+        self.tasks.fmt(f)
     }
 }
 
@@ -226,49 +179,13 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    match local::current() {
-        Some(local) => local.spawn(future),
+    match CurrentLocalSet::get() {
+        Some(set) => set.spawn_local(trace::task(Kind::Local, future)),
         None if raddle_sched::is_on_pinned_worker() => raddle_sched::spawn_local(future),
         None => panic!(
             "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a task \
              of a set, while LocalSet::enter's guard lives, in a LocalRuntime, or in a task of a \
              sharded runtime"
         ),
-    }
-}
-
-/// Whether a set is being polled on this thread.
-#[cfg(feature = "rt-multi-thread")]
-pub(super) fn is_driven() -> bool {
-    local::is_driven()
-}
-
-pin_project! {
-    /// The future of [`LocalSet::run_until`].
-    struct RunUntil<F> {
-        driver: Driver,
-        // What `future` is polled with.
-        flag_waker: Option<FlagWaker>,
-        #[pin]
-        future: F,
-    }
-}
-
-impl<F: Future> Future for RunUntil<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
-        let flag_waker = FlagWaker::prepare(this.flag_waker, cx.waker());
-        let first = || match this
-            .future
-            .poll(&mut Context::from_waker(flag_waker.waker()))
-        {
-            Poll::Ready(output) => Some(output),
-            Poll::Pending => None,
-        };
-        let is_woken = || flag_waker.is_woken();
-        let polled = this.driver.poll(cx.waker(), first, is_woken);
-        polled.map_or(Poll::Pending, Poll::Ready)
     }
 }

@@ -53,26 +53,26 @@ mod builder;
 mod in_place;
 pub mod join_set;
 mod local_set;
-mod task_local;
 
 use std::future::Future;
 
 pub use raddle_coop::{Unconstrained, consume_budget, unconstrained};
 pub use raddle_sched::yield_now;
-pub use raddle_task::{AbortHandle, Id, JoinError, JoinHandle, id, try_id};
+pub use raddle_task::{
+    AbortHandle, AccessError, Id, JoinError, JoinHandle, LocalEnterGuard, LocalKey, id, try_id,
+};
 
 pub use self::builder::Builder;
 #[cfg(feature = "rt-multi-thread")]
 pub use self::in_place::block_in_place;
 pub use self::join_set::JoinSet;
-pub use self::local_set::{LocalEnterGuard, LocalSet, spawn_local};
-pub use self::task_local::{AccessError, LocalKey};
+pub use self::local_set::{LocalSet, spawn_local};
 use crate::runtime::Handle;
-use crate::trace::{self, Kind};
+use raddle_task::trace::{self, Kind};
 
 /// The futures that methods of this module's types return.
 pub mod futures {
-    pub use super::task_local::TaskLocalFuture;
+    pub use raddle_task::TaskLocalFuture;
 }
 
 /// The budget of a poll, with which a resource that is always ready makes its

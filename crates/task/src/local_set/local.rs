@@ -8,14 +8,11 @@ use std::rc::Rc;
 use std::task::Waker;
 
 use raddle_std::sync::Arc;
-use raddle_task::{LocalList, LocalRunnable};
 
 use super::shared::Shared;
-use crate::runtime::{Id, UnhandledPanic};
-use crate::task::JoinHandle;
-use crate::trace::{self, Kind};
+use crate::{JoinHandle, LocalList, LocalRunnable};
 
-/// How many tasks one poll of a set runs before it lets its runtime have a
+/// How many tasks one poll of a set runs before it lets its executor have a
 /// turn.
 const POLLS: usize = 61;
 
@@ -26,29 +23,30 @@ raddle_std::thread_local! {
 
 /// The tasks of a set, and those that are due in their order.
 pub(super) struct Local {
-    pub(super) id: Id,
+    /// Whether a poll of the set may run another task.
+    may_poll: fn() -> bool,
     tasks: LocalList,
     due: RefCell<VecDeque<LocalRunnable>>,
     /// Set while a driver polls the set: it looks at `due` before it waits.
     driven: Cell<bool>,
     /// Set when the set is dropped; a guard may still have it entered.
     closed: Cell<bool>,
-    /// What the panic of a task does to the set.
-    pub(super) unhandled_panic: Cell<UnhandledPanic>,
+    /// Whether the panic of a task ends the set.
+    pub(super) shuts_down_on_panic: Cell<bool>,
     /// Set when a task has panicked and the set ends by that.
     panicked: Cell<bool>,
     shared: Arc<Shared>,
 }
 
 impl Local {
-    pub(super) fn new() -> Rc<Self> {
+    pub(super) fn new(may_poll: fn() -> bool) -> Rc<Self> {
         Rc::new(Self {
-            id: raddle_sched::take_id(),
+            may_poll,
             tasks: LocalList::new(),
             due: RefCell::default(),
             driven: Cell::new(false),
             closed: Cell::new(false),
-            unhandled_panic: Cell::default(),
+            shuts_down_on_panic: Cell::new(false),
             panicked: Cell::new(false),
             shared: Arc::default(),
         })
@@ -59,13 +57,17 @@ impl Local {
         self.tasks.len()
     }
 
+    /// Whether the set is being polled.
+    pub(super) fn is_driven(&self) -> bool {
+        self.driven.get()
+    }
+
     #[track_caller]
     pub(super) fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        let future = trace::task(Kind::Local, future);
         let (task, handle) = self.tasks.spawn(future, Arc::clone(&self.shared));
         if self.closed.get() {
             handle.abort();
@@ -82,7 +84,7 @@ impl Local {
     /// Runs what is due, in its order. What was woken elsewhere is put behind
     /// what was woken here before, so that neither keeps the other waiting.
     ///
-    /// Stops early when the worker has to look at the driver, and when a future beside
+    /// Stops early when `may_poll` says so, and when a future beside
     /// the tasks is woken, as `has_waiting` says, as soon as each task that is due by
     /// now has run.
     fn tick(&self, has_waiting: impl Fn() -> bool) {
@@ -92,7 +94,7 @@ impl Local {
             if ran >= round && has_waiting() {
                 return;
             }
-            if ran > 0 && !raddle_sched::count_nested_poll() {
+            if ran > 0 && !(self.may_poll)() {
                 return;
             }
             let Some(task) = self.next() else {
@@ -117,9 +119,7 @@ impl Local {
         if let Some(task) = raddle_coop::budget(|| self.tasks.run(task)) {
             self.due.borrow_mut().push_back(task);
         }
-        if self.shared.take_panicked()
-            && self.unhandled_panic.get() == UnhandledPanic::ShutdownRuntime
-        {
+        if self.shared.take_panicked() && self.shuts_down_on_panic.get() {
             self.panicked.set(true);
         }
     }
@@ -269,12 +269,6 @@ pub(super) fn current() -> Option<Rc<Local>> {
         .try_with(|current| current.borrow().clone())
         .ok()
         .flatten()
-}
-
-/// Whether the current set is being polled on this thread.
-#[cfg(feature = "rt-multi-thread")]
-pub(super) fn is_driven() -> bool {
-    current().is_some_and(|local| local.driven.get())
 }
 
 /// What became of a task that was to be pushed.

@@ -3,9 +3,9 @@
 use std::ops::Deref;
 
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_task::{Arrivals, LocalRunnable, ScheduleLocal};
 
 use super::local::{self, Pushed};
+use crate::{Arrivals, LocalRunnable, ScheduleLocal};
 
 /// Where a task goes that is woken while its set is not at hand, and whom to
 /// call for it.

@@ -18,36 +18,37 @@ use pin_project_lite::pin_project;
 /// A task that is spawned inside has none, unless it is given its own scope.
 ///
 /// ```
-/// raddle::task_local! {
+/// use std::pin::pin;
+/// use raddle_task::Runnable;
+///
+/// raddle_task::task_local! {
 ///     /// The number of the request that is being served.
 ///     static REQUEST: u32;
 /// }
 ///
-/// # #[raddle::main(flavor = "current_thread")]
-/// # async fn main() {
 /// async fn greet() -> String {
-///     raddle::task::yield_now().await;
 ///     format!("hello, {}", REQUEST.get())
 /// }
 ///
-/// let first = raddle::spawn(REQUEST.scope(1, greet()));
-/// let second = raddle::spawn(REQUEST.scope(2, greet()));
-/// assert_eq!(first.await.unwrap(), "hello, 1");
-/// assert_eq!(second.await.unwrap(), "hello, 2");
+/// let greeting = REQUEST.scope(1, greet());
+/// let (task, handle) = raddle_task::spawn(greeting, |task: Runnable| drop(task));
+/// drop(task.run());
+/// let mut handle = pin!(handle);
+/// let greeting = raddle_std::thread::block_on(|cx| handle.as_mut().poll(cx));
+/// assert_eq!(greeting.unwrap(), "hello, 1");
 /// assert!(REQUEST.try_get().is_err());
-/// # }
 /// ```
 #[macro_export]
 macro_rules! task_local {
     ($($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty);* $(;)?) => {
         $(
             $(#[$attribute])*
-            $visibility static $name: $crate::task::LocalKey<$type> = {
+            $visibility static $name: $crate::LocalKey<$type> = {
                 ::std::thread_local! {
                     static VALUE: ::std::cell::RefCell<::std::option::Option<$type>> =
                         const { ::std::cell::RefCell::new(::std::option::Option::None) };
                 }
-                $crate::task::LocalKey::__new(&VALUE)
+                $crate::LocalKey::__new(&VALUE)
             };
         )*
     };
@@ -279,18 +280,17 @@ impl<T: 'static, F> TaskLocalFuture<T, F> {
     /// without one, also inside an outer scope. `None` if it was taken before.
     ///
     /// ```
-    /// raddle::task_local! {
-    ///     static STEPS: std::cell::Cell<u32>;
+    /// use std::cell::Cell;
+    ///
+    /// raddle_task::task_local! {
+    ///     static STEPS: Cell<u32>;
     /// }
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let mut walk = Box::pin(STEPS.scope(0.into(), async {
+    /// let mut walk = Box::pin(STEPS.scope(Cell::new(0), async {
     ///     STEPS.with(|steps| steps.set(steps.get() + 1));
     /// }));
-    /// walk.as_mut().await;
+    /// raddle_std::thread::block_on(|cx| walk.as_mut().poll(cx));
     /// assert_eq!(walk.as_mut().take_value().unwrap().get(), 1);
-    /// # }
     /// ```
     pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
         self.project().value.take()

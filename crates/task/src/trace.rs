@@ -1,17 +1,29 @@
 //! A span for each task, of the crate `tracing`.
 //!
 //! Target, name and fields are those of Tokio's own spans, so that what reads
-//! these reads ours.
+//! these reads ours. Without the feature `tracing` the functions of this module do nothing.
+//!
+//! ```
+//! use raddle_task::Runnable;
+//! use raddle_task::trace::{self, Kind};
+//!
+//! let _named = trace::name_next(Some("answer"));
+//! let future = trace::task(Kind::Task, async { 42 });
+//! let (task, handle) = raddle_task::spawn(future, |task: Runnable| drop(task));
+//! drop(task.run());
+//! assert!(handle.is_finished());
+//! ```
 
 use std::cell::RefCell;
 use std::future::Future;
 use std::num::NonZeroU64;
 use std::panic::Location;
 
-use raddle_task::blocking::BlockingTask;
-use raddle_task::{Id, take_id, upcoming_id};
 use tracing::Span;
 use tracing::instrument::{Instrument, Instrumented};
+
+use crate::blocking::BlockingTask;
+use crate::{Id, take_id, upcoming_id};
 
 raddle_std::thread_local! {
     /// The name of the task that this thread is about to spawn.
@@ -19,12 +31,14 @@ raddle_std::thread_local! {
 }
 
 /// Names the task that is spawned next, while the guard lives.
-pub(crate) fn name_next(name: Option<&str>) -> Named {
+pub fn name_next(name: Option<&str>) -> Named {
     Named(NAME.with(|cell| cell.replace(name.map(str::to_owned))))
 }
 
 /// Restores the former name.
-pub(crate) struct Named(Option<String>);
+#[derive(Debug)]
+#[must_use = "the name counts only while the guard lives"]
+pub struct Named(Option<String>);
 
 impl Drop for Named {
     fn drop(&mut self) {
@@ -39,17 +53,20 @@ fn take_name() -> Option<String> {
 }
 
 /// What runs a future.
-#[derive(Clone, Copy)]
-pub(crate) enum Kind {
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A task that may go to other threads.
     Task,
+    /// A task of a [`LocalSet`](crate::LocalSet).
     Local,
+    /// The thread that blocks on it.
     BlockOn,
 }
 
 /// Gives a future that is about to become a task, or to be blocked on, its
 /// span.
 #[track_caller]
-pub(crate) fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
+pub fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
     let location = Location::caller();
     let size = size_of::<F>();
     let name = take_name();
@@ -63,10 +80,11 @@ pub(crate) fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
 }
 
 /// The span of blocking work.
-pub(crate) struct BlockingSpan(Span);
+#[derive(Debug)]
+pub struct BlockingSpan(Span);
 
 /// Makes the span of blocking work that is about to be given to the pool.
-pub(crate) fn blocking(task: &BlockingTask) -> BlockingSpan {
+pub fn blocking(task: &BlockingTask) -> BlockingSpan {
     let location = task.spawned_at();
     let name = take_name();
     BlockingSpan(tracing::trace_span!(
@@ -85,7 +103,7 @@ pub(crate) fn blocking(task: &BlockingTask) -> BlockingSpan {
 
 impl BlockingSpan {
     /// Calls `work` inside the span.
-    pub(crate) fn in_scope<R>(&self, work: impl FnOnce() -> R) -> R {
+    pub fn in_scope<R>(&self, work: impl FnOnce() -> R) -> R {
         self.0.in_scope(work)
     }
 }

@@ -1,0 +1,239 @@
+//! A set of tasks that stay on one thread, and are polled as one future.
+
+mod local;
+mod shared;
+mod woken_flag;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use self::local::{Driver, Entered, Local};
+use self::woken_flag::FlagWaker;
+use crate::JoinHandle;
+
+/// Tasks that run on one thread, so that they need not be `Send`.
+///
+/// They run while the set is polled: in [`run_until`](Self::run_until), or when the set itself is
+/// awaited, which waits for all of them to end. Inside, [`CurrentLocalSet`] adds tasks.
+///
+/// Wakers may be anywhere. Tasks run in the order in which they become due,
+/// whether they were woken on this thread or on another. One poll of the set
+/// runs at most 61, and then lets its executor have a turn. The future of
+/// [`run_until`](Self::run_until) has its turn as if it were one of the tasks.
+///
+/// Dropping the set drops the futures of its tasks; awaiting their handles
+/// gives an error that [`is_cancelled`](crate::JoinError::is_cancelled).
+///
+/// ```
+/// use std::pin::pin;
+/// use std::rc::Rc;
+/// use raddle_task::{CurrentLocalSet, LocalSet};
+///
+/// let text = Rc::new("not Send");
+/// let set = LocalSet::new(|| true);
+/// let mut length = pin!(set.run_until(async move {
+///     let set = CurrentLocalSet::get().unwrap();
+///     set.spawn_local(async move { text.len() }).await.unwrap()
+/// }));
+/// assert_eq!(raddle_std::thread::block_on(|cx| length.as_mut().poll(cx)), 8);
+/// ```
+pub struct LocalSet {
+    local: Rc<Local>,
+    /// There while the set is awaited itself.
+    driver: Option<Driver>,
+}
+
+impl LocalSet {
+    /// Makes an empty set, which belongs to this thread.
+    ///
+    /// A poll of the set calls `may_poll` before each task but the first, and returns early if
+    /// that is false. So a scheduler counts the set's tasks as its own, and looks at events in
+    /// time.
+    pub fn new(may_poll: fn() -> bool) -> Self {
+        Self {
+            local: Local::new(may_poll),
+            driver: None,
+        }
+    }
+
+    /// Adds a task to the set. It runs when the set is polled next.
+    ///
+    /// A panic in the task ends that task alone: it is in the
+    /// [`JoinError`](crate::JoinError) that awaiting the handle gives.
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.local.spawn(future)
+    }
+
+    /// Runs `future`, and the tasks of the set beside it, until `future` is
+    /// ready. Tasks that have not ended by then stay in the set.
+    ///
+    /// # Cancel safety
+    ///
+    /// As `future` itself. The tasks stay in the set.
+    pub fn run_until<'a, F: Future>(
+        &'a self,
+        future: F,
+    ) -> impl Future<Output = F::Output> + use<'a, F> {
+        RunUntil {
+            set: self,
+            driver: None,
+            flag_waker: None,
+            future,
+        }
+    }
+
+    /// Sets, from now on, whether the panic of a task ends the set. Default: false.
+    ///
+    /// If it does, the set drops its other tasks, cancels those that are spawned later, and
+    /// panics wherever it is polled.
+    pub fn shut_down_on_panic(&mut self, shuts_down: bool) {
+        self.local.shuts_down_on_panic.set(shuts_down);
+    }
+
+    /// How many tasks have not ended.
+    pub fn len(&self) -> usize {
+        self.local.len()
+    }
+
+    /// Whether every task has ended.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes this the [current](CurrentLocalSet) set until the guard is dropped. The tasks do not
+    /// run before the set is polled.
+    pub fn enter(&self) -> LocalEnterGuard {
+        LocalEnterGuard {
+            _entered: Entered::enter(Rc::clone(&self.local)),
+        }
+    }
+}
+
+/// Runs the tasks until all have ended.
+impl Future for LocalSet {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Self { local, driver } = self.get_mut();
+        driver
+            .get_or_insert_with(|| Driver::new(local))
+            .poll(cx.waker(), || None::<()>, || false);
+        if local.len() > 0 {
+            return Poll::Pending;
+        }
+        *driver = None;
+        Poll::Ready(())
+    }
+}
+
+impl Drop for LocalSet {
+    fn drop(&mut self) {
+        self.driver = None;
+        self.local.close();
+    }
+}
+
+impl fmt::Debug for LocalSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalSet")
+            .field("len", &self.len())
+            .finish()
+    }
+}
+
+/// Keeps a set current on this thread until it is dropped, which restores the
+/// former one; from [`LocalSet::enter`]. Guards must be dropped in the reverse
+/// order of their making.
+///
+/// A task that is spawned while the guard lives, but after the set was dropped,
+/// is cancelled on the spot.
+#[must_use = "the set is current only while the guard lives"]
+pub struct LocalEnterGuard {
+    _entered: Entered,
+}
+
+impl fmt::Debug for LocalEnterGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalEnterGuard").finish_non_exhaustive()
+    }
+}
+
+/// The current [`LocalSet`] of a thread: the one whose task, or whose
+/// [`run_until`](LocalSet::run_until), it runs, or that was
+/// [entered](LocalSet::enter) last.
+pub struct CurrentLocalSet(Rc<Local>);
+
+impl CurrentLocalSet {
+    /// The current set, if there is one.
+    pub fn get() -> Option<Self> {
+        local::current().map(Self)
+    }
+
+    /// Adds a task to the set, as [`LocalSet::spawn_local`].
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.0.spawn(future)
+    }
+
+    /// Whether the set is being polled, on this thread, and not just entered.
+    pub fn is_polled(&self) -> bool {
+        self.0.is_driven()
+    }
+}
+
+impl fmt::Debug for CurrentLocalSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CurrentLocalSet")
+            .field("len", &self.0.len())
+            .finish()
+    }
+}
+
+pin_project! {
+    /// The future of [`LocalSet::run_until`].
+    struct RunUntil<'a, F> {
+        set: &'a LocalSet,
+        // There from the first poll on.
+        driver: Option<Driver>,
+        // What `future` is polled with.
+        flag_waker: Option<FlagWaker>,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for RunUntil<'_, F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let flag_waker = FlagWaker::prepare(this.flag_waker, cx.waker());
+        let first = || match this
+            .future
+            .poll(&mut Context::from_waker(flag_waker.waker()))
+        {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        };
+        let is_woken = || flag_waker.is_woken();
+        let driver = this
+            .driver
+            .get_or_insert_with(|| Driver::new(&this.set.local));
+        let polled = driver.poll(cx.waker(), first, is_woken);
+        polled.map_or(Poll::Pending, Poll::Ready)
+    }
+}

@@ -1,0 +1,62 @@
+//! No spans: the feature `tracing` is off. The functions of this module do nothing.
+//!
+//! ```
+//! use raddle_task::Runnable;
+//! use raddle_task::trace::{self, Kind};
+//!
+//! let _named = trace::name_next(Some("answer"));
+//! let future = trace::task(Kind::Task, async { 42 });
+//! let (task, handle) = raddle_task::spawn(future, |task: Runnable| drop(task));
+//! drop(task.run());
+//! assert!(handle.is_finished());
+//! ```
+
+use std::future::Future;
+
+use crate::blocking::BlockingTask;
+
+/// What runs a future.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A task that may go to other threads.
+    Task,
+    /// A task of a [`LocalSet`](crate::LocalSet).
+    Local,
+    /// The thread that blocks on it.
+    BlockOn,
+}
+
+/// Would name the task that is spawned next.
+#[inline(always)]
+pub fn name_next(_: Option<&str>) -> Named {
+    Named
+}
+
+/// Nothing to restore.
+#[derive(Debug)]
+#[must_use = "the name counts only while the guard lives"]
+pub struct Named;
+
+/// The future as it is.
+#[inline(always)]
+pub fn task<F: Future>(_: Kind, future: F) -> F {
+    future
+}
+
+/// Nothing.
+#[derive(Debug)]
+pub struct BlockingSpan;
+
+/// Makes nothing.
+#[inline(always)]
+pub fn blocking(_: &BlockingTask) -> BlockingSpan {
+    BlockingSpan
+}
+
+impl BlockingSpan {
+    /// Calls `work`.
+    #[inline(always)]
+    pub fn in_scope<R>(&self, work: impl FnOnce() -> R) -> R {
+        work()
+    }
+}
