@@ -50,6 +50,7 @@ use crate::std as imp;
 pub mod model;
 
 mod named;
+pub mod random;
 mod rank;
 mod waker_batch;
 

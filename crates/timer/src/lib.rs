@@ -3,6 +3,7 @@
 
 mod clock;
 mod deadline;
+pub mod driver;
 #[allow(
     unsafe_code,
     reason = "timers live in their futures and are linked by pointer"

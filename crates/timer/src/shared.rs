@@ -1,7 +1,6 @@
 //! What all shards share: the clock, and the way to the driver.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_std::CachePadded;
@@ -9,11 +8,9 @@ use raddle_std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock::Clock;
 use crate::deadline::ParkedUntil;
+use crate::driver::UnparkFn;
 use crate::instant::Instant;
 use crate::state::MAX_TICK;
-
-/// The function that makes the driver's present or next park return.
-pub(crate) type UnparkFn = Arc<dyn Fn() + Send + Sync>;
 
 pub(crate) struct Shared {
     pub(crate) clock: Clock,

@@ -3,10 +3,11 @@
 use raddle_std::sync::Arc;
 
 use crate::deadline::NEVER;
+use crate::driver::UnparkFn;
 use crate::handle::Handle;
 use crate::instant::Instant;
 use crate::shard::Shard;
-use crate::shared::{Shared, UnparkFn};
+use crate::shared::Shared;
 
 /// Timer wheels and their clock, owned by the thread (or the driver) that waits.
 ///
@@ -28,7 +29,7 @@ impl Timers {
     /// from any thread and without a lock held, when a timer is set that is
     /// earlier than what `next_deadline` last returned, and when a virtual clock
     /// is moved.
-    pub fn new(unpark: std::sync::Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(unpark: UnparkFn) -> Self {
         Self::sharded(1, unpark)
     }
 
@@ -39,9 +40,8 @@ impl Timers {
     /// # Panics
     ///
     /// If `count` is zero.
-    pub fn sharded(count: usize, unpark: std::sync::Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn sharded(count: usize, unpark: UnparkFn) -> Self {
         assert!(count > 0, "timers need a shard; make 1 or more");
-        let unpark: UnparkFn = unpark;
         let shared = Arc::new(Shared::new(unpark, count > 1));
         Self {
             shards: (0..count)

@@ -1,43 +1,13 @@
 //! What the code of `select!`, `join!` and `try_join!` calls.
 
-use std::cell::Cell;
-use std::collections::hash_map::RandomState;
 pub use std::future::{Future, IntoFuture, poll_fn};
-use std::hash::{BuildHasher, Hasher};
 pub use std::pin::Pin;
 pub use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
 pub use raddle_macros::{join, select, try_join};
-
-raddle_std::thread_local! {
-    /// The state of this thread's random numbers; zero until the first.
-    static RANDOM: Cell<u32> = Cell::new(0);
-}
-
-/// A number below `count`, for the choice of a branch (Marsaglia's xorshift).
-pub fn random_below(count: usize) -> usize {
-    RANDOM.with(|cell| {
-        let mut random = cell.get();
-        if random == 0 {
-            // The hasher's keys are random; a state of zero would stay so.
-            random = RandomState::new().build_hasher().finish() as u32 | 1;
-        }
-        random ^= random << 13;
-        random ^= random >> 17;
-        random ^= random << 5;
-        cell.set(random);
-        // The high bits of the product: no division.
-        ((u64::from(random) * count as u64) >> 32) as usize
-    })
-}
-
-/// Sets the state of this thread's random numbers, and returns the former.
-#[cfg(feature = "rt")]
-pub(crate) fn replace_random(state: u32) -> u32 {
-    RANDOM.try_with(|cell| cell.replace(state)).unwrap_or(0)
-}
+pub use raddle_std::random::below as random_below;
 
 /// The branch that a number is of which has gone round.
 #[inline]

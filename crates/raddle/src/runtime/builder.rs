@@ -15,14 +15,13 @@ use std::io;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use raddle_std::random::Random;
+
 use crate::runtime::context::{self, Inside};
 use crate::runtime::driver::{self, Driver};
 use crate::runtime::handle::Inner;
-use crate::runtime::random::Random;
 use crate::runtime::runtime::Scheduler;
-use crate::runtime::{
-    Handle, HistogramConfiguration, Policy, RngSeed, Runtime, RuntimeFlavor, UnhandledPanic,
-};
+use crate::runtime::{Handle, HistogramConfiguration, RngSeed, Runtime, RuntimeFlavor};
 
 /// The variables that say how many workers a runtime has by default. The first
 /// that is set counts.
@@ -46,27 +45,19 @@ type Around = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
 pub struct Builder {
     flavor: RuntimeFlavor,
     name: Option<String>,
-    policy: Policy,
+    /// What of the scheduler's settings has its place there. The others follow from the rest.
+    scheduler: raddle_sched::Config,
     worker_threads: Option<usize>,
     enable_io: bool,
     enable_time: bool,
     max_io_events_per_tick: usize,
     max_io_events_per_busy_tick: Option<usize>,
-    thread_name: Arc<dyn Fn() -> String + Send + Sync>,
-    thread_stack_size: Option<usize>,
     max_blocking_threads: usize,
     thread_keep_alive: Duration,
     on_thread_start: Option<Hook>,
     on_thread_stop: Option<Hook>,
-    on_thread_park: Option<Hook>,
-    on_thread_unpark: Option<Hook>,
-    global_queue_interval: Option<u32>,
-    event_interval: Option<u32>,
-    task_hooks: raddle_sched::TaskHooks,
-    next_task_slot: bool,
     poll_time_histogram: bool,
     poll_time_buckets: HistogramConfiguration,
-    unhandled_panic: UnhandledPanic,
     start_paused: bool,
     rng_seed: Option<RngSeed>,
 }
@@ -113,27 +104,18 @@ impl Builder {
         Self {
             flavor,
             name: None,
-            policy: Policy::default(),
+            scheduler: raddle_sched::Config::default(),
             worker_threads: None,
             enable_io: false,
             enable_time: false,
             max_io_events_per_tick: 1024,
             max_io_events_per_busy_tick: None,
-            thread_name: Arc::new(|| "raddle-worker".to_owned()),
-            thread_stack_size: None,
             max_blocking_threads: 512,
             thread_keep_alive: Duration::from_secs(10),
             on_thread_start: None,
             on_thread_stop: None,
-            on_thread_park: None,
-            on_thread_unpark: None,
-            global_queue_interval: None,
-            event_interval: None,
-            task_hooks: raddle_sched::TaskHooks::default(),
-            next_task_slot: true,
             poll_time_histogram: false,
             poll_time_buckets: HistogramConfiguration::default(),
-            unhandled_panic: UnhandledPanic::Ignore,
             start_paused: false,
             rng_seed: None,
         }
@@ -246,7 +228,7 @@ impl Builder {
     where
         F: Fn() -> String + Send + Sync + 'static,
     {
-        self.thread_name = Arc::new(name);
+        self.scheduler.thread_name = Arc::new(name);
         self
     }
 
@@ -265,7 +247,7 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
-        self.thread_stack_size = Some(bytes);
+        self.scheduler.thread_stack_size = Some(bytes);
         self
     }
 
@@ -396,7 +378,7 @@ impl Builder {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        self.on_thread_park = Some(Arc::new(f));
+        self.scheduler.on_thread_park = Some(Arc::new(f));
         self
     }
 
@@ -418,7 +400,7 @@ impl Builder {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        self.on_thread_unpark = Some(Arc::new(f));
+        self.scheduler.on_thread_unpark = Some(Arc::new(f));
         self
     }
 
@@ -449,7 +431,7 @@ impl Builder {
             polls > 0,
             "global_queue_interval counts polls; give it 1 or more"
         );
-        self.global_queue_interval = Some(polls);
+        self.scheduler.global_queue_interval = polls;
         self
     }
 
@@ -477,7 +459,7 @@ impl Builder {
     #[track_caller]
     pub fn event_interval(&mut self, polls: u32) -> &mut Self {
         assert!(polls > 0, "event_interval counts polls; give it 1 or more");
-        self.event_interval = Some(polls);
+        self.scheduler.event_interval = polls;
         self
     }
 
@@ -499,7 +481,7 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn disable_lifo_slot(&mut self) -> &mut Self {
-        self.next_task_slot = false;
+        self.scheduler.next_task_slot = false;
         self
     }
 
@@ -573,16 +555,8 @@ impl Builder {
     }
 
     fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {
-        let default = raddle_sched::Config::default();
         raddle_sched::Config {
             workers,
-            policy: self.policy,
-            thread_name: Arc::clone(&self.thread_name),
-            thread_stack_size: self.thread_stack_size,
-            global_queue_interval: self
-                .global_queue_interval
-                .unwrap_or(default.global_queue_interval),
-            event_interval: self.event_interval.unwrap_or(default.event_interval),
             around_worker: Some(self.around(&Arc::downgrade(inner), |handle, worker, run| {
                 let scheduler = &handle.inner.scheduler;
                 scheduler.get_or_init(raddle_sched::Handle::current);
@@ -591,15 +565,10 @@ impl Builder {
                 let _random = random.map(|random| random.enter_worker(worker));
                 run();
             })),
-            on_thread_park: self.on_thread_park.clone(),
-            on_thread_unpark: self.on_thread_unpark.clone(),
-            task_hooks: self.task_hooks.clone(),
-            next_task_slot: self.next_task_slot,
             poll_time_histogram: self
                 .poll_time_histogram
                 .then(|| self.poll_time_buckets.clone()),
-            unhandled_panic: self.unhandled_panic,
-            ..default
+            ..self.scheduler.clone()
         }
     }
 
@@ -651,7 +620,7 @@ impl fmt::Debug for Builder {
         f.debug_struct("Builder")
             .field("flavor", &self.flavor)
             .field("name", &self.name)
-            .field("policy", &self.policy)
+            .field("policy", &self.scheduler.policy)
             .field("worker_threads", &self.worker_threads)
             .field("enable_io", &self.enable_io)
             .field("enable_time", &self.enable_time)

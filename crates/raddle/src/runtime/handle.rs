@@ -11,8 +11,8 @@ use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::driver::DriverHandles;
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
-use crate::runtime::random::Random;
 use crate::task::JoinHandle;
+use raddle_std::random::Random;
 use raddle_task::trace::{self, Kind};
 
 /// A reference to a runtime.

@@ -54,7 +54,6 @@ mod error;
 mod handle;
 mod local_runtime;
 mod metrics;
-mod random;
 #[cfg(feature = "mio")]
 use raddle_reactor as reactor;
 #[cfg(not(feature = "mio"))]
@@ -72,9 +71,9 @@ pub use self::error::{TryCurrentError, is_rt_shutdown_err};
 pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::local_runtime::{LocalOptions, LocalRuntime};
 pub use self::metrics::RuntimeMetrics;
-pub use self::random::RngSeed;
 pub use self::runtime::Runtime;
 pub use raddle_sched::{
     HistogramConfiguration, Id, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
     Policy, TaskMeta, UnhandledPanic,
 };
+pub use raddle_std::random::RngSeed;

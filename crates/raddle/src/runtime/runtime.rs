@@ -6,12 +6,12 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use raddle_std::random::Random;
 use raddle_std::sync::Mutex;
 use raddle_std::thread;
 
 use crate::runtime::blocking::{BlockingJob, ReliefJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
-use crate::runtime::random::Random;
 use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
 use raddle_task::trace::{self, Kind};

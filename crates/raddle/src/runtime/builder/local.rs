@@ -38,6 +38,9 @@ impl Builder {
             "a local runtime has one thread; begin with Builder::new_current_thread"
         );
         let runtime = self.build()?;
-        Ok(LocalRuntime::from_runtime(runtime, self.unhandled_panic))
+        Ok(LocalRuntime::from_runtime(
+            runtime,
+            self.scheduler.unhandled_panic,
+        ))
     }
 }

@@ -58,7 +58,7 @@ impl Builder {
     where
         F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
     {
-        self.task_hooks.on_spawn = Some(Arc::new(f));
+        self.scheduler.task_hooks.on_spawn = Some(Arc::new(f));
         self
     }
 
@@ -88,7 +88,7 @@ impl Builder {
     where
         F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
     {
-        self.task_hooks.on_terminate = Some(Arc::new(f));
+        self.scheduler.task_hooks.on_terminate = Some(Arc::new(f));
         self
     }
 
@@ -117,7 +117,7 @@ impl Builder {
     where
         F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
     {
-        self.task_hooks.before_poll = Some(Arc::new(f));
+        self.scheduler.task_hooks.before_poll = Some(Arc::new(f));
         self
     }
 
@@ -145,7 +145,7 @@ impl Builder {
     where
         F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
     {
-        self.task_hooks.after_poll = Some(Arc::new(f));
+        self.scheduler.task_hooks.after_poll = Some(Arc::new(f));
         self
     }
 

@@ -42,7 +42,7 @@ impl Builder {
     /// runtime.block_on(std::future::pending::<()>());
     /// ```
     pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
-        self.unhandled_panic = behavior;
+        self.scheduler.unhandled_panic = behavior;
         self
     }
 }

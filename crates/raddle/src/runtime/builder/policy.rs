@@ -27,13 +27,13 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn scheduler(&mut self, policy: Policy) -> &mut Self {
-        self.policy = policy;
+        self.scheduler.policy = policy;
         self
     }
     /// One for each worker of a sharded runtime, else one for all.
     #[track_caller]
     pub(super) fn drivers(&self, workers: usize) -> io::Result<Vec<Driver>> {
-        let count = match self.policy {
+        let count = match self.scheduler.policy {
             Policy::Sharded => workers,
             _ => 1,
         };

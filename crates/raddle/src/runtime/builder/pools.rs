@@ -37,8 +37,8 @@ impl Builder {
         raddle_blocking::Pool::new(raddle_blocking::Config {
             max_threads,
             keep_alive: Some(self.thread_keep_alive),
-            thread_name: Arc::clone(&self.thread_name),
-            stack_size: self.thread_stack_size,
+            thread_name: Arc::clone(&self.scheduler.thread_name),
+            stack_size: self.scheduler.thread_stack_size,
             around_thread: Some(around),
         })
     }

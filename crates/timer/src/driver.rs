@@ -1,0 +1,231 @@
+//! Waiting for timers and for something else at once.
+
+use std::fmt;
+use std::time::Duration;
+
+use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_std::sync::{Arc, Condvar, Mutex, Rank};
+
+use crate::handle::Handle;
+use crate::timers::Timers;
+
+/// What makes the present or next wait of a thread return, from any thread.
+pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
+
+/// Where the owner of timers waits.
+pub trait Wait {
+    /// Waits until it is unparked or something is ready, at most `timeout` (none: for ever), and
+    /// says how many tasks were woken: at most `limit`. May return without a reason.
+    fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize;
+
+    /// What makes the present or next `wait` return, from any thread.
+    fn unparker(&self) -> UnparkFn;
+}
+
+/// Timers and the place where their owner waits, which a [`park`](Self::park) waits for together.
+///
+/// If the clock can be [paused](Handle::pause), a park that would wait for a timer moves a paused
+/// clock on to the earliest deadline in place of that, when there is nothing else to do.
+///
+/// ```
+/// use std::pin::pin;
+/// use std::task::{Context, Waker};
+/// use std::time::Duration;
+/// use raddle_timer::driver::{Driver, Token};
+///
+/// let mut driver = Driver::new(Token::default(), 1, true);
+/// let timers = driver.handles().next().unwrap();
+/// let _entered = timers.enter();
+/// timers.pause();
+/// let mut sleep = pin!(raddle_timer::sleep(Duration::from_secs(3600)));
+/// let mut cx = Context::from_waker(Waker::noop());
+/// assert!(sleep.as_mut().poll(&mut cx).is_pending());
+/// driver.park(None, usize::MAX);
+/// assert!(sleep.as_mut().poll(&mut cx).is_ready());
+/// ```
+pub struct Driver<W> {
+    place: W,
+    timers: Option<Timers>,
+    /// There if the clock can be paused.
+    unparked: Option<Arc<Unparked>>,
+}
+
+/// Set when the driver is unparked, which is a reason not to move a paused clock
+/// on; cleared by the driver when it has heeded that.
+#[derive(Default)]
+struct Unparked(AtomicBool);
+
+impl<W: Wait> Driver<W> {
+    /// Makes a driver that waits at `place`, with timers in `shards` shards, or without timers if
+    /// that is zero. The clock may be paused if `is_pausable` is true.
+    pub fn new(place: W, shards: usize, is_pausable: bool) -> Self {
+        let mut driver = Self {
+            place,
+            timers: None,
+            unparked: is_pausable.then(Arc::default),
+        };
+        if shards > 0 {
+            driver.timers = Some(Timers::sharded(shards, driver.unparker()));
+        }
+        driver
+    }
+
+    /// Where the driver waits.
+    pub fn place(&self) -> &W {
+        &self.place
+    }
+
+    /// A handle of each shard of the timers.
+    pub fn handles(&self) -> impl Iterator<Item = Handle> {
+        self.timers.iter().flat_map(Timers::handles)
+    }
+
+    /// What makes the present or next [`park`](Self::park) return, from any thread.
+    pub fn unparker(&self) -> UnparkFn {
+        let place = self.place.unparker();
+        match self.unparked.clone() {
+            None => place,
+            Some(unparked) => std::sync::Arc::new(move || {
+                unparked.set();
+                place();
+            }),
+        }
+    }
+
+    /// Waits until it is unparked, a timer is due, or something is ready at the place, at most
+    /// `timeout` (none: for ever; zero: only looks). Wakes what is ready: at most `limit` tasks
+    /// of the place, and all timers that are due.
+    pub fn park(&mut self, timeout: Option<Duration>, limit: usize) {
+        let waits = timeout != Some(Duration::ZERO);
+        if waits && self.may_auto_advance() && self.auto_advance(limit) {
+            return;
+        }
+        let timeout = self.until_deadline(timeout);
+        self.place.wait(timeout, limit);
+        if let Some(timers) = &mut self.timers {
+            timers.fire_due();
+        }
+    }
+
+    /// Ends every timer that has not fired, as [`Timers::shutdown`], after `end` has ended what
+    /// waits at the place.
+    pub fn shutdown(&mut self, end: impl FnOnce(&mut W)) {
+        end(&mut self.place);
+        if let Some(timers) = &mut self.timers {
+            timers.shutdown();
+        }
+    }
+
+    /// Whether time may be made to pass in place of waiting.
+    fn may_auto_advance(&self) -> bool {
+        let timers = self.timers.as_ref();
+        self.unparked.is_some() && timers.is_some_and(Timers::may_auto_advance)
+    }
+
+    /// Has time pass until something is ready, and says whether anything is: not
+    /// if no timer is set.
+    fn auto_advance(&mut self, limit: usize) -> bool {
+        // What is ready already comes before what will be. Work that held the
+        // clock has unparked before it let go, so the flag is looked at last.
+        if self.place.wait(Some(Duration::ZERO), limit) > 0 {
+            return true;
+        }
+        if let Some(unparked) = &self.unparked
+            && unparked.take()
+        {
+            return true;
+        }
+        let timers = self.timers.as_mut();
+        timers.is_some_and(|timers| timers.auto_advance() > 0)
+    }
+
+    /// `timeout`, cut short by the next timer.
+    fn until_deadline(&self, timeout: Option<Duration>) -> Option<Duration> {
+        let Some(timers) = &self.timers else {
+            return timeout;
+        };
+        if timeout == Some(Duration::ZERO) {
+            return timeout;
+        }
+        let Some(deadline) = timers.next_deadline() else {
+            return timeout;
+        };
+        let left = deadline.saturating_duration_since(timers.now());
+        if !left.is_zero() && self.unparked.is_some() && timers.handle().is_paused() {
+            // Whoever lets time pass unparks.
+            return timeout;
+        }
+        let left = whole_milliseconds(left);
+        Some(timeout.map_or(left, |timeout| timeout.min(left)))
+    }
+}
+
+/// Rounded up: selectors count in milliseconds, and to wake up early would
+/// be to park again at once.
+fn whole_milliseconds(duration: Duration) -> Duration {
+    let millis = duration.as_nanos().div_ceil(1_000_000);
+    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+}
+
+impl<W> fmt::Debug for Driver<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver")
+            .field("timers", &self.timers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Unparked {
+    fn set(&self) {
+        // ORDERING: pairs with `take`: the worker sees why it was unparked.
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn take(&self) -> bool {
+        // ORDERING: pairs with `set`.
+        self.0.swap(false, Ordering::Acquire)
+    }
+}
+
+/// A place where nothing gets ready, to wait for timers and an unpark alone.
+#[derive(Debug, Default)]
+pub struct Token(Arc<State>);
+
+/// A flag that can be waited for, and stays set until it has been.
+#[derive(Debug)]
+struct State {
+    set: Mutex<bool>,
+    condvar: Condvar,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            set: Mutex::ranked(Rank::leaf("token of the driver"), false),
+            condvar: Condvar::new(),
+        }
+    }
+}
+
+impl Wait for Token {
+    fn wait(&mut self, timeout: Option<Duration>, _limit: usize) -> usize {
+        let state = &*self.0;
+        let mut set = state.set.lock();
+        if !*set {
+            set = match timeout {
+                None => state.condvar.wait(set),
+                Some(timeout) => state.condvar.wait_timeout(set, timeout).0,
+            };
+        }
+        *set = false;
+        0
+    }
+
+    fn unparker(&self) -> UnparkFn {
+        let state = Arc::clone(&self.0);
+        std::sync::Arc::new(move || {
+            *state.set.lock() = true;
+            state.condvar.notify_one();
+        })
+    }
+}
