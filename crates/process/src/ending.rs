@@ -86,14 +86,14 @@ mod pidfd {
     use mio::event::Source;
     use mio::unix::SourceFd;
     use mio::{Interest, Registry, Token};
+    use raddle_reactor::{Evented, Handle};
 
     use crate::sys;
-    use crate::watched::Watched;
 
     /// A descriptor that is readable when its process has ended.
     #[derive(Debug)]
     pub(crate) struct PidFd {
-        descriptor: Watched<Descriptor>,
+        descriptor: Evented<Descriptor>,
         /// Whether the end has been notified.
         notified: bool,
     }
@@ -108,8 +108,8 @@ mod pidfd {
             let Ok(descriptor) = sys::pidfd_open(child.id()) else {
                 return Ok(None);
             };
-            let descriptor =
-                Watched::new(Descriptor(descriptor), raddle_reactor::Interest::READABLE)?;
+            let readable = raddle_reactor::Interest::READABLE;
+            let descriptor = Evented::new(Descriptor(descriptor), readable, &Handle::current())?;
             Ok(Some(Self {
                 descriptor,
                 notified: false,

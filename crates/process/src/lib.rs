@@ -18,7 +18,6 @@ mod stdio;
 #[cfg(all(feature = "process", target_os = "linux"))]
 #[allow(unsafe_code, reason = "system calls")]
 mod sys;
-mod watched;
 
 #[cfg(feature = "process")]
 pub use self::child::Child;

@@ -8,9 +8,7 @@ use std::task::{Context, Poll};
 
 use mio::unix::pipe::{Receiver, Sender};
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
-use raddle_reactor::Interest;
-
-use crate::watched::Watched;
+use raddle_reactor::{Evented, Handle, Interest};
 
 /// The pipe to a child's standard input. Dropping it closes it: the child reads
 /// the end.
@@ -34,7 +32,7 @@ use crate::watched::Watched;
 /// # }) }
 /// ```
 #[derive(Debug)]
-pub struct ChildStdin(Watched<Sender>);
+pub struct ChildStdin(Evented<Sender>);
 
 /// The pipe from a child's standard output.
 ///
@@ -55,7 +53,7 @@ pub struct ChildStdin(Watched<Sender>);
 /// # }) }
 /// ```
 #[derive(Debug)]
-pub struct ChildStdout(Watched<Receiver>);
+pub struct ChildStdout(Evented<Receiver>);
 
 /// The pipe from a child's standard error.
 ///
@@ -78,7 +76,7 @@ pub struct ChildStdout(Watched<Receiver>);
 /// # }) }
 /// ```
 #[derive(Debug)]
-pub struct ChildStderr(Watched<Receiver>);
+pub struct ChildStderr(Evented<Receiver>);
 
 impl ChildStdin {
     /// Takes a pipe over from std.
@@ -112,7 +110,7 @@ impl ChildStdin {
     pub fn from_std(std: std::process::ChildStdin) -> io::Result<Self> {
         let pipe = Sender::from(std);
         pipe.set_nonblocking(true)?;
-        Watched::new(pipe, Interest::WRITABLE).map(Self)
+        Evented::new(pipe, Interest::WRITABLE, &Handle::current()).map(Self)
     }
 
     /// Gives the descriptor back, in blocking mode.
@@ -177,7 +175,7 @@ impl AsyncWrite for ChildStdin {
 
 /// Reads into the unfilled part of `buf`.
 fn poll_read(
-    pipe: &Watched<Receiver>,
+    pipe: &Evented<Receiver>,
     cx: &mut Context<'_>,
     buf: &mut ReadBuf<'_>,
 ) -> Poll<io::Result<()>> {
@@ -223,7 +221,7 @@ macro_rules! output {
             pub fn from_std(std: $std) -> io::Result<Self> {
                 let pipe = Receiver::from(std);
                 pipe.set_nonblocking(true)?;
-                Watched::new(pipe, Interest::READABLE).map(Self)
+                Evented::new(pipe, Interest::READABLE, &Handle::current()).map(Self)
             }
 
             /// Gives the descriptor back, in blocking mode.
@@ -277,13 +275,13 @@ macro_rules! descriptor {
     ($name:ident) => {
         impl AsFd for $name {
             fn as_fd(&self) -> BorrowedFd<'_> {
-                self.0.get().as_fd()
+                self.0.as_fd()
             }
         }
 
         impl AsRawFd for $name {
             fn as_raw_fd(&self) -> RawFd {
-                self.0.get().as_raw_fd()
+                self.0.as_raw_fd()
             }
         }
 

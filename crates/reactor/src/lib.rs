@@ -57,6 +57,7 @@
 
 mod context;
 mod error;
+mod evented;
 mod handle;
 mod interest;
 mod metrics;
@@ -69,6 +70,7 @@ mod table;
 mod waiters;
 
 pub use error::is_shut_down;
+pub use evented::{Evented, budgeted, poll_budgeted};
 pub use handle::Handle;
 pub use interest::Interest;
 pub use metrics::Metrics;

@@ -40,7 +40,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "raddle-reactor",
-        may_use: &["raddle-std"],
+        may_use: &["raddle-std", "raddle-coop"],
     },
     Layer {
         package: "raddle-timer",

@@ -13,12 +13,11 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::task::{Context, Poll, ready};
 
 use mio::unix::SourceFd;
-use raddle_reactor::{Handle, Interest, Registration};
+use raddle_reactor::{Handle, Interest, Registration, budgeted, poll_budgeted};
 
 pub use self::error::{AsyncFdRegisterError, AsyncFdTryNewError, TryIoError};
 pub use self::guard::AsyncFdReadyGuard;
 pub use self::guard_mut::AsyncFdReadyMutGuard;
-use crate::evented::{budgeted, poll_budgeted};
 
 /// A descriptor that is registered with the reactor, for which there is no type here: a timer, an
 /// inotify instance or a library's socket.

@@ -6,9 +6,9 @@ use std::task::{Context, Poll, ready};
 use bytes::BufMut;
 use mio::event::Source;
 use raddle_io::ReadBuf;
-use raddle_reactor::{Interest, ReadyEvent};
+use raddle_reactor::{Evented, Interest, ReadyEvent, poll_budgeted};
 
-use super::{Evented, poll_budgeted, would_block};
+use super::would_block;
 use crate::sys::{Receive, Received, fill};
 
 /// Whether moving fewer bytes than asked for proves a stream drained or full,
@@ -25,19 +25,24 @@ const MOST_SLICES: usize = 1024;
 /// that takes slices costs some 200 ns more, on a socket.
 const FEW_BYTES: usize = 1024;
 
-impl<E: Source> Evented<E> {
+impl<E: Source> ByteStream<E> for Evented<E> {
+    fn evented(&self) -> &Evented<E> {
+        self
+    }
+}
+
+/// A stream of bytes that the reactor watches.
+pub(crate) trait ByteStream<E: Source> {
+    fn evented(&self) -> &Evented<E>;
+
     /// Reads into the unfilled part of `buf`.
-    pub(crate) fn poll_read(
-        &self,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>>
+    fn poll_read(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>>
     where
         E: Receive,
     {
         poll_budgeted(cx, |cx| {
             loop {
-                let event = ready!(self.registration.poll_read_ready(cx))?;
+                let event = ready!(self.evented().registration().poll_read_ready(cx))?;
                 let result = self.receive_after(event, buf);
                 if !would_block(&result) {
                     return Poll::Ready(result);
@@ -47,7 +52,7 @@ impl<E: Source> Evented<E> {
     }
 
     /// Reads without waiting, and says how much.
-    pub(crate) fn try_read(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize>
+    fn try_read(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize>
     where
         E: Receive,
     {
@@ -58,22 +63,23 @@ impl<E: Source> Evented<E> {
     }
 
     /// As [`try_read`](Self::try_read), to where `buf` grows.
-    pub(crate) fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize>
+    fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize>
     where
         E: Receive,
     {
         fill(buf, |buf| self.try_read(buf))
     }
 
-    pub(crate) fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize>
+    fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize>
     where
         for<'a> &'a E: Read,
     {
-        self.try_io(Interest::READABLE, |mut stream| stream.read_vectored(bufs))
+        self.evented()
+            .try_io(Interest::READABLE, |mut stream| stream.read_vectored(bufs))
     }
 
     /// Writes `buf`.
-    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>
+    fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>
     where
         for<'a> &'a E: Write,
     {
@@ -81,7 +87,7 @@ impl<E: Source> Evented<E> {
     }
 
     /// Writes `bufs`, or the first of them if they are very many, in one go.
-    pub(crate) fn poll_write_vectored(
+    fn poll_write_vectored(
         &self,
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
@@ -96,19 +102,20 @@ impl<E: Source> Evented<E> {
     /// Writes without waiting. One that is short leaves the stream writable: the
     /// next one finds that it would block, as a program that writes until then
     /// expects.
-    pub(crate) fn try_write(&self, buf: &[u8]) -> io::Result<usize>
+    fn try_write(&self, buf: &[u8]) -> io::Result<usize>
     where
         for<'a> &'a E: Write,
     {
-        self.try_io(Interest::WRITABLE, |mut stream| stream.write(buf))
+        self.evented()
+            .try_io(Interest::WRITABLE, |mut stream| stream.write(buf))
     }
 
-    pub(crate) fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize>
+    fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize>
     where
         for<'a> &'a E: Write,
     {
         let (bufs, asked) = writable_part(bufs);
-        self.try_io(Interest::WRITABLE, |stream| {
+        self.evented().try_io(Interest::WRITABLE, |stream| {
             write_slices(stream, bufs, asked)
         })
     }
@@ -121,7 +128,7 @@ impl<E: Source> Evented<E> {
     ) -> Poll<io::Result<usize>> {
         poll_budgeted(cx, |cx| {
             loop {
-                let event = ready!(self.registration.poll_write_ready(cx))?;
+                let event = ready!(self.evented().registration().poll_write_ready(cx))?;
                 let result = self.send_after(event, asked, &mut send);
                 if !would_block(&result) {
                     return Poll::Ready(result);
@@ -131,7 +138,7 @@ impl<E: Source> Evented<E> {
     }
 
     fn ready_now(&self, interest: Interest) -> io::Result<ReadyEvent> {
-        let event = self.registration.try_ready(interest)?;
+        let event = self.evented().registration().try_ready(interest)?;
         event.ok_or_else(|| io::ErrorKind::WouldBlock.into())
     }
 
@@ -141,7 +148,7 @@ impl<E: Source> Evented<E> {
         E: Receive,
     {
         let asked = buf.remaining();
-        let result = self.receive(buf);
+        let result = self.evented().receive(buf);
         self.clear_blocked(event, &result);
         let Received { bytes, tells_dry } = result?;
         if tells_dry {
@@ -157,7 +164,7 @@ impl<E: Source> Evented<E> {
         asked: usize,
         send: impl FnOnce(&E) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        let result = send(self);
+        let result = send(self.evented());
         self.clear_blocked(event, &result);
         let sent = result?;
         self.clear_short(event, sent, asked);
@@ -167,14 +174,14 @@ impl<E: Source> Evented<E> {
     fn clear_blocked<R>(&self, event: ReadyEvent, result: &io::Result<R>) {
         if would_block(result) {
             // If newer readiness stays, the next look finds it.
-            let _ = self.registration.clear_readiness(event);
+            let _ = self.evented().registration().clear_readiness(event);
         }
     }
 
     /// None at all says something else than drained or full: the end.
     fn clear_short(&self, event: ReadyEvent, moved: usize, asked: usize) {
         if SHORT_IS_DRY && 0 < moved && moved < asked.min(MOST_BYTES) {
-            let _ = self.registration.clear_drained(event);
+            let _ = self.evented().registration().clear_drained(event);
         }
     }
 }

@@ -11,9 +11,8 @@ use std::io;
 use std::ops::Deref;
 
 use mio::event::Source;
+use raddle_reactor::Evented;
 use raddle_std::sync::Arc;
-
-use crate::evented::Evented;
 
 pub use reading::Reading;
 pub use writing::Writing;

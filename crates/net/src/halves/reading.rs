@@ -10,6 +10,7 @@ use raddle_io::{AsyncRead, ReadBuf};
 use raddle_reactor::{Interest, Ready};
 
 use super::Stream;
+use crate::evented::ByteStream;
 use crate::sys::Receive;
 
 /// The reading half of a stream, which `P` refers to. It comes from `split` or

@@ -9,6 +9,7 @@ use raddle_io::AsyncWrite;
 use raddle_reactor::{Interest, Ready};
 
 use super::{End, Ending, Stream};
+use crate::evented::ByteStream;
 
 /// The writing half of a stream, which `P` refers to. It comes from `split` or
 /// `into_split`; modules name it `WriteHalf` and `OwnedWriteHalf`.

@@ -8,13 +8,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use raddle_reactor::{Handle, Interest};
+use raddle_reactor::{Evented, Handle, Interest};
 
 use super::TcpStream;
 use crate::ToSocketAddrs;
 use crate::accepting::accept_retrying;
 use crate::addr::resolve;
-use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::evented::{self, debug_assert_nonblocking};
 
 /// A TCP socket that listens for connections.
 ///
@@ -91,7 +91,7 @@ impl TcpListener {
     #[track_caller]
     pub(super) fn new(listener: mio::net::TcpListener) -> io::Result<TcpListener> {
         Ok(TcpListener {
-            io: Evented::new(listener, &Handle::current())?,
+            io: evented::watch(listener, &Handle::current())?,
         })
     }
 

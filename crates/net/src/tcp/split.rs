@@ -9,7 +9,8 @@ use raddle_io::ReadBuf;
 use raddle_std::sync::Arc;
 
 use super::TcpStream;
-use crate::evented::Evented;
+use raddle_reactor::Evented;
+
 use crate::halves::{self, Ending, NOT_OF_ONE, Reading, Stream, Writing};
 
 /// The reading half of a borrowed stream; see [`TcpStream::split`].

@@ -10,12 +10,12 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
-use raddle_reactor::{Handle, Interest, Ready};
+use raddle_reactor::{Evented, Handle, Interest, Ready};
 
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
-use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::evented::{self, ByteStream, debug_assert_nonblocking};
 use crate::halves::{self, Stream};
 use crate::sys;
 
@@ -121,7 +121,7 @@ impl TcpStream {
     #[track_caller]
     fn new(stream: mio::net::TcpStream) -> io::Result<TcpStream> {
         Ok(TcpStream {
-            io: Evented::new(stream, &Handle::current())?,
+            io: evented::watch(stream, &Handle::current())?,
         })
     }
 
@@ -129,7 +129,7 @@ impl TcpStream {
     /// connects is likely to have sent something by now.
     pub(super) fn accepted(stream: mio::net::TcpStream, handle: &Handle) -> io::Result<TcpStream> {
         Ok(TcpStream {
-            io: Evented::new(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),
+            io: evented::watch(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),
         })
     }
 

@@ -5,11 +5,11 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll};
 
-use raddle_reactor::{Handle, Interest, Ready};
+use raddle_reactor::{Evented, Handle, Interest, Ready};
 
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
-use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::evented::{self, debug_assert_nonblocking};
 
 /// A UDP socket.
 ///
@@ -97,7 +97,7 @@ impl UdpSocket {
     #[track_caller]
     fn new(socket: mio::net::UdpSocket) -> io::Result<UdpSocket> {
         Ok(UdpSocket {
-            io: Evented::new(socket, &Handle::current())?,
+            io: evented::watch(socket, &Handle::current())?,
         })
     }
 

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use raddle_reactor::{Handle, Interest};
+use raddle_reactor::{Evented, Handle, Interest};
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
 use crate::accepting::accept_retrying;
-use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::evented::{self, debug_assert_nonblocking};
 
 /// A Unix socket that listens for connections.
 ///
@@ -104,14 +104,14 @@ impl UnixListener {
         let handle = Handle::current();
         let listener = mio::net::UnixListener::bind_addr(&socket_addr.0)?;
         Ok(UnixListener {
-            io: Evented::new(listener, &handle)?,
+            io: evented::watch(listener, &handle)?,
         })
     }
 
     #[track_caller]
     pub(super) fn new(listener: mio::net::UnixListener) -> io::Result<UnixListener> {
         Ok(UnixListener {
-            io: Evented::new(listener, &Handle::current())?,
+            io: evented::watch(listener, &Handle::current())?,
         })
     }
 

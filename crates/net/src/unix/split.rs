@@ -7,7 +7,8 @@ use std::net::Shutdown;
 use raddle_std::sync::Arc;
 
 use super::{SocketAddr, UnixStream};
-use crate::evented::Evented;
+use raddle_reactor::Evented;
+
 use crate::halves::{self, Ending, NOT_OF_ONE, Reading, Stream, Writing};
 
 /// The reading half of a borrowed stream; see [`UnixStream::split`].

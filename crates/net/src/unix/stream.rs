@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
-use raddle_reactor::{Handle, Interest, Ready};
+use raddle_reactor::{Evented, Handle, Interest, Ready};
 
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use super::{SocketAddr, UCred};
-use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::evented::{self, ByteStream, debug_assert_nonblocking};
 use crate::halves::{self, Stream};
 use crate::sys::peer_credentials;
 
@@ -80,7 +80,7 @@ impl UnixStream {
         let (one, other) = mio::net::UnixStream::pair()?;
         let handle = Handle::current();
         let new = |stream: mio::net::UnixStream| {
-            let io = Evented::new(stream, &handle)?.assuming(Ready::WRITABLE);
+            let io = evented::watch(stream, &handle)?.assuming(Ready::WRITABLE);
             io::Result::Ok(UnixStream { io })
         };
         Ok((new(one)?, new(other)?))
@@ -89,7 +89,7 @@ impl UnixStream {
     #[track_caller]
     pub(super) fn new(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
         Ok(UnixStream {
-            io: Evented::new(stream, &Handle::current())?,
+            io: evented::watch(stream, &Handle::current())?,
         })
     }
 
@@ -100,7 +100,7 @@ impl UnixStream {
         handle: &Handle,
     ) -> io::Result<UnixStream> {
         Ok(UnixStream {
-            io: Evented::new(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),
+            io: evented::watch(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),
         })
     }
 

@@ -12,12 +12,11 @@ use std::sync::{Arc, LazyLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use mio::net::UnixStream;
-use raddle_reactor::{Handle, Interest, WakerBatch};
+use raddle_reactor::{Evented, Handle, Interest, WakerBatch};
 use raddle_std::sync::atomic::{AtomicBool, Ordering};
 use raddle_std::sync::{Mutex, Rank};
 
 use super::pipe::Pipe;
-use crate::watched::Watched;
 
 /// What the process knows of signals, from its first listener on.
 struct Delivery {
@@ -73,7 +72,7 @@ impl Delivery {
     fn receiver_of(&self, reactor: &Handle) -> Option<Arc<Receiver>> {
         let mut receivers = self.receivers.iter();
         receivers
-            .find(|receiver| receiver.pipe.reactor().is_same_reactor(reactor))
+            .find(|receiver| receiver.pipe.handle().is_same_reactor(reactor))
             .cloned()
     }
 
@@ -125,7 +124,7 @@ fn deliver() {
 /// The self-pipe as one reactor reads it. It lives as long as the reactor, so that a
 /// signal that comes while there is no listener is not kept for the next one.
 struct Receiver {
-    pipe: Watched<UnixStream>,
+    pipe: Evented<UnixStream>,
     /// Whether the reactor has shut down.
     closed: AtomicBool,
 }
@@ -145,7 +144,7 @@ impl Receiver {
         };
         // Not under the lock: the reactor has its own.
         let receiver = Arc::new(Self {
-            pipe: Watched::new(UnixStream::from_std(pipe), Interest::READABLE)?,
+            pipe: Evented::new(UnixStream::from_std(pipe), Interest::READABLE, &reactor)?,
             closed: AtomicBool::new(false),
         });
         {

@@ -7,9 +7,9 @@ use std::os::unix::net;
 use std::path::Path;
 use std::task::{Context, Poll};
 
-use raddle_reactor::{Handle, Interest, Ready};
+use raddle_reactor::{Evented, Handle, Interest, Ready};
 
-use crate::evented::{Evented, debug_assert_nonblocking};
+use crate::evented::{self, debug_assert_nonblocking};
 use crate::unix::SocketAddr;
 use crate::unix::addr::of_path;
 
@@ -82,7 +82,7 @@ impl UnixDatagram {
         let addr = of_path(path.as_ref())?;
         let socket = mio::net::UnixDatagram::bind_addr(&addr)?;
         Ok(UnixDatagram {
-            io: Evented::new(socket, &handle)?,
+            io: evented::watch(socket, &handle)?,
         })
     }
 
@@ -144,7 +144,7 @@ impl UnixDatagram {
         let (one, other) = mio::net::UnixDatagram::pair()?;
         let handle = Handle::current();
         let new = |socket: mio::net::UnixDatagram| {
-            let io = Evented::new(socket, &handle)?.assuming(Ready::WRITABLE);
+            let io = evented::watch(socket, &handle)?.assuming(Ready::WRITABLE);
             io::Result::Ok(UnixDatagram { io })
         };
         Ok((new(one)?, new(other)?))
@@ -153,7 +153,7 @@ impl UnixDatagram {
     #[track_caller]
     fn new(socket: mio::net::UnixDatagram) -> io::Result<UnixDatagram> {
         Ok(UnixDatagram {
-            io: Evented::new(socket, &Handle::current())?,
+            io: evented::watch(socket, &Handle::current())?,
         })
     }
 

@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, ReadBuf};
-use raddle_reactor::{Handle, Interest, Ready};
+use raddle_reactor::{Evented, Handle, Interest, Ready};
 
 use super::{adopt, set_nonblocking};
-use crate::evented::Evented;
+use crate::evented::ByteStream;
 
 /// The end of a pipe that is read; see [`pipe`](super::pipe) and
 /// [`OpenOptions`](super::OpenOptions).
@@ -46,7 +46,7 @@ impl Receiver {
     #[track_caller]
     pub(super) fn new(pipe: mio::unix::pipe::Receiver) -> io::Result<Receiver> {
         Ok(Receiver {
-            io: Evented::with_interest(pipe, Interest::READABLE, &Handle::current())?,
+            io: Evented::new(pipe, Interest::READABLE, &Handle::current())?,
         })
     }
 

@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use raddle_io::AsyncWrite;
-use raddle_reactor::{Handle, Interest, Ready};
+use raddle_reactor::{Evented, Handle, Interest, Ready};
 
 use super::{adopt, set_nonblocking};
-use crate::evented::Evented;
+use crate::evented::ByteStream;
 
 /// The end of a pipe that is written; see [`pipe`](super::pipe) and
 /// [`OpenOptions`](super::OpenOptions).
@@ -43,7 +43,7 @@ impl Sender {
     #[track_caller]
     pub(super) fn new(pipe: mio::unix::pipe::Sender) -> io::Result<Sender> {
         Ok(Sender {
-            io: Evented::with_interest(pipe, Interest::WRITABLE, &Handle::current())?,
+            io: Evented::new(pipe, Interest::WRITABLE, &Handle::current())?,
         })
     }
 
