@@ -86,6 +86,10 @@ impl<E: Source> Evented<E> {
     /// # Errors
     ///
     /// If the reactor has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: nothing is taken of the readiness.
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         let event = budgeted(self.registration.ready(interest)).await?;
         Ok(event.ready())
@@ -142,6 +146,10 @@ impl<E: Source> Evented<E> {
     /// # Errors
     ///
     /// Those of `f`; and if the reactor has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: what `f` has done is in the output of the poll that called it.
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -191,6 +199,10 @@ pub fn poll_budgeted<R>(
 }
 
 /// Polls each time at the cost of one unit, which pending gives back.
+///
+/// # Cancel safety
+///
+/// As `future` itself.
 pub async fn budgeted<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|cx| poll_budgeted(cx, |cx| future.as_mut().poll(cx))).await

@@ -48,9 +48,13 @@ const RE_EXPORTED: &[(&str, &[&str])] = &[
         "raddle-task",
         &[
             "AbortHandle",
+            "AccessError",
             "Id",
             "JoinError",
             "JoinHandle",
+            "LocalEnterGuard",
+            "LocalKey",
+            "TaskLocalFuture",
             "id",
             "try_id",
         ],

@@ -1,0 +1,202 @@
+//! Waiting for timers and something else at once.
+#![cfg(not(raddle_loom))]
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use raddle_timer::driver::{Driver, Token, UnparkFn, Wait};
+use raddle_timer::{Handle, sleep};
+
+/// A place that waits for nothing, and notes what it is asked for.
+#[derive(Default)]
+struct Place {
+    waits: Vec<(Option<Duration>, usize)>,
+    /// How many tasks the next wait says that it has woken.
+    ready: usize,
+    unparks: Arc<AtomicUsize>,
+}
+
+impl Wait for Place {
+    fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize {
+        self.waits.push((timeout, limit));
+        std::mem::take(&mut self.ready)
+    }
+
+    fn unparker(&self) -> UnparkFn {
+        let unparks = Arc::clone(&self.unparks);
+        Arc::new(move || {
+            unparks.fetch_add(1, SeqCst);
+        })
+    }
+}
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn handle<W: Wait>(driver: &Driver<W>) -> Handle {
+    driver.handles().next().unwrap()
+}
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// The waits since the last call.
+fn waits(driver: &mut Driver<Place>) -> Vec<(Option<Duration>, usize)> {
+    let mut waits = Vec::new();
+    driver.shutdown(|place| waits = std::mem::take(&mut place.waits));
+    waits
+}
+
+#[test]
+fn without_timers_the_place_waits_as_long_as_it_is_told() {
+    let mut driver = Driver::new(Place::default(), 0, true);
+    assert_eq!(driver.handles().count(), 0);
+    driver.park(None, 7);
+    driver.park(Some(ms(3)), 8);
+    driver.park(Some(Duration::ZERO), 9);
+    let expected = [(None, 7), (Some(ms(3)), 8), (Some(Duration::ZERO), 9)];
+    assert_eq!(waits(&mut driver), expected);
+}
+
+#[test]
+fn a_wait_ends_with_the_next_timer_in_whole_milliseconds() {
+    let mut driver = Driver::new(Place::default(), 2, false);
+    assert_eq!(driver.handles().count(), 2);
+    let timers = handle(&driver);
+    let _entered = timers.enter();
+    driver.park(None, 1);
+    let mut late = pin!(sleep(Duration::from_secs(50)));
+    assert!(poll(late.as_mut()).is_pending());
+    driver.park(None, 1);
+    driver.park(Some(ms(5)), 1);
+    driver.park(Some(Duration::ZERO), 1);
+    let waits = waits(&mut driver);
+    assert_eq!(waits[0].0, None);
+    let until_timer = waits[1].0.unwrap();
+    assert!(
+        ms(40_000) < until_timer && until_timer <= ms(50_001),
+        "{until_timer:?}"
+    );
+    assert_eq!(until_timer.subsec_nanos() % 1_000_000, 0);
+    assert_eq!(
+        (waits[2].0, waits[3].0),
+        (Some(ms(5)), Some(Duration::ZERO))
+    );
+}
+
+#[test]
+fn a_park_moves_a_paused_clock_to_the_next_timer() {
+    let mut driver = Driver::new(Place::default(), 1, true);
+    let timers = handle(&driver);
+    let _entered = timers.enter();
+    timers.pause();
+    let start = timers.now();
+    let mut sleep = pin!(sleep(ms(70_000)));
+    assert!(poll(sleep.as_mut()).is_pending());
+    driver.unparker()();
+    // The unpark that is pending comes first, and what is ready.
+    driver.park(None, 1);
+    assert_eq!(timers.now(), start);
+    driver.park(Some(Duration::ZERO), 1);
+    assert_eq!(timers.now(), start);
+    driver.park(None, 4);
+    assert_eq!(timers.now() - start, ms(70_000));
+    assert!(poll(sleep.as_mut()).is_ready());
+    let zero = Some(Duration::ZERO);
+    assert_eq!(waits(&mut driver), [(zero, 1), (zero, 1), (zero, 4)]);
+}
+
+#[test]
+fn what_is_ready_keeps_a_paused_clock_from_moving() {
+    let place = Place {
+        ready: 1,
+        ..Place::default()
+    };
+    let mut driver = Driver::new(place, 1, true);
+    let timers = handle(&driver);
+    let _entered = timers.enter();
+    timers.pause();
+    let start = timers.now();
+    let mut sleep = pin!(sleep(ms(1)));
+    assert!(poll(sleep.as_mut()).is_pending());
+    driver.park(None, 1);
+    assert_eq!(timers.now(), start);
+    // The second of these at the latest, if the timer has unparked the driver.
+    driver.park(None, 1);
+    driver.park(None, 1);
+    assert_eq!(timers.now() - start, ms(1));
+}
+
+#[test]
+fn a_held_clock_does_not_move_and_the_place_waits() {
+    let mut driver = Driver::new(Place::default(), 1, true);
+    let timers = handle(&driver);
+    let _entered = timers.enter();
+    timers.pause();
+    let start = timers.now();
+    let mut sleep = pin!(sleep(ms(1)));
+    assert!(poll(sleep.as_mut()).is_pending());
+    let hold = timers.hold_clock();
+    driver.park(None, 1);
+    // Whoever lets time pass unparks.
+    driver.park(Some(ms(9)), 1);
+    assert_eq!(timers.now(), start);
+    drop(hold);
+    assert_eq!(waits(&mut driver), [(None, 1), (Some(ms(9)), 1)]);
+}
+
+#[test]
+fn the_unparker_unparks_the_place() {
+    for is_pausable in [false, true] {
+        let driver = Driver::new(Place::default(), 1, is_pausable);
+        driver.unparker()();
+        assert_eq!(driver.place().unparks.load(SeqCst), 1);
+    }
+}
+
+#[test]
+fn a_shutdown_ends_the_place_and_then_the_timers() {
+    let mut driver = Driver::new(Place::default(), 1, false);
+    let timers = handle(&driver);
+    let _entered = timers.enter();
+    let mut sleep = Box::pin(sleep(ms(1)));
+    assert!(poll(sleep.as_mut()).is_pending());
+    driver.shutdown(|_| assert!(poll(sleep.as_mut()).is_pending()));
+    let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll(sleep.as_mut())));
+    assert!(polled.is_err(), "the timers have shut down");
+}
+
+#[test]
+fn a_token_waits_for_an_unpark_or_its_time() {
+    let mut token = Token::default();
+    let unpark = token.unparker();
+    // An unpark before the wait ends it, once.
+    unpark();
+    assert_eq!(token.wait(None, 1), 0);
+    let start = Instant::now();
+    token.wait(Some(ms(5)), 1);
+    assert!(start.elapsed() < Duration::from_secs(30));
+    let other = thread::spawn(move || unpark());
+    token.wait(None, 1);
+    other.join().unwrap();
+}
+
+#[test]
+fn a_driver_with_a_token_fires_timers() {
+    let mut driver = Driver::new(Token::default(), 1, false);
+    let timers = handle(&driver);
+    let _entered = timers.enter();
+    let start = Instant::now();
+    let mut sleep = pin!(sleep(ms(20)));
+    while poll(sleep.as_mut()).is_pending() {
+        driver.park(None, 1);
+    }
+    assert!(start.elapsed() >= ms(20));
+}
