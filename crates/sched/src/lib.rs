@@ -10,6 +10,7 @@ mod id;
 mod idle;
 mod in_place;
 mod metrics;
+mod monitor;
 mod panics;
 mod parker;
 mod policy;

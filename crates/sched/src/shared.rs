@@ -14,6 +14,7 @@ use crate::driver::{BoxedDriver, Driver, Unpark};
 use crate::id::Id;
 use crate::idle::IdleSet;
 use crate::metrics::{Counters, Outside};
+use crate::monitor::Monitor;
 use crate::panics::Panics;
 use crate::parker::{Parker, Place};
 use crate::policy::Order;
@@ -35,6 +36,7 @@ pub(crate) struct Shared {
     /// Written under the injection queue's lock.
     pub(crate) outside: CachePadded<Outside>,
     pub(crate) idle: IdleSet,
+    pub(crate) monitor: Monitor,
     pub(crate) remotes: Box<[Remote]>,
     /// Empty while a worker is in the driver.
     pub(crate) driver: Slot<BoxedDriver>,
@@ -113,6 +115,7 @@ impl Shared {
             has_task_hooks: config.task_hooks.are_set(),
             injection: Injection::new(),
             outside: CachePadded::default(),
+            monitor: Monitor::new(config.workers, epoch),
             idle: IdleSet::new(config.workers, config.keeps_watch && config.workers > 1),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),

@@ -12,7 +12,7 @@ mod turns;
 mod watch;
 mod yields;
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, OnceCell};
 use std::future::Future;
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ use raddle_task::{Id as TaskId, JoinHandle, LiveList, Runnable};
 use crate::context;
 use crate::id::Id;
 use crate::metrics::Counters;
+use crate::monitor::Looks;
 use crate::policy::Order;
 use crate::shards::Shards;
 use crate::shared::{Remote, Shared};
@@ -33,7 +34,6 @@ use crate::task::{self, Task};
 use seat::{Seat, Vacancy};
 use slot::STREAK;
 use turns::Turns;
-use watch::Watch;
 use yields::Yields;
 
 /// What a step came to.
@@ -187,8 +187,8 @@ pub(crate) struct Core {
     /// when it is through.
     in_driver: Cell<bool>,
     random: Cell<u32>,
-    /// What this worker saw of the others when it last kept watch.
-    watch: RefCell<Watch>,
+    /// When it looks at the others, as the monitor.
+    looks: Looks,
 }
 
 impl Core {
@@ -218,7 +218,7 @@ impl Core {
             searching: Cell::new(false),
             in_driver: Cell::new(false),
             random: Cell::new(number.wrapping_mul(0x9E37_79B9)),
-            watch: RefCell::new(Watch::new(shared.remotes.len())),
+            looks: Looks::default(),
             scheduler: shared.id,
             shared,
             index,

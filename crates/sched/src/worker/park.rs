@@ -59,7 +59,7 @@ impl Core {
         if !self.mark_parked() {
             return None;
         }
-        self.watch.borrow_mut().begin();
+        self.looks.restart();
         // A worker that comes from running waits in the driver if it is free.
         self.begin_wait(limit, false, !self.leaves_driver_to_another())
     }
@@ -97,13 +97,13 @@ impl Core {
         mut takes_driver: bool,
     ) -> Option<Parked> {
         loop {
-            let lingers = self.watch.borrow().lingers();
+            let lingers = self.looks.lingers();
             let duty = self.shared.idle.duty(self.index, lingers);
             if duty == Duty::Leave {
                 return self.finish_park(left_driver);
             }
             let is_monitor = duty == Duty::Monitor;
-            let interval = is_monitor.then(|| self.watch.borrow().interval());
+            let interval = is_monitor.then(|| self.looks.interval());
             let parked = Parked {
                 driver: takes_driver.then(|| self.take_driver()).flatten(),
                 timeout: [limit, interval].into_iter().flatten().min(),

@@ -1,6 +1,6 @@
 use std::thread;
+use std::time::Duration;
 
-use super::*;
 use crate::config::Config;
 use crate::id::Id;
 use crate::policy::Order;
@@ -28,7 +28,7 @@ fn helps(polls: u64, parks: u64) -> bool {
     let (task, _handle) = task::spawn(&shared, async {});
     let _ = other.push_needs_notify(Task(task));
     assert!(!watcher.keep_watch(), "nothing is known of its polls yet");
-    thread::sleep(FIRST_LOOK);
+    thread::sleep(Duration::from_millis(1));
     other.counters.polls.add(polls);
     other.counters.parks.add(parks);
     let helps = watcher.keep_watch();
