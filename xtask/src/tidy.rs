@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the rules of layout, dependencies and comments, as code.
 
 mod examples;
+mod imports;
 pub(crate) mod layers;
 mod layout;
 mod regressions;
@@ -30,6 +31,7 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<()> {
     for package in packages {
         let files = text::files(root, package)?;
         findings.extend(files.iter().flat_map(source::check));
+        findings.extend(imports::check(&package.name, &files));
         documented.extend(files);
     }
     findings.extend(examples::check(&documented));

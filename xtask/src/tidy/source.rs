@@ -3,9 +3,6 @@
 use super::layers;
 use super::text::File;
 
-/// The lines that a file of a crate must stay below. Tests may be longer.
-const LINES: usize = 900;
-
 /// How far above an atomic operation its `ORDERING:` comment may begin.
 const ORDERING_REACH: usize = 8;
 
@@ -16,7 +13,6 @@ const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"
 /// Applies every rule to one file.
 pub(super) fn check(file: &File) -> Vec<String> {
     let mut findings = Vec::new();
-    findings.extend(length(file));
     findings.extend(unfinished(file));
     findings.extend(loom(file));
     findings.extend(primitives(file));
@@ -30,17 +26,6 @@ pub(super) fn check(file: &File) -> Vec<String> {
 
 fn at(file: &File, line: usize, what: &str) -> String {
     format!("{}:{}: {what}", file.path.display(), line + 1)
-}
-
-fn length(file: &File) -> Option<String> {
-    let count = file.lines.len();
-    (!file.is_apart() && count >= LINES).then(|| {
-        at(
-            file,
-            count - 1,
-            &format!("{count} lines; a file stays below {LINES}"),
-        )
-    })
 }
 
 fn unfinished(file: &File) -> Vec<String> {

@@ -9,21 +9,6 @@ fn queue(text: &str) -> File {
 }
 
 #[test]
-fn a_long_file_is_found() {
-    let long = "//\n".repeat(LINES);
-    assert!(length(&queue(&long)).is_some());
-    assert!(length(&queue(&long[3..])).is_none());
-    assert!(
-        length(&file(
-            "raddle-queue",
-            "crates/queue/src/ring/tests.rs",
-            &long
-        ))
-        .is_none()
-    );
-}
-
-#[test]
 fn leftovers_are_found() {
     let text = "fn f() { todo!() }\nfn g() { unimplemented!() }\nfn h() { dbg!(1); }";
     assert_eq!(unfinished(&queue(text)).len(), 3);
