@@ -157,6 +157,19 @@ impl fmt::Debug for LocalSet {
 ///
 /// A task that is spawned while the guard lives, but after the set was dropped,
 /// is cancelled on the spot.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::LocalEnterGuard;
+///
+/// /// Keeps a `LocalSet` current, for code that calls `spawn_local`.
+/// struct Scope {
+///     _guard: LocalEnterGuard,
+/// }
+/// # fn main() {}
+/// ```
 #[must_use = "the set is current only while the guard lives"]
 pub struct LocalEnterGuard {
     _entered: Entered,

@@ -60,6 +60,22 @@ macro_rules! task_local {
 /// It has a value inside [`scope`](Self::scope) and
 /// [`sync_scope`](Self::sync_scope), and none elsewhere. Scopes may be nested:
 /// the innermost value is seen, and the outer one again after it.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// raddle::task_local! {
+///     static NAME: &'static str;
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// let greeting = NAME.scope("raddle", async { format!("hello, {}", NAME.get()) });
+/// assert_eq!(greeting.await, "hello, raddle");
+/// # });
+/// # }
+/// ```
 pub struct LocalKey<T: 'static> {
     /// The value of whichever scope this thread is in.
     current: &'static thread::LocalKey<RefCell<Option<T>>>,
@@ -79,6 +95,22 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// The future panics when it is polled inside [`with`](Self::with) of the
     /// same variable.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// raddle::task_local! {
+    ///     static NAME: &'static str;
+    /// }
+    ///
+    /// # fn main() {
+    /// # raddle::run(async {
+    /// let greeting = NAME.scope("raddle", async { format!("hello, {}", NAME.get()) });
+    /// assert_eq!(greeting.await, "hello, raddle");
+    /// # });
+    /// # }
+    /// ```
     pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
         TaskLocalFuture {
             key: self,
@@ -93,6 +125,22 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// Inside [`with`](Self::with) of the same variable, and while the thread
     /// ends and its variables are gone; and if `f` panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// raddle::task_local! {
+    ///     static NAME: &'static str;
+    /// }
+    ///
+    /// # fn main() {
+    /// # raddle::run(async {
+    /// let length = NAME.sync_scope("raddle", || NAME.get().len());
+    /// assert_eq!(length, 6);
+    /// # });
+    /// # }
+    /// ```
     #[track_caller]
     pub fn sync_scope<F, R>(&'static self, value: T, f: F) -> R
     where
@@ -109,6 +157,22 @@ impl<T: 'static> LocalKey<T> {
     /// # Panics
     ///
     /// Outside any scope of the variable; and if `f` panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// raddle::task_local! {
+    ///     static NAME: &'static str;
+    /// }
+    ///
+    /// # fn main() {
+    /// # raddle::run(async {
+    /// let length = NAME.scope("raddle", async { NAME.with(|name| name.len()) });
+    /// assert_eq!(length.await, 6);
+    /// # });
+    /// # }
+    /// ```
     #[track_caller]
     pub fn with<F, R>(&'static self, f: F) -> R
     where
@@ -125,6 +189,21 @@ impl<T: 'static> LocalKey<T> {
     /// # Errors
     ///
     /// Outside any scope of the variable.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// raddle::task_local! {
+    ///     static NAME: &'static str;
+    /// }
+    ///
+    /// # fn main() {
+    /// # raddle::run(async {
+    /// assert!(NAME.try_with(|name| name.len()).is_err());
+    /// # });
+    /// # }
+    /// ```
     pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
     where
         F: FnOnce(&T) -> R,
@@ -142,6 +221,21 @@ impl<T: 'static> LocalKey<T> {
     /// # Panics
     ///
     /// Outside any scope of the variable.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// raddle::task_local! {
+    ///     static NAME: &'static str;
+    /// }
+    ///
+    /// # fn main() {
+    /// # raddle::run(async {
+    /// assert_eq!(NAME.scope("raddle", async { NAME.get() }).await, "raddle");
+    /// # });
+    /// # }
+    /// ```
     #[track_caller]
     pub fn get(&'static self) -> T
     where
@@ -155,6 +249,21 @@ impl<T: 'static> LocalKey<T> {
     /// # Errors
     ///
     /// Outside any scope of the variable.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// raddle::task_local! {
+    ///     static NAME: &'static str;
+    /// }
+    ///
+    /// # fn main() {
+    /// # raddle::run(async {
+    /// assert!(NAME.try_get().is_err());
+    /// # });
+    /// # }
+    /// ```
     pub fn try_get(&'static self) -> Result<T, AccessError>
     where
         T: Clone,
@@ -229,6 +338,22 @@ impl ScopeError {
 }
 
 /// A task-local variable was asked for outside any of its scopes.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// raddle::task_local! {
+///     static NAME: &'static str;
+/// }
+///
+/// # fn main() {
+/// # raddle::run(async {
+/// let error = NAME.try_get().unwrap_err();
+/// println!("{error}");
+/// # });
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AccessError(());
 
@@ -248,6 +373,22 @@ impl Error for AccessError {}
 
 pin_project! {
     /// The future of [`LocalKey::scope`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// raddle::task_local! {
+    ///     static NAME: &'static str;
+    /// }
+    ///
+    /// # fn main() {
+    /// # raddle::run(async {
+    /// let greeting = NAME.scope("raddle", async { NAME.get() });
+    /// assert_eq!(greeting.await, "raddle");
+    /// # });
+    /// # }
+    /// ```
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]
     pub struct TaskLocalFuture<T, F>

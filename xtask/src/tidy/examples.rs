@@ -5,7 +5,7 @@
 use super::text::File;
 
 /// How many items lack an example. The number may only fall: write examples, then lower it.
-const MISSING: usize = 44;
+const MISSING: usize = 0;
 
 /// The packages of whose items the facade re-exports all, and those of which it re-exports the
 /// types and functions named here, with their methods.

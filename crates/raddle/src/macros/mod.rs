@@ -6,7 +6,7 @@ mod pin;
 #[cfg(feature = "macros")]
 mod select;
 
-/// For the code that the macros write, and for nobody else.
+/// For the code that the macros write only.
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod support;

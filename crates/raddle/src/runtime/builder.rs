@@ -404,10 +404,9 @@ impl Builder {
         self
     }
 
-    /// Has a worker look at the queue common to all after `polls` polls from
-    /// its own, or fewer while polls take long. The multi-thread runtime then takes
-    /// its share of that queue, up to `polls` tasks; one that keeps tasks in order
-    /// takes one.
+    /// Sets after how many polls of its own tasks a worker takes tasks from the common queue; while
+    /// polls take long, it does so earlier. The multi-thread runtime then takes its share of that
+    /// queue, up to `polls` tasks; one that keeps tasks in order takes one.
     ///
     /// # Panics
     ///
@@ -435,10 +434,9 @@ impl Builder {
         self
     }
 
-    /// Has a worker that is busy look at sockets and timers after `polls`
-    /// polls, or fewer, so that they take about a millisecond at most. On the
-    /// current-thread runtime, as many tasks at most go before the future of
-    /// `block_on`.
+    /// Sets after how many polls a busy worker looks at sockets and timers. While polls take long
+    /// it does so earlier, after about 3 ms. On the current-thread runtime, as many tasks at most
+    /// go before the future of `block_on`.
     ///
     /// # Panics
     ///
@@ -463,10 +461,10 @@ impl Builder {
         self
     }
 
-    /// Has the multi-thread runtime run tasks that a worker spawns or wakes in that
-    /// order, and not the latest first. Two tasks that send each other messages
-    /// then wait for all others of the worker at each message. Other kinds of
-    /// runtimes have this order always.
+    /// Makes the workers of a multi-thread runtime run tasks in the order in which they were
+    /// spawned or woken, not the latest first. Two tasks that send each other messages then wait
+    /// for all other tasks of the worker at each message. Other kinds of runtimes always keep this
+    /// order.
     ///
     /// # Examples
     ///

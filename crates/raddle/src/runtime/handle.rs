@@ -101,8 +101,8 @@ impl Handle {
         }
     }
 
-    /// The handle of the runtime that this thread is in: the one whose task or
-    /// blocking work it runs, or that was [entered](Self::enter) last.
+    /// The handle of the current runtime: the one whose task or blocking work this thread runs, or
+    /// that the thread [entered](Self::enter) last.
     ///
     /// # Errors
     ///

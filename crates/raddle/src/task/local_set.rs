@@ -51,6 +51,20 @@ pub struct LocalSet {
 
 impl LocalSet {
     /// Makes an empty set, which belongs to this thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::LocalSet;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let set = LocalSet::new();
+    /// let task = set.spawn_local(async { 42 });
+    /// assert_eq!(set.run_until(task).await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new() -> Self {
         Self {
             tasks: raddle_task::LocalSet::new(raddle_sched::count_nested_poll),
@@ -62,6 +76,22 @@ impl LocalSet {
     ///
     /// A panic in the task ends that task alone: it is in the
     /// [`JoinError`](crate::task::JoinError) that awaiting the handle gives.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::LocalSet;
+    /// use std::rc::Rc;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let set = LocalSet::new();
+    /// let text = Rc::new("not Send");
+    /// let task = set.spawn_local(async move { text.len() });
+    /// assert_eq!(set.run_until(task).await?, 8);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -77,6 +107,23 @@ impl LocalSet {
     /// # Cancel safety
     ///
     /// As `future` itself. The tasks stay in the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::{LocalSet, spawn_local};
+    /// use std::rc::Rc;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let text = Rc::new("not Send");
+    /// let set = LocalSet::new();
+    /// let length = set.run_until(async {
+    ///     spawn_local(async move { text.len() }).await.unwrap()
+    /// });
+    /// assert_eq!(length.await, 8);
+    /// # }
+    /// ```
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
         self.tasks.run_until(future).await
     }
@@ -88,6 +135,19 @@ impl LocalSet {
     /// # Panics
     ///
     /// In async code, where a thread must not wait; and if the future panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use raddle::task::{LocalSet, spawn_local};
+    ///
+    /// let runtime = Builder::new_current_thread().enable_all().build()?;
+    /// let set = LocalSet::new();
+    /// let output = set.block_on(&runtime, async { spawn_local(async { 42 }).await.unwrap() });
+    /// assert_eq!(output, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         runtime.block_on(self.run_until(future))
@@ -126,12 +186,40 @@ impl LocalSet {
 
     /// The id of the set, which no other set and no runtime of the process has
     /// or will have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::LocalSet;
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// assert_ne!(LocalSet::new().id(), LocalSet::new().id());
+    /// # }
+    /// ```
     pub fn id(&self) -> Id {
         self.id
     }
 
     /// Makes this the set that [`spawn_local`] adds tasks to, until the guard
     /// is dropped. The tasks do not run before the set is polled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::task::{LocalSet, spawn_local};
+    ///
+    /// # #[raddle::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let set = LocalSet::new();
+    /// let task = {
+    ///     let _guard = set.enter();
+    ///     spawn_local(async { 42 })
+    /// };
+    /// assert_eq!(set.run_until(task).await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn enter(&self) -> LocalEnterGuard {
         self.tasks.enter()
     }
@@ -173,6 +261,23 @@ impl fmt::Debug for LocalSet {
 /// # Panics
 ///
 /// Elsewhere.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::task::{LocalSet, spawn_local};
+/// use std::rc::Rc;
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let text = Rc::new("not Send");
+/// let set = LocalSet::new();
+/// let length = set.run_until(async {
+///     spawn_local(async move { text.len() }).await.unwrap()
+/// });
+/// assert_eq!(length.await, 8);
+/// # }
+/// ```
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where

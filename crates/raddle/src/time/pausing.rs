@@ -62,10 +62,9 @@ pub fn resume() {
 /// Moves the paused clock forward by `duration`, wakes what waits for a deadline
 /// that this reaches, and lets other tasks run.
 ///
-/// The clock makes one step. A task that it wakes and that sleeps again counts
-/// from the end of that step: to see each tick of an interval at its time,
-/// advance by less, or await a sleep in place of this. The other tasks need not
-/// all have run when the future is ready; the timers have all fired.
+/// The clock makes one step. A task that it wakes and that sleeps again counts from the end of that
+/// step: to see each tick of an interval at its time, advance by less, or await a sleep instead.
+/// The other tasks need not all have run when the future is ready; the timers have all fired.
 ///
 /// # Cancel safety
 ///

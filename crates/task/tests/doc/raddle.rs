@@ -7,6 +7,7 @@ mod raddle {
         pub use super::executor::task::yield_now;
         pub use raddle_task::*;
     }
+    pub use raddle_task::task_local;
 
     std::thread_local! {
         static DUE: (

@@ -62,10 +62,9 @@ impl Builder {
         self
     }
 
-    /// Calls `f` when a task has ended: it was ready, it panicked, or it was
-    /// aborted. Its future has been dropped; its join handle may be ready
-    /// before `f` is called. What else holds of it stands at
-    /// [`on_task_spawn`](Self::on_task_spawn).
+    /// Calls `f` when a task has ended: it was ready, it panicked, or it was aborted. Its future
+    /// has been dropped; its join handle may be ready before `f` is called.
+    /// [`on_task_spawn`](Self::on_task_spawn) describes what holds for all task hooks.
     ///
     /// # Examples
     ///
@@ -92,9 +91,9 @@ impl Builder {
         self
     }
 
-    /// Calls `f` before each poll of a task, and before a task that was
-    /// aborted is dropped where it would have been polled. What else holds of
-    /// it stands at [`on_task_spawn`](Self::on_task_spawn).
+    /// Calls `f` before each poll of a task, and before a task that was aborted is dropped where it
+    /// would have been polled. [`on_task_spawn`](Self::on_task_spawn) describes what holds for all
+    /// task hooks.
     ///
     /// # Examples
     ///
@@ -149,9 +148,9 @@ impl Builder {
         self
     }
 
-    /// Has each worker time its polls, for
+    /// Makes each worker measure its polls, for
     /// [`RuntimeMetrics::poll_time_histogram_bucket_count`](crate::runtime::RuntimeMetrics::poll_time_histogram_bucket_count).
-    /// That costs two reads of the clock a poll.
+    /// That costs two reads of the clock for each poll.
     ///
     /// # Examples
     ///
