@@ -22,6 +22,12 @@ const DEPENDENCY: &str = "\n[dependencies.mutant-switch]\npath = \"../mutant-swi
 /// The name of the suite of a crate's unit tests.
 const UNIT_TESTS: &str = "unit tests";
 
+/// An overflow that the compiler foresees is an error of the mutant's run.
+const OVERFLOW: &str = "#![allow(arithmetic_overflow, unconditional_panic)]";
+
+/// Before the key of a mutant that does not compile.
+const UNVIABLE: &str = "unviable ";
+
 /// Errors that may be those of the blocks that a switch needs rather than of the
 /// mutant in them: a function that is not constant, and lives of temporaries.
 const OF_SWITCHES: &[&str] = &["E0015", "E0493", "E0597", "E0716"];
@@ -59,12 +65,16 @@ impl<'a> Lab<'a> {
             false => String::new(),
         };
         let keys: BTreeSet<&str> = keys.lines().collect();
-        let is_left_out = |(_, mutant): &&(usize, &Mutant)| {
-            mutant.schema.is_none() || keys.contains(mutant.key().as_str())
+        let left_out = |&(id, mutant): &(usize, &Mutant)| {
+            let key = mutant.key();
+            if keys.contains(format!("{UNVIABLE}{key}").as_str()) {
+                return Some((id, true));
+            }
+            let is_alone = mutant.schema.is_none() || keys.contains(key.as_str());
+            is_alone.then_some((id, false))
         };
-        let left_out = place.mutants.iter().filter(is_left_out);
         let mut lab = Self {
-            left_out: left_out.map(|&(id, _)| (id, false)).collect(),
+            left_out: place.mutants.iter().filter_map(left_out).collect(),
             place,
             kind,
             copy: Copy {
@@ -73,10 +83,12 @@ impl<'a> Lab<'a> {
             suites: Vec::new(),
         };
         lab.put_in()?;
-        let is_left_out = |(id, _): &&(usize, &Mutant)| lab.left_out.contains_key(id);
-        let left_out = place.mutants.iter().filter(is_left_out);
-        let keys: Vec<String> = left_out.map(|(_, mutant)| mutant.key()).collect();
-        fs::write(known, keys.join("\n"))?;
+        let line = |(id, mutant): &(usize, &Mutant)| match lab.left_out.get(id)? {
+            true => Some(format!("{UNVIABLE}{}", mutant.key())),
+            false => Some(mutant.key()),
+        };
+        let lines: Vec<_> = place.mutants.iter().filter_map(line).collect();
+        fs::write(known, lines.join("\n"))?;
         lab.build()?;
         Ok(lab)
     }
@@ -113,7 +125,8 @@ impl<'a> Lab<'a> {
 
     /// Writes the copy, and returns its files that have mutants.
     fn instrument(&self) -> Result<BTreeMap<PathBuf, Instrumented>> {
-        let mut by_file = BTreeMap::<_, Vec<_>>::new();
+        let library = self.place.dir.join("src/lib.rs");
+        let mut by_file = BTreeMap::from([(&library, Vec::new())]);
         for &(id, mutant) in self.place.mutants {
             if !self.left_out.contains_key(&id) {
                 by_file.entry(&mutant.path).or_default().push((id, mutant));
@@ -123,7 +136,9 @@ impl<'a> Lab<'a> {
         let mut files = BTreeMap::new();
         for (path, mutants) in by_file {
             let text = fs::read_to_string(original.join(path))?;
-            files.insert(path.clone(), Instrumented::new(&text, &mutants));
+            let first = if *path == library { OVERFLOW } else { "" };
+            let file = Instrumented::new(&text, first, &mutants);
+            files.insert(path.clone(), file);
         }
         let manifest = self.place.dir.join("Cargo.toml");
         let switch = Path::new("crates/mutant-switch");
@@ -187,18 +202,18 @@ impl<'a> Lab<'a> {
                     .iter()
                     .filter(|(_, schema)| schema.body.contains(&at))
             };
-            let mut blamed: Vec<usize> = match code {
-                "E0381" | "E0382" => in_function()
-                    .filter(|(_, schema)| schema.is_relied_on)
-                    .map(|&(id, _)| id)
-                    .collect(),
-                _ => Vec::new(),
-            };
+            let relied_on = || in_function().filter(|(_, schema)| schema.is_relied_on);
+            let ids = |(id, _): &(usize, _)| *id;
+            let uses = matches!(code, "E0381" | "E0382");
+            let mut blamed: Vec<usize> = relied_on().filter(|_| uses).map(ids).collect();
             if blamed.is_empty() {
-                blamed.extend(smallest.map(|&(id, _)| id));
+                blamed.extend(smallest.map(ids));
             }
             if blamed.is_empty() {
-                blamed.extend(in_function().map(|&(id, _)| id));
+                blamed.extend(relied_on().map(ids));
+            }
+            if blamed.is_empty() {
+                blamed.extend(in_function().map(ids));
             }
             if !blamed.is_empty() {
                 self.left_out

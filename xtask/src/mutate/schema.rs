@@ -87,11 +87,11 @@ pub(super) struct Instrumented {
 }
 
 impl Instrumented {
-    /// Puts mutants into their file: those of `mutants`, each with the number of
-    /// its switch.
-    pub(super) fn new(original: &str, mutants: &[(usize, &Mutant)]) -> Self {
+    /// Puts mutants into their file, behind `first`: those of `mutants`, each with
+    /// the number of its switch.
+    pub(super) fn new(original: &str, first: &str, mutants: &[(usize, &Mutant)]) -> Self {
         // Of two at one place the longer is outside.
-        let mut ends = Vec::new();
+        let mut ends = vec![((0, 0, 0, 0), first.to_owned(), None)];
         for &(id, mutant) in mutants {
             if let Some(schema) = &mutant.schema {
                 let Range { start, end } = schema.range;

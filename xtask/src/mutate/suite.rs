@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result, ensure};
 
 /// The address space that a suite may have, in KiB: a mutant may allocate
 /// without end.
-const ADDRESS_SPACE: u64 = 16 << 20;
+const ADDRESS_SPACE: u64 = 6 << 20;
 
 /// A program of tests or models.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Stage {
             wall: usual.wall * 10 + more(wall),
         };
         match self {
-            Self::Tests => of(5, 5, 60),
+            Self::Tests => of(5, 2, 300),
             Self::Shallow => of(20, 60, 300),
             Self::Full => of(20, 1800, 3600),
         }

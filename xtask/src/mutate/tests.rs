@@ -53,7 +53,7 @@ fn the_files_of_this_workspace_have_mutants() {
     let packages = workspace::packages(&root).unwrap();
     let (files, mutants) = find(&root, &packages, &args("crates/sched/src/idle.rs")).unwrap();
     assert_eq!(files.len(), 1);
-    let removed = |mutant: &&Mutant| mutant.change == "fence removed";
-    assert_eq!(mutants.iter().filter(removed).count(), 3);
+    let removed = |mutant: &Mutant| mutant.change == "fence removed";
+    assert!(mutants.iter().any(removed));
     assert!(find(&root, &packages, &args("no-such-crate")).is_err());
 }

@@ -9,7 +9,7 @@ fn instrumented(text: &str, words: &str) -> (Instrumented, Vec<Mutant>) {
     let mut mutants = logic::of(&file, text).unwrap();
     mutants.retain(|mutant| mutant.change.contains(words));
     let numbered: Vec<_> = (1..).zip(&mutants).collect();
-    (Instrumented::new(text, &numbered), mutants)
+    (Instrumented::new(text, "", &numbered), mutants)
 }
 
 fn with(words: &str, text: &str) -> String {
