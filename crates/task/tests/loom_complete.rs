@@ -244,6 +244,33 @@ fn alternating_join_wakers_against_completion() {
     });
 }
 
+/// The handle is polled once while the task completes: if it returns the output, the waker that it
+/// had brought is dropped by then, and not with the cell, which an abort handle keeps. Complete.
+#[test]
+fn a_poll_that_finds_the_output_leaves_no_waker() {
+    model::check(|| {
+        let Task {
+            tally,
+            first,
+            mut handle,
+            ..
+        } = Task::new(0, Place::Inline);
+        let abort = handle.abort_handle();
+        let (woken, waker) = Woken::new();
+        let completing = thread::spawn(move || run(first));
+        let polled = poll(&mut handle, &waker);
+        drop(waker);
+        if polled.is_ready() {
+            assert_eq!(std::sync::Arc::strong_count(&woken), 1, "a waker is left");
+        }
+        completing.join().unwrap();
+        drop(handle);
+        assert_eq!(std::sync::Arc::strong_count(&woken), 1, "a waker is left");
+        drop(abort);
+        tally.check();
+    });
+}
+
 /// Whoever sees that the task is finished gets the output. Complete.
 #[test]
 fn is_finished_against_completion() {
