@@ -153,3 +153,6 @@ impl Clock {
         }
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

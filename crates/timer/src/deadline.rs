@@ -96,3 +96,6 @@ impl ParkedUntil {
             && tick < self.0.fetch_min(tick, Ordering::Relaxed)
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

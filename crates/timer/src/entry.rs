@@ -174,9 +174,8 @@ impl Entry {
         let state = this.node.state.load();
         if state.is_fired() {
             Poll::Ready(Ok(()))
-        } else if state.is_shut_down() {
-            Poll::Ready(Err(ShutDown))
         } else if !state.is_armed() {
+            // One that was shut down stays out of the wheel: `insert` refuses it.
             this.arm(deadline, cx.waker().clone())
         } else {
             // SAFETY: the caller is the owner (rule 3).
@@ -190,13 +189,13 @@ impl Entry {
         }
     }
 
-    /// Arms an idle entry. Called by the owner; so are the functions below.
+    /// Arms an entry that is idle or shut down. Called by the owner; so are the functions below.
     fn arm(&self, deadline: Instant, waker: Waker) -> Poll<Result<(), ShutDown>> {
         let shard = self.handle.shard();
         let tick = shard.shared.tick_of_deadline(deadline);
-        // SAFETY: the caller is the owner, and the entry is idle.
+        // SAFETY: the caller is the owner, and the entry is not armed.
         unsafe { self.node.set_waker(waker) };
-        // SAFETY: an idle node is not linked; its waker is set.
+        // SAFETY: a node that is not armed is not linked; its waker is set.
         let result = match unsafe { self.insert(&mut shard.core(), tick) } {
             Arm::Armed => return Poll::Pending,
             Arm::ArmedFirst => {
@@ -248,7 +247,7 @@ impl Entry {
         let core = self.handle.shard().core();
         let state = self.node.state.load();
         if !state.is_armed() {
-            drop(core);
+            // The lock is released before `waker`, a parameter, is dropped.
             return Poll::Ready(if state.is_fired() {
                 Ok(())
             } else {
@@ -267,8 +266,8 @@ impl Entry {
         Poll::Pending
     }
 
-    /// Moves the deadline. An armed entry stays armed, with its waker; any other
-    /// becomes idle.
+    /// Moves the deadline. An armed entry stays armed, with its waker, if the
+    /// new deadline is to come; any other becomes idle.
     pub(crate) fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.into_ref().get_ref();
         let tick = this.handle.shard().shared.tick_of_deadline(deadline);
@@ -282,7 +281,8 @@ impl Entry {
         let shard = self.handle.shard();
         let mut core = shard.core();
         if !node.state.load().is_armed() {
-            node.state.transition_to_idle();
+            // It has fired meanwhile, at a later tick than the new one, which has therefore
+            // passed too; or the timers have shut down, as a poll finds in either phase.
             return;
         }
         // SAFETY: the caller is the owner and holds the lock, and the entry is
@@ -310,6 +310,8 @@ impl Entry {
         unsafe { node.copy_waker().into_waker() }.wake();
     }
 
+    /// Takes an entry that is being dropped out of the wheel.
+    ///
     /// Out of line, so that dropping a timer that was never armed is one load.
     #[inline(never)]
     fn cancel(&self) {
@@ -323,9 +325,9 @@ impl Entry {
         if unsafe { core.wheel.remove(NonNull::from(&self.node)) } == Left::Empty {
             shard.note_removal(&core);
         }
-        self.node.state.transition_to_idle();
         drop(core);
-        // SAFETY: as in `reset_sooner`.
+        // SAFETY: the entry is not linked any more, so that its firer will not take the waker, and
+        // this is its drop, so that the owner will not either (rule 3).
         drop(unsafe { self.node.copy_waker().into_waker() });
     }
 }

@@ -169,3 +169,6 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -236,3 +236,6 @@ pub(crate) fn with_current<R>(f: impl FnOnce(&Handle) -> R) -> Option<R> {
 fn no_timers() -> ! {
     panic!("no timers on this thread; run inside a Raddle runtime built with enable_time")
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -56,9 +56,7 @@ impl Shard {
             let progress = {
                 let mut core = self.core();
                 let progress = core.wheel.fire(now, &mut batch);
-                if progress == Progress::Done {
-                    self.note_removal(&core);
-                }
+                self.note_removal(&core);
                 progress
             };
             fired += batch.len();
@@ -107,3 +105,6 @@ impl fmt::Debug for Shard {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -149,7 +149,7 @@ impl State {
     }
 
     /// Makes the entry idle. Called by the owner, of an entry that is not
-    /// armed or, with the lock held, that it has just unlinked.
+    /// linked.
     pub(crate) fn transition_to_idle(&self) {
         // ORDERING: nobody but the owner looks at an entry that is not linked.
         self.0.store(0, Ordering::Relaxed);

@@ -112,6 +112,9 @@ fn instants_saturate_or_say_so() {
     assert_eq!(later - now, ms(5));
     assert_eq!(now.duration_since(later), Duration::ZERO);
     assert_eq!(now.checked_duration_since(later), None);
+    assert_eq!(later.duration_since(now), ms(5));
+    assert_eq!(later.checked_duration_since(now), Some(ms(5)));
+    assert_eq!(later.checked_sub(ms(5)), Some(now));
     assert_eq!(later.saturating_duration_since(now), ms(5));
     assert_eq!(now.checked_add(Duration::MAX), None);
     assert_eq!(now.checked_sub(Duration::MAX), None);
@@ -180,4 +183,50 @@ fn a_stopped_clock_moves_to_the_earliest_deadline_by_itself() {
     driver.unparks();
     drop(handle.hold_clock());
     assert_eq!(driver.unparks(), 0);
+}
+
+/// The owner calls it in place of parking: it would have nothing else to do, and call again.
+#[test]
+fn a_stopped_clock_moves_on_past_a_deadline_that_was_pushed_back() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let start = Instant::now();
+    let mut sleep = pin!(sleep(ms(10)));
+    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    sleep.as_mut().reset(start + ms(70_000));
+    assert_eq!(driver.timers.auto_advance(), 1);
+    assert!(sleep.is_elapsed());
+    assert_eq!(start.elapsed(), ms(70_000));
+}
+
+#[test]
+fn a_handle_fires_what_is_due_and_says_how_much() {
+    let driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    let mut sleeps: Vec<_> = [1, 1, 2].map(|millis| Box::pin(sleep(ms(millis)))).into();
+    for sleep in &mut sleeps {
+        assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    }
+    assert_eq!(handle.fire_due(), 0);
+    handle.advance(ms(1));
+    assert_eq!(handle.fire_due(), 2);
+    handle.advance(ms(1));
+    assert_eq!(handle.fire_due(), 1);
+    assert!(sleeps.iter().all(|sleep| sleep.is_elapsed()));
+}
+
+/// A timer that goes where other timers are current leaves its handle to none of them.
+#[test]
+fn a_timer_belongs_to_the_timers_that_are_current_where_it_is_made() {
+    let (first, second) = (Driver::paused(), Driver::paused());
+    let _outer = first.handle.enter();
+    let of_first = sleep(ms(1));
+    let _inner = second.handle.enter();
+    drop(of_first);
+    let mut of_second = pin!(sleep(ms(1)));
+    assert!(poll(of_second.as_mut(), Waker::noop()).is_pending());
+    assert!(second.timers.next_deadline().is_some());
+    assert_eq!(first.timers.next_deadline(), None);
 }

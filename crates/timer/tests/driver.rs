@@ -4,9 +4,11 @@
 mod support;
 
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::Waker;
 
-use raddle_timer::{Instant, Sleep, sleep, sleep_until};
+use raddle_std::sync::Mutex;
+use raddle_timer::{Handle, Instant, Sleep, Timers, sleep, sleep_until};
 use support::{Count, Driver, ms, poll};
 
 fn armed(millis: u64) -> Pin<Box<Sleep>> {
@@ -82,6 +84,47 @@ fn a_cancelled_timer_is_not_waited_for() {
     assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(10)));
     drop(first);
     assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(20)));
+}
+
+/// The owner looks again when it wakes up, and then waits for the timer.
+#[test]
+fn a_timer_later_than_a_cancelled_one_unparks_no_owner_that_waits_for_that() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let first = armed(10);
+    assert!(driver.timers.next_deadline().is_some());
+    drop(first);
+    let _second = armed(20);
+    assert_eq!(driver.unparks(), 0);
+    let _third = armed(9);
+    assert_eq!(driver.unparks(), 1);
+}
+
+#[test]
+fn the_unpark_function_may_use_the_timers() {
+    let current = Arc::new(Mutex::new(None::<Handle>));
+    let (unparks, counter) = Count::new();
+    let timers = Timers::new({
+        let current = Arc::clone(&current);
+        Arc::new(move || {
+            counter.wake_by_ref();
+            if let Some(handle) = current.lock().take() {
+                let _entered = handle.enter();
+                drop(armed(1_000));
+            }
+        })
+    });
+    let handle = timers.handle();
+    handle.pause();
+    let _entered = handle.enter();
+    assert_eq!(timers.next_deadline(), None);
+    *current.lock() = Some(handle.clone());
+    let mut sleep = armed(50);
+    assert_eq!(unparks.get(), 1);
+    *current.lock() = Some(handle.clone());
+    sleep.as_mut().reset(Instant::now() + ms(20));
+    assert_eq!(unparks.get(), 2);
+    assert_eq!(timers.next_deadline(), Some(Instant::now() + ms(20)));
 }
 
 /// Nor moves a stopped clock on by itself, when there is no other.

@@ -184,3 +184,21 @@ fn the_first_tick_is_there_at_once_whatever_the_period_is() {
     let mut interval = interval_at(now - ms(1), ms(10));
     assert_eq!(tick(&mut interval, now - ms(1)), Some(0));
 }
+
+/// A tick is missed if it is taken more than 5 ms late.
+#[test]
+fn a_tick_that_is_a_little_late_was_not_missed() {
+    for (late, next) in [(ms(5), 20), (ms(5) + Duration::from_nanos(1), 25)] {
+        let mut driver = Driver::paused();
+        let handle = driver.handle.clone();
+        let _entered = handle.enter();
+        let start = Instant::now();
+        let mut interval = interval_at(start + ms(10), ms(10));
+        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        assert_eq!(tick(&mut interval, start), None);
+        driver.advance(ms(10) + late);
+        assert_eq!(tick(&mut interval, start), Some(10));
+        driver.advance(ms(11));
+        assert_eq!(tick(&mut interval, start), Some(next), "{late:?} late");
+    }
+}

@@ -178,6 +178,32 @@ fn fire_against_reset_to_sooner() {
     });
 }
 
+/// The timer is due by its former deadline: the firer may take it out after the owner has found
+/// that the new one is sooner, and before the owner has the lock.
+#[test]
+fn fire_of_a_due_timer_against_reset_to_sooner() {
+    model::check(|| {
+        let (timers, handle) = paused();
+        let (count, waker) = Count::new();
+        let mut sleep = {
+            let _entered = handle.enter();
+            let mut sleep = Box::pin(sleep(2 * TICK));
+            assert!(poll(sleep.as_mut(), &waker).is_pending());
+            sleep
+        };
+        handle.advance(2 * TICK);
+        let firing = fire(timers);
+        let sooner = sleep.deadline() - TICK;
+        sleep.as_mut().reset(sooner);
+        let (mut timers, _) = firing.join().unwrap();
+        assert_eq!(timers.fire_due(), 0);
+        assert_eq!(count.get(), 1);
+        assert!(poll(sleep.as_mut(), &waker).is_ready());
+        drop((sleep, waker));
+        assert_eq!(StdArc::strong_count(&count), 1);
+    });
+}
+
 #[test]
 fn fire_against_poll_with_another_waker() {
     model::check(|| {

@@ -4,9 +4,10 @@
 mod support;
 
 use std::pin::pin;
-use std::task::{Poll, Waker};
+use std::task::{Poll, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 
+use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_timer::{Instant, Sleep, sleep, sleep_until};
 use support::{Count, Driver, ms, poll};
 
@@ -41,13 +42,28 @@ fn is_never_early_by_a_part_of_a_millisecond() {
     assert_eq!(driver.advance(Duration::from_micros(501)), 1);
 }
 
+#[test]
+fn a_nanosecond_after_a_tick_is_the_next_tick() {
+    let mut driver = Driver::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    for _ in 0..1_000 {
+        let mut sleep = pin!(sleep(ms(1) + Duration::from_nanos(1)));
+        assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+        assert_eq!(driver.advance(ms(1)), 0);
+        assert_eq!(driver.advance(ms(1)), 1);
+    }
+}
+
 /// tokio 3069.
 #[test]
 fn zero_is_ready_at_once() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();
-    let mut sleep = pin!(sleep(Duration::ZERO));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_ready());
+    assert!(poll(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
+    // Also where a tick has begun since the last turn of the owner.
+    driver.handle.advance(Duration::from_micros(1_300));
+    assert!(poll(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
     assert_eq!(driver.timers.next_deadline(), None);
 }
 
@@ -65,7 +81,11 @@ fn the_past_is_ready_after_one_turn_at_the_latest() {
     let mut second = pin!(sleep_until(past));
     assert!(poll(second.as_mut(), Waker::noop()).is_ready());
     let before_the_start = Instant::now() - ms(1_000);
-    assert!(poll(pin!(sleep_until(before_the_start)), Waker::noop()).is_ready());
+    let (count, waker) = Count::new();
+    let mut third = pin!(sleep_until(before_the_start));
+    assert!(poll(third.as_mut(), &waker).is_ready());
+    assert!(third.is_elapsed());
+    assert_eq!(std::sync::Arc::strong_count(&count), 2, "keeps no waker");
 }
 
 #[test]
@@ -157,6 +177,26 @@ fn the_last_waker_is_woken() {
     assert!(poll(sleep.as_mut(), &last_waker).is_pending());
     driver.advance(ms(10));
     assert_eq!((first.get(), last.get()), (0, 1));
+}
+
+/// A clone may cost an allocation, or a reference count that other threads use too.
+#[test]
+fn polling_again_with_the_same_waker_clones_no_waker() {
+    static CLONES: AtomicUsize = AtomicUsize::new(0);
+    fn clone(data: *const ()) -> RawWaker {
+        CLONES.fetch_add(1, Ordering::Relaxed);
+        RawWaker::new(data, &VTABLE)
+    }
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, |_| {}, |_| {}, |_| {});
+    // SAFETY: the functions ignore the pointer and may be called anywhere.
+    let waker = unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) };
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let mut sleep = pin!(sleep(ms(10)));
+    for _ in 0..10 {
+        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        assert_eq!(CLONES.load(Ordering::Relaxed), 1);
+    }
 }
 
 #[test]

@@ -83,6 +83,21 @@ fn a_future_that_uses_up_the_budget_does_not_keep_it_from_elapsing() {
 }
 
 #[test]
+fn takes_part_in_the_budget() {
+    let driver = Driver::paused();
+    let _entered = driver.handle.enter();
+    let elapsed = raddle_coop::budget(|| {
+        (0..1_000)
+            .take_while(|_| {
+                let timeout = pin!(timeout(Duration::ZERO, pending::<()>()));
+                poll(timeout, Waker::noop()).is_ready()
+            })
+            .count()
+    });
+    assert!((1..1_000).contains(&elapsed), "{elapsed} in one budget");
+}
+
+#[test]
 fn the_future_can_be_reached() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();

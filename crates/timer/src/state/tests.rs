@@ -45,3 +45,23 @@ fn a_reset_after_firing_is_idle() {
     assert_eq!(state.transition_to_later(3), Postpone::Done);
     assert_eq!(state.load(), Snapshot(0));
 }
+
+#[test]
+fn each_phase_is_told_from_the_others() {
+    let phases = |state: &State| {
+        let now = state.load();
+        (now.is_armed(), now.is_fired(), now.is_shut_down())
+    };
+    let state = State::idle();
+    assert_eq!(phases(&state), (false, false, false));
+    assert_eq!(format!("{state:?}"), "Idle");
+    state.transition_to_armed(7);
+    assert_eq!(phases(&state), (true, false, false));
+    assert_eq!(format!("{state:?}"), "Armed(7)");
+    state.transition_to_shut_down();
+    assert_eq!(phases(&state), (false, false, true));
+    assert_eq!(format!("{state:?}"), "ShutDown");
+    state.transition_to_fired_by_owner();
+    assert_eq!(phases(&state), (false, true, false));
+    assert_eq!(format!("{state:?}"), "Fired");
+}

@@ -153,6 +153,14 @@ impl Fixture {
         self.check_next();
     }
 
+    /// As before an insertion: moves on to `now` if no timer is in the way.
+    fn skip(&mut self, now: u64) {
+        self.wheel.skip_to(now);
+        assert!(self.wheel.elapsed >= self.now, "never back");
+        self.now = self.wheel.elapsed;
+        self.check_next();
+    }
+
     fn check_next(&self) {
         match (self.wheel.next_tick(), self.expected.first()) {
             (None, None) => {}
@@ -177,6 +185,10 @@ impl Fixture {
             5 => {
                 let step = random.below(tick - self.now + 1) >> random.below(24);
                 self.advance(self.now + step);
+            }
+            6 if random.below(2) == 0 => {
+                let distance = random.distance() >> random.below(24);
+                self.skip((self.now + distance).min(tick));
             }
             6 => {
                 if let Some(next) = self.wheel.next_tick() {
@@ -288,6 +300,82 @@ fn timers_of_one_tick_fire_in_the_order_of_their_insertion() {
         }
     }
     assert_eq!(order, (0..100).collect::<Vec<_>>());
+}
+
+/// Forty timers of the tick at which a slot of level 1 starts are more than a batch, and come
+/// after one of the tick after it: none of them may stay behind in level 1.
+#[test]
+fn a_slot_of_a_higher_level_is_moved_down_whole_before_anything_fires() {
+    for level in 1..LEVELS as u32 {
+        let start = 1 << (DIGIT_BITS * level);
+        let mut fixture = Fixture::new(41);
+        fixture.insert(0, start + 1);
+        for id in 1..41 {
+            fixture.insert(id, start);
+        }
+        fixture.advance(start);
+        assert_eq!(fixture.expected.len(), 1);
+        fixture.advance(start + 1);
+        assert!(fixture.expected.is_empty());
+    }
+}
+
+#[test]
+fn a_cancelled_timer_leaves_the_others_of_its_tick_in_order() {
+    for cancelled in 0..4 {
+        let mut fixture = Fixture::new(4);
+        for id in 0..4 {
+            fixture.insert(id, 100);
+        }
+        fixture.cancel(cancelled);
+        let mut batch = WakerBatch::new();
+        assert_eq!(fixture.wheel.fire(100, &mut batch), Progress::Done);
+        batch.wake_all();
+        let order = std::mem::take(&mut *fixture.fired.lock());
+        let expected: Vec<_> = (0..4).filter(|&id| id != cancelled).collect();
+        assert_eq!(order, expected);
+    }
+}
+
+/// A timer that is set after a quiet time is placed as seen from the present: in level 0 if
+/// it is that near, so that it is moved through no levels.
+#[test]
+fn a_wheel_skips_a_quiet_time() {
+    for later in [None, Some(1 << 20)] {
+        let mut fixture = Fixture::new(2);
+        if let Some(tick) = later {
+            fixture.insert(0, tick);
+        }
+        for now in [5_000, 5_001, 9_999, 70_000] {
+            fixture.skip(now);
+            assert_eq!(fixture.now, now);
+            fixture.insert(1, now + 1);
+            assert_eq!(fixture.wheel.next_tick(), Some(now + 1), "in level 0");
+            fixture.cancel(1);
+        }
+        fixture.skip(60_000);
+        assert_eq!(fixture.now, 70_000, "never back");
+        fixture.advance(1 << 20);
+    }
+}
+
+/// Not even to the start of the slot of the next one.
+#[test]
+fn a_wheel_does_not_skip_a_timer() {
+    for level in 0..LEVELS as u32 {
+        let start: u64 = 5 << (DIGIT_BITS * level);
+        for now in [start, start + 1, start * 8] {
+            let mut fixture = Fixture::new(3);
+            fixture.insert(0, start);
+            fixture.skip(now);
+            assert_eq!(fixture.now, 0);
+            fixture.insert(1, start + 1);
+            fixture.advance(start);
+            assert_eq!(fixture.expected.len(), 1);
+            fixture.advance(start + 1);
+            assert!(fixture.expected.is_empty());
+        }
+    }
 }
 
 #[test]

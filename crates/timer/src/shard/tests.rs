@@ -1,0 +1,41 @@
+use std::pin::pin;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use crate::{Timers, sleep};
+
+/// The driver then waits for no thread that sets timers for later.
+#[test]
+fn a_shard_in_which_nothing_is_due_is_passed_over_without_its_lock() {
+    let timers = Timers::new(std::sync::Arc::new(|| {}));
+    let handle = timers.handle();
+    handle.pause();
+    let _entered = handle.enter();
+    let mut sleep = pin!(sleep(Duration::from_millis(2)));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(sleep.as_mut().poll(&mut cx).is_pending());
+    let shard = handle.shard();
+    let now = shard.shared.present_tick();
+    {
+        let _locked = shard.core();
+        assert_eq!(shard.fire(now + 1), 0);
+    }
+    assert_eq!(shard.fire(now + 2), 1);
+}
+
+#[test]
+fn a_timer_that_is_set_after_a_quiet_time_is_placed_as_seen_from_the_present() {
+    let timers = Timers::new(std::sync::Arc::new(|| {}));
+    let handle = timers.handle();
+    handle.pause();
+    let _entered = handle.enter();
+    handle.advance(Duration::from_millis(5_000));
+    assert_eq!(handle.fire_due(), 0);
+    let mut sleep = pin!(sleep(Duration::from_millis(1)));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(sleep.as_mut().poll(&mut cx).is_pending());
+    let shard = handle.shard();
+    let due = shard.shared.present_tick() + 1;
+    // Not the start of a slot of a higher level, before it.
+    assert_eq!(shard.core().wheel.next_tick(), Some(due));
+}

@@ -1,0 +1,35 @@
+//! A panic hook of the user's that reads the clock whose misuse has panicked: it deadlocks if a
+//! panic begins under the clock's lock. A file of its own, since a hook is the whole process's.
+#![cfg(not(raddle_loom))]
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use raddle_timer::{Handle, Instant};
+use support::{Driver, ms};
+
+#[test]
+fn a_panic_hook_may_read_the_clock() {
+    std::panic::set_hook(Box::new(|_| {
+        let _ = Handle::try_current().map(|handle| (handle.is_paused(), Instant::now()));
+    }));
+    let running = Driver::running();
+    let resumed = Driver::paused();
+    resumed.handle.resume();
+    let paused = Driver::paused();
+    panics(&paused, Handle::pause);
+    panics(&running, Handle::resume);
+    panics(&resumed, Handle::resume);
+    panics(&resumed, |handle| handle.advance(ms(1)));
+    panics(&paused, |handle| handle.advance(Duration::MAX));
+}
+
+fn panics(driver: &Driver, misuse: impl FnOnce(&Handle)) {
+    let _entered = driver.handle.enter();
+    let caught = catch_unwind(AssertUnwindSafe(|| misuse(&driver.handle)));
+    assert!(caught.is_err());
+    // The clock can still be read.
+    let _ = driver.handle.now();
+}
