@@ -37,11 +37,10 @@ pub struct Config {
     /// `event_interval`, in proportion. A worker with a next-task slot takes its
     /// share, up to as many tasks as this; others take one. Not zero.
     pub global_queue_interval: u32,
-    /// A busy worker looks at the driver each time it has taken this many
-    /// steps, or fewer, so that they take about a millisecond at most; the steps
-    /// of a worker that the caller steps are not timed. It is also how many tasks
-    /// go at most before the future of [`CurrentThread::block_on`] that has just been
-    /// polled. Not zero.
+    /// A busy worker looks at the driver after this many steps. While polls are slow it
+    /// looks after fewer, so that about 3 ms pass between two looks; the steps of a worker
+    /// that the caller steps are not timed. At most this many tasks are polled between two
+    /// polls of the future of [`CurrentThread::block_on`]. Not zero.
     ///
     /// [`CurrentThread::block_on`]: crate::CurrentThread::block_on
     pub event_interval: u32,
