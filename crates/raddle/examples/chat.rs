@@ -1,7 +1,7 @@
 //! A chat server: each line that one client sends goes to all the others.
 //!
-//! A broadcast channel carries the lines. It has a bounded buffer: a client that reads too
-//! slowly loses the oldest lines and is told how many, and the server's memory stays bounded.
+//! A broadcast channel carries the lines. Its buffer is bounded, and so is the server's memory: a
+//! client that reads too slowly loses the oldest lines, and learns from the error how many.
 //!
 //! ```sh
 //! cargo run --example chat -- 127.0.0.1:7000

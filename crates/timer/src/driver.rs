@@ -152,7 +152,7 @@ impl<W: Wait> Driver<W> {
         };
         let left = deadline.saturating_duration_since(timers.now());
         if !left.is_zero() && self.unparked.is_some() && timers.handle().is_paused() {
-            // Whoever lets time pass unparks.
+            // The call that resumes or advances the clock unparks the driver.
             return timeout;
         }
         let left = whole_milliseconds(left);

@@ -145,7 +145,7 @@ fn a_held_clock_does_not_move_and_the_place_waits() {
     assert!(poll(sleep.as_mut()).is_pending());
     let hold = timers.hold_clock();
     driver.park(None, 1);
-    // Whoever lets time pass unparks.
+    // The call that resumes or advances the clock unparks the driver.
     driver.park(Some(ms(9)), 1);
     assert_eq!(timers.now(), start);
     drop(hold);

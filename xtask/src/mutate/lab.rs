@@ -310,7 +310,7 @@ impl<'a> Lab<'a> {
             .env("CARGO_TARGET_DIR", self.place.directory.join("target"))
             // The crate of the switches asks whether a constant is computed.
             .env("RUSTC_BOOTSTRAP", "mutant_switch")
-            // It runs more often than it is built, and nobody reads a backtrace of it.
+            // It runs more often than it is built, and its backtraces are not read.
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")

@@ -8,9 +8,9 @@ use crate::policy::Order;
 use crate::task::Task;
 
 impl Core {
-    /// Puts a task into the queue, from which others can take it. Whether a worker
-    /// has to be notified: whoever has looked for work since the last push that was
-    /// notified of would have found the queue empty.
+    /// Puts a task into the queue, from which other workers can steal it. Returns whether a
+    /// worker must be notified. It need not be if the queue has held work since the last
+    /// push that notified: a worker that has looked since then has found some.
     #[inline]
     pub(super) fn push_needs_notify(&self, task: Task) -> bool {
         let pushed = self.queue.push(task, &Overflowing(self));
@@ -33,7 +33,7 @@ impl Core {
     }
 
     /// Queues a task behind the others also when the queue is full. The worker
-    /// has no other to tell.
+    /// is the only one of its scheduler, so it notifies no other.
     fn push_in_order(&self, task: Task) {
         let pushed = match self.backlog.is_empty() {
             true => self.queue.try_push(task),
@@ -41,7 +41,7 @@ impl Core {
         };
         if let Err(task) = pushed {
             let pushed = self.backlog.push(task);
-            debug_assert!(pushed.is_ok(), "nobody closes a backlog");
+            debug_assert!(pushed.is_ok(), "a backlog is never closed");
             self.counters.backlog.set(self.backlog.len() as u64);
         }
     }
