@@ -82,22 +82,6 @@ fn a_listener_that_goes_leaves_the_others() {
     });
 }
 
-#[test]
-fn signals_that_nobody_takes_are_one() {
-    current_thread().build().unwrap().block_on(async {
-        let kind = SignalKind::io();
-        let mut signal = signal(kind).unwrap();
-        // More than the listener has room for.
-        for _ in 0..5_000 {
-            send(kind);
-        }
-        hear(&mut signal).await;
-        let mut again = std::pin::pin!(signal.recv());
-        let cx = &mut std::task::Context::from_waker(std::task::Waker::noop());
-        assert!(again.as_mut().poll(cx).is_pending());
-    });
-}
-
 /// The runtime reads it, for there is no listener to wait.
 #[test]
 fn a_signal_between_two_listeners_is_not_kept() {
