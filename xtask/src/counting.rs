@@ -10,7 +10,7 @@ use crate::steps::{Steps, cargo};
 
 /// What is built with it: the primitives, and the program with the layers under the
 /// scheduler.
-const PACKAGES: [&str; 4] = ["-p", "raddle-std", "-p", "raddle-scaling"];
+const PACKAGES: [&str; 4] = ["-p", "raddle-primitives", "-p", "raddle-scaling"];
 
 /// Checks the counting build, and runs its tests: short runs of each load among them.
 pub(crate) fn check(steps: &mut Steps, root: &Path) -> Result<()> {

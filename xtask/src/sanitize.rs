@@ -122,7 +122,7 @@ fn tests(
 /// The layers whose unsafe code Miri can follow: those without system calls.
 const INTERPRETED: [&str; 6] = [
     "raddle-bare",
-    "raddle-std",
+    "raddle-primitives",
     "raddle-queue",
     "raddle-task",
     "raddle-timer",

@@ -1,7 +1,7 @@
 //! Runs a load on stepped workers and counts.
 
+use raddle_primitives::counting::{self, Kind, OUTSIDE, Operations};
 use raddle_sched::{Config, Pool, Step, Waiting, Worker};
-use raddle_std::counting::{self, Kind, OUTSIDE, Operations};
 
 use crate::counts::{Phase, Run, Scope, Tally, Word};
 use crate::driver::Events;

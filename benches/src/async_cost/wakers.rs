@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
 
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 
 use super::boxes::Wakers;
 use super::one_thread;

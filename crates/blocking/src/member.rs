@@ -3,7 +3,7 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use crate::config::Around;
 use crate::pool::{Job, drop_each};

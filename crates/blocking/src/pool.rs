@@ -5,8 +5,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc as StdArc;
 use std::time::{Duration, Instant};
 
-use raddle_std::sync::{Arc, MutexGuard};
-use raddle_std::thread::{self, Builder};
+use raddle_primitives::sync::{Arc, MutexGuard};
+use raddle_primitives::thread::{self, Builder};
 
 use crate::config::Config;
 use crate::error::Refused;

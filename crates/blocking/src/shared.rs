@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::Arc as StdArc;
 
-use raddle_std::sync::{Condvar, Mutex, Rank};
-use raddle_std::thread::{Builder, JoinHandle};
+use raddle_primitives::sync::{Condvar, Mutex, Rank};
+use raddle_primitives::thread::{Builder, JoinHandle};
 
 use crate::config::Config;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Config, Pool};
 

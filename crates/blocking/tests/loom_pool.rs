@@ -2,10 +2,10 @@
 #![cfg(raddle_loom)]
 
 use raddle_blocking::{Config, Pool};
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::{Model, Race};
-use raddle_std::sync::{Arc, Condvar, Mutex};
-use raddle_std::thread;
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model::{Model, Race};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
+use raddle_primitives::thread;
 
 type Closure = Box<dyn FnOnce() + Send>;
 

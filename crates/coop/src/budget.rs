@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::task::{Context, Poll};
 
-use raddle_std::NotSend;
+use raddle_primitives::NotSend;
 
 /// Units that a fresh budget holds.
 ///
@@ -15,7 +15,7 @@ const FULL: u8 = 128;
 /// The value that stands for no budget: nothing is counted.
 const UNLIMITED: u8 = u8::MAX;
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     static REMAINING: Cell<u8> = Cell::new(UNLIMITED);
 }
 

@@ -11,7 +11,7 @@ use raddle_coop::{
     budget, consume_budget, cooperative, has_budget_remaining, is_limited, poll_proceed,
     unconstrained, unlimited,
 };
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 
 const FULL: usize = 128;
 
@@ -204,8 +204,9 @@ fn each_thread_has_its_own_budget() {
     let mut cx = Context::from_waker(Waker::noop());
     budget(|| {
         spend(&mut cx, 1000);
-        let other =
-            raddle_std::thread::spawn(|| spend(&mut Context::from_waker(Waker::noop()), 1000));
+        let other = raddle_primitives::thread::spawn(|| {
+            spend(&mut Context::from_waker(Waker::noop()), 1000)
+        });
         assert_eq!(other.join().unwrap(), 1000);
     });
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
 
-use raddle_std::sync::{Mutex, MutexGuard, Rank};
+use raddle_primitives::sync::{Mutex, MutexGuard, Rank};
 
 use crate::buffer::Buffer;
 use raddle_task::JoinHandle;

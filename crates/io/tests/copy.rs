@@ -12,7 +12,7 @@ use raddle_io::{
     AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, copy, copy_bidirectional,
     copy_bidirectional_with_sizes, copy_buf, duplex,
 };
-use raddle_std::thread;
+use raddle_primitives::thread;
 
 #[test]
 fn copy_moves_everything_and_flushes() {

@@ -10,7 +10,7 @@ use std::task::{Context, Waker};
 
 use common::{CountWakes, block_on, poll_once};
 use raddle_io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf, duplex};
-use raddle_std::thread;
+use raddle_primitives::thread;
 
 #[test]
 fn each_reads_what_the_other_writes() {
@@ -161,7 +161,7 @@ fn dropped_operations_move_nothing() {
 }
 
 /// A waker that uses the stream it is woken by.
-struct Reenter(raddle_std::sync::Mutex<Option<raddle_io::DuplexStream>>);
+struct Reenter(raddle_primitives::sync::Mutex<Option<raddle_io::DuplexStream>>);
 
 impl std::task::Wake for Reenter {
     fn wake(self: Arc<Self>) {
@@ -182,7 +182,7 @@ impl std::task::Wake for Reenter {
 #[test]
 fn a_waker_may_use_the_pipe() {
     let (mut a, mut b) = duplex(2);
-    let reenter = Arc::new(Reenter(raddle_std::sync::Mutex::new(None)));
+    let reenter = Arc::new(Reenter(raddle_primitives::sync::Mutex::new(None)));
     let waker = Waker::from(reenter.clone());
     let mut buf = [0; 4];
     assert!(

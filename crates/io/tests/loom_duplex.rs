@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_io::{AsyncReadExt, AsyncWriteExt, duplex};
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::{self, Model, Race};
-use raddle_std::thread::{self, Thread};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model::{self, Model, Race};
+use raddle_primitives::thread::{self, Thread};
 
 struct Unpark(Thread);
 
@@ -61,8 +61,8 @@ unsafe impl Sync for Shared {}
 unsafe impl Send for Shared {}
 
 impl Shared {
-    fn new() -> raddle_std::sync::Arc<Self> {
-        raddle_std::sync::Arc::new(Self(UnsafeCell::new(0)))
+    fn new() -> raddle_primitives::sync::Arc<Self> {
+        raddle_primitives::sync::Arc::new(Self(UnsafeCell::new(0)))
     }
 
     fn set(&self) {

@@ -12,7 +12,7 @@ use raddle_io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, SimplexStream, WriteHalf,
     join, simplex,
 };
-use raddle_std::thread;
+use raddle_primitives::thread;
 
 #[test]
 fn what_is_written_is_read_in_pieces_that_fit() {

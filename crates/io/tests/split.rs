@@ -9,7 +9,7 @@ use common::{Script, block_on};
 use raddle_io::{
     AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, split,
 };
-use raddle_std::thread;
+use raddle_primitives::thread;
 
 #[test]
 fn the_halves_work_from_two_threads() {

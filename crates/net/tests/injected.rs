@@ -12,7 +12,7 @@ use std::task::Poll;
 
 use common::{Driver, block_on, poll_once};
 use raddle_net::TcpListener;
-use raddle_std::thread;
+use raddle_primitives::thread;
 use refuse::refuse;
 
 /// 3529, 6221: what comes of the whole system's want is waited out as well, and

@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::{both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, UdpSocket, UnixStream, lookup_host};
-use raddle_std::thread;
+use raddle_primitives::thread;
 
 static HANDLED: AtomicUsize = AtomicUsize::new(0);
 static DONE: AtomicBool = AtomicBool::new(false);

@@ -109,7 +109,7 @@ fn halves_work_on_two_threads() {
     let (mut read, mut write) = near.into_split();
     let (mut far_read, mut far_write) = far.into_split();
     let data: Vec<u8> = (0..1 << 20).map(|n| (n % 251) as u8).collect();
-    let echo = raddle_std::thread::spawn(move || {
+    let echo = raddle_primitives::thread::spawn(move || {
         common::block_on(async {
             let mut buffer = vec![0; 4_096];
             loop {
@@ -121,7 +121,7 @@ fn halves_work_on_two_threads() {
         });
     });
     let sent = data.clone();
-    let sender = raddle_std::thread::spawn(move || {
+    let sender = raddle_primitives::thread::spawn(move || {
         common::block_on(write.write_all(&sent)).unwrap();
     });
     let mut echoed = Vec::new();

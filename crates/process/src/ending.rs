@@ -162,8 +162,8 @@ mod thread {
     use std::sync::Arc;
     use std::task::{Context, Poll, Waker};
 
-    use raddle_std::sync::{Mutex, Rank};
-    use raddle_std::thread;
+    use raddle_primitives::sync::{Mutex, Rank};
+    use raddle_primitives::thread;
 
     use crate::sys;
 

@@ -1,7 +1,7 @@
 //! The word that says which slots a stealer may be reading.
 
-use raddle_std::named;
-use raddle_std::sync::atomic::{AtomicU64, Ordering};
+use raddle_primitives::named;
+use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cursor::Index;
 

@@ -5,8 +5,8 @@
 //! turn during which a stealer would have to stand still between its load and
 //! its compare-exchange. Models use four bits, so that they see the wrap.
 
-use raddle_std::named;
-use raddle_std::sync::atomic::{AtomicU32, Ordering};
+use raddle_primitives::named;
+use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
 
 const INDEX_BITS: u32 = if cfg!(raddle_loom) { 4 } else { 32 };
 const INDEX_MASK: u32 = ((1_u64 << INDEX_BITS) - 1) as u32;

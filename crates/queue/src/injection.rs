@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::vec;
 
-use raddle_std::named;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::named;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::{Overflow, Owner, Pointer, Stolen};
 

@@ -13,7 +13,7 @@ mod stealer;
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use crate::Pointer;
 use crate::cursor::{Index, MAX_CAPACITY};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-use raddle_std::sync::atomic::{AtomicPtr, Ordering};
-use raddle_std::{CachePadded, named};
+use raddle_primitives::sync::atomic::{AtomicPtr, Ordering};
+use raddle_primitives::{CachePadded, named};
 
 use crate::Pointer;
 

@@ -4,10 +4,10 @@
 
 use std::time::{Duration, Instant};
 
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::thread;
 use raddle_queue::{Injection, Owner, Stealer, local};
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::thread;
 
 type Item = Box<usize>;
 

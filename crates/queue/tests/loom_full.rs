@@ -8,10 +8,10 @@ mod arena;
 mod thieves;
 
 use arena::{Arena, Item};
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_queue::local;
-use raddle_std::model::{self, Model};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
 use thieves::{NEAR_WRAP, NoOverflow, Sink, drain, steal_half, thief};
 
 /// Fills a queue under a thief and pushes one more. The batch is the older

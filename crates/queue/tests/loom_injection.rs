@@ -4,10 +4,10 @@
 mod arena;
 
 use arena::{Arena, Item};
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 use raddle_queue::Injection;
-use raddle_std::model::{self, Model};
-use raddle_std::sync::Arc;
-use raddle_std::thread;
 
 fn drain(queue: &Injection<Item>) {
     while let Some(item) = queue.pop() {

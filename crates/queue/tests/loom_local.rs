@@ -10,9 +10,9 @@ mod arena;
 mod thieves;
 
 use arena::{Arena, Item};
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::thread::{self, JoinHandle};
 use raddle_queue::{Owner, Stealer, local};
-use raddle_std::model::{self, Model};
-use raddle_std::thread::{self, JoinHandle};
 use thieves::{NEAR_WRAP, NoOverflow, Sink, drain, thief};
 
 /// Starts a thread that takes from a queue.

@@ -8,11 +8,11 @@
 
 use std::ptr::NonNull;
 
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_queue::{Owner, Pointer, Stealer, local};
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::{self, Model};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
 
 /// The cells of some slots.
 #[derive(Debug)]

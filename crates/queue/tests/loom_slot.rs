@@ -4,10 +4,10 @@
 mod arena;
 
 use arena::{Arena, Item};
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread::{self, JoinHandle};
 use raddle_queue::Slot;
-use raddle_std::model::{self, Model};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread::{self, JoinHandle};
 
 fn taker(slot: &Arc<Slot<Item>>) -> JoinHandle<()> {
     let slot = slot.clone();

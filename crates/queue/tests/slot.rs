@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::thread;
 use raddle_queue::Slot;
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::thread;
 
 #[test]
 fn put_displaces() {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use common::{Live, current_thread, panic_message};
 use raddle::task::LocalSet;
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 /// The task is in the set's queue when the panic goes on: the set runs it, or drops
 /// it at its end, which would wait for it otherwise.

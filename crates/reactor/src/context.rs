@@ -1,6 +1,6 @@
 //! The reactor of the current thread.
 
-use raddle_std::current::{self, EnterGuard, One};
+use raddle_primitives::current::{self, EnterGuard, One};
 
 use crate::{Handle, error};
 

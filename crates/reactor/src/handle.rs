@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use mio::event::Source;
-use raddle_std::sync::{Arc, Mutex, Rank};
+use raddle_primitives::sync::{Arc, Mutex, Rank};
 
 use crate::table::{Table, UNPARK};
 use crate::{Interest, IoState, Metrics, Registration, error};

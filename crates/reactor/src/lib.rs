@@ -74,7 +74,7 @@ pub use evented::{Evented, budgeted, poll_budgeted};
 pub use handle::Handle;
 pub use interest::Interest;
 pub use metrics::Metrics;
-pub use raddle_std::WakerBatch;
+pub use raddle_primitives::WakerBatch;
 pub use reactor::Reactor;
 pub use readiness::{Clearing, Readiness, ReadyEvent, Snapshot};
 pub use ready::Ready;

@@ -1,6 +1,6 @@
 //! The readiness word of one source. `docs/reactor.md` draws its transitions.
 
-use raddle_std::sync::atomic::{AtomicU64, Ordering};
+use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Ready;
 

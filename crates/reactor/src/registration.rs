@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use mio::Token;
 use mio::event::Source;
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use crate::readiness::{Clearing, ReadyEvent};
 use crate::state::WaitReady;

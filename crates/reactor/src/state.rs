@@ -6,7 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::readiness::{Clearing, Readiness, ReadyEvent};
 use crate::waiters::WaiterList;

@@ -3,7 +3,7 @@
 use std::io;
 
 use mio::Token;
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 use slab::Slab;
 
 use crate::{IoState, Metrics, error};

@@ -3,8 +3,8 @@
 
 use std::panic::catch_unwind;
 
+use raddle_primitives::current::{self, One};
 use raddle_reactor::{Handle, Reactor};
-use raddle_std::current::{self, One};
 
 #[test]
 fn guards_nest_and_hide() {

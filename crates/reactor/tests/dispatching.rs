@@ -15,10 +15,10 @@ use std::time::Duration;
 use common::{Counter, turn_until};
 use mio::net::UnixStream;
 use mio::unix::pipe;
+use raddle_primitives::sync::Mutex;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::thread;
 use raddle_reactor::{Handle, Interest, IoState, Reactor, Ready, Registration, WakerBatch};
-use raddle_std::sync::Mutex;
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::thread;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -130,7 +130,7 @@ fn unpark_ends_the_present_and_the_next_turn() {
     let handle = reactor.handle();
     handle.unpark();
     assert_eq!(reactor.turn(None, 1).unwrap(), 0);
-    let other = raddle_std::thread::spawn(move || handle.unpark());
+    let other = raddle_primitives::thread::spawn(move || handle.unpark());
     assert_eq!(reactor.turn(None, 1).unwrap(), 0);
     other.join().unwrap();
 }

@@ -10,8 +10,8 @@ use std::task::{Context, Wake, Waker};
 
 use common::{Counter, block_on};
 use mio::net::UnixStream;
+use raddle_primitives::thread;
 use raddle_reactor::{Handle, Interest, Reactor};
-use raddle_std::thread;
 
 #[test]
 fn shutdown_tells_all_who_wait() {

@@ -13,9 +13,9 @@ use std::time::Duration;
 use common::{pair, readable, turn_until};
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
+use raddle_primitives::sync::Mutex;
+use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
-use raddle_std::sync::Mutex;
-use raddle_std::thread;
 use refuse::refuse;
 
 /// The call by which libc waits.

@@ -5,10 +5,10 @@
 mod common;
 
 use common::block_on;
+use raddle_primitives::model;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 use raddle_reactor::{Interest, IoState, Ready, WakerBatch};
-use raddle_std::model;
-use raddle_std::sync::Arc;
-use raddle_std::thread;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 

@@ -8,12 +8,12 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use common::{Counter, block_on};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_reactor::{Interest, IoState, Readiness, Ready, WakerBatch};
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::{self, Model};
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
 
 /// Readiness and nothing else: an event comes, once, after data.
 fn dispatch(state: &IoState, ready: Ready) {

@@ -11,9 +11,9 @@ use std::time::Duration;
 use common::block_on;
 use mio::event::Source;
 use mio::{Registry, Token};
+use raddle_primitives::model::Model;
+use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
-use raddle_std::model::Model;
-use raddle_std::thread;
 
 /// A source the selector never hears of.
 struct Nothing;

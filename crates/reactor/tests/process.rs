@@ -7,8 +7,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use mio::net::UnixStream;
+use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
-use raddle_std::thread;
 
 extern "C" fn ignore(_: libc::c_int) {}
 

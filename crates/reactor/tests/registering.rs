@@ -70,7 +70,7 @@ fn an_event_under_way_does_not_reach_the_successor() {
 fn waves_of_registrations_with_events_under_way() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
-    let waves = raddle_std::thread::spawn({
+    let waves = raddle_primitives::thread::spawn({
         let handle = handle.clone();
         move || {
             for _ in 0..200 {

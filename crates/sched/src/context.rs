@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
-use raddle_std::current::{self, Frame};
+use raddle_primitives::current::{self, Frame};
 
 use crate::handle::Handle;
 use crate::id::Id;
@@ -36,7 +36,7 @@ pub(crate) enum Blocking {
     AsWorker,
 }
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     static CONTEXT: Context = Context {
         worker: Cell::new(ptr::null()),
         current: Cell::new(None),

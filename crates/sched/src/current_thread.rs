@@ -6,8 +6,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use raddle_std::sync::{Mutex, Rank};
-use raddle_std::thread::{self, Notify, ThreadWaker};
+use raddle_primitives::sync::{Mutex, Rank};
+use raddle_primitives::thread::{self, Notify, ThreadWaker};
 
 use crate::config::Config;
 use crate::context::{self, Blocking};

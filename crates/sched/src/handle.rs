@@ -5,9 +5,9 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Poll, ready};
 
-use raddle_std::current::{self, Frame, One};
-use raddle_std::sync::Arc;
-use raddle_std::thread;
+use raddle_primitives::current::{self, Frame, One};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 use raddle_task::JoinHandle;
 
 use crate::context::{self, Blocking, EnterGuard};

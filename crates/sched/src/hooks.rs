@@ -142,7 +142,7 @@ fn call(hook: &Option<TaskHook>, task: &Option<TaskMeta<'_>>) {
         return;
     };
     let _pinned = context::pin_to_post();
-    raddle_std::contain(|| hook(task));
+    raddle_primitives::contain(|| hook(task));
 }
 
 impl fmt::Debug for TaskHooks {

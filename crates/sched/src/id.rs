@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use raddle_std::sync::atomic::Ordering;
+use raddle_primitives::sync::atomic::Ordering;
 
 /// How many schedulers were made. A counter without a bearing on any other
 /// memory, so it needs no model, and std's can be a static.

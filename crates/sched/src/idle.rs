@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use raddle_std::CachePadded;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering, fence};
+use raddle_primitives::CachePadded;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering, fence};
 
 /// The number of workers that a scheduler has at most.
 pub(crate) const MAX_WORKERS: usize = (1 << 16) - 1;

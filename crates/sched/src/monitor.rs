@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use raddle_std::Count;
+use raddle_primitives::Count;
 
 /// How long the monitor sleeps before its first look.
 const FIRST_LOOK: Duration = Duration::from_millis(1);

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::task::Waker;
 
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::context;
 use crate::shared::Shared;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use raddle_std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use raddle_std::sync::{Mutex, Rank};
-use raddle_std::thread::{self, Thread, ThreadId};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use raddle_primitives::sync::{Mutex, Rank};
+use raddle_primitives::thread::{self, Thread, ThreadId};
 
 use crate::driver::Unpark;
 
@@ -138,7 +138,7 @@ impl Parker {
                 let driver = driver.expect("a worker parked on the driver");
                 // A user's code: who unparks may be about to unpark others, or to
                 // queue more tasks.
-                raddle_std::contain(|| driver.unpark());
+                raddle_primitives::contain(|| driver.unpark());
                 Some(Place::Driver)
             }
             _ => None,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
 
-use raddle_std::thread::{self, JoinHandle};
+use raddle_primitives::thread::{self, JoinHandle};
 
 use crate::config::Config;
 use crate::driver::Driver;

@@ -1,8 +1,8 @@
 //! Several schedulers of one worker each, which are used as one:
 //! `docs/policies.md`, `Sharded`.
 
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::Config;
 use crate::driver::Driver;

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Instant;
 
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
+use raddle_primitives::{CachePadded, Count};
 use raddle_queue::{Injection, Slot, Stealer};
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Condvar, Mutex, Rank};
-use raddle_std::{CachePadded, Count};
 
 use crate::config::Config;
 use crate::context;
@@ -282,8 +282,8 @@ impl Shared {
     /// Shuts the driver down, if that has not happened yet. No worker is in it.
     pub(crate) fn shut_down_driver(&self) {
         if let Some(mut driver) = self.driver.take() {
-            raddle_std::contain(|| driver.shutdown());
-            raddle_std::contain(|| drop(driver));
+            raddle_primitives::contain(|| driver.shutdown());
+            raddle_primitives::contain(|| drop(driver));
         }
     }
 

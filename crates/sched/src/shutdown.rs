@@ -4,8 +4,8 @@
 //! `docs/scheduler.md`, shutdown, has the steps and why a task cannot
 //! outlive the shared state.
 
-use raddle_std::sync::Arc;
-use raddle_std::thread;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 
 use crate::context;
 use crate::shared::Shared;

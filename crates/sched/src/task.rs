@@ -5,8 +5,8 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
+use raddle_primitives::sync::Arc;
 use raddle_queue::Pointer;
-use raddle_std::sync::Arc;
 use raddle_task::{JoinHandle, Runnable, Schedule};
 
 use crate::context;

@@ -16,10 +16,10 @@ use std::cell::{Cell, OnceCell};
 use std::future::Future;
 use std::time::Duration;
 
+use raddle_primitives::CachePadded;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread::ThreadId;
 use raddle_queue::{Injection, Owner};
-use raddle_std::CachePadded;
-use raddle_std::sync::Arc;
-use raddle_std::thread::ThreadId;
 use raddle_task::{Id as TaskId, JoinHandle, LiveList, Runnable};
 
 use crate::context;

@@ -6,8 +6,8 @@ mod common;
 use std::sync::Arc;
 
 use common::{Census, current_thread};
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, CurrentThread, spawn, yield_now};
-use raddle_std::sync::Mutex;
 
 /// First in, first out, also for more tasks than the queue holds, and across
 /// yields.

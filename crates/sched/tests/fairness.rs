@@ -15,8 +15,8 @@ use std::task::{Poll, Waker};
 
 use common::{POLICIES, SelfWaking, Signal, config, config_of};
 use condvar_driver::Events;
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, Handle, Policy, Pool, Step, Worker, spawn, yield_now};
-use raddle_std::sync::Mutex;
 
 fn stepped(config: Config) -> (Handle, Worker) {
     let (handle, mut workers) = Pool::stepped(config, None);

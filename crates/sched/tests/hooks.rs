@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::{Census, Gate, POLICIES, SHARING, Signal, config_of, wait_until};
+use raddle_primitives::sync::{Condvar, Mutex};
 use raddle_sched::{Config, CurrentThread, Driver, Handle, Hook, Pool, Unpark, spawn};
-use raddle_std::sync::{Condvar, Mutex};
 
 /// Panics at its first call.
 fn panics_once() -> (Arc<AtomicBool>, Hook) {

@@ -15,10 +15,10 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Census, Gate, Signal, config, message_of, wait_until};
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, Driver, Handle, Pool, Relief, Unpark, block_in_place, is_inside, spawn, yield_now,
 };
-use raddle_std::sync::Mutex;
 use relief::Reliefs;
 
 /// Runs `body` as a task of a pool, and returns what it returns.
@@ -407,7 +407,7 @@ fn hooks_and_tasks_inside_tasks_keep_the_worker() {
 }
 
 /// A driver whose unparking blocks: in the middle of a spawn on a worker.
-struct Blocking(Arc<(Mutex<bool>, raddle_std::sync::Condvar)>);
+struct Blocking(Arc<(Mutex<bool>, raddle_primitives::sync::Condvar)>);
 
 impl Driver for Blocking {
     fn park(&mut self, timeout: Option<Duration>, _: usize) {

@@ -13,11 +13,11 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Census, Gate, OnDrop, Signal, config, wait_until};
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, Handle, Pool, Relief, TaskHook, TaskHooks, TaskMeta, UnhandledPanic, block_in_place,
     spawn,
 };
-use raddle_std::sync::Mutex;
 use relief::Reliefs;
 
 /// What the poll does after its function.

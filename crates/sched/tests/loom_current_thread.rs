@@ -5,11 +5,11 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
+use raddle_primitives::model::{Model, Race};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::thread;
 use raddle_sched::{Config, CurrentThread, Pool};
-use raddle_std::model::{Model, Race};
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::thread;
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().preemptions(3).branches(20_000).check(body);

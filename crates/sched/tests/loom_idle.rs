@@ -8,10 +8,10 @@
 mod idle;
 
 use idle::{Duty, IdleSet, Parking};
-use raddle_std::model::Model;
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use raddle_std::sync::{Arc, Condvar, Mutex};
-use raddle_std::thread::{self, JoinHandle};
+use raddle_primitives::model::Model;
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
+use raddle_primitives::thread::{self, JoinHandle};
 
 /// The token of one worker's parker.
 #[derive(Default)]

@@ -9,10 +9,10 @@ use std::future::pending;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use raddle_primitives::model::{self, Model, Race};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_sched::{Config, Driver, Pool, Relief, Unpark, block_in_place, spawn, yield_now};
-use raddle_std::model::{self, Model, Race};
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Condvar, Mutex};
 use relief::Reliefs;
 
 fn check(body: impl Fn(&Reliefs) + Send + Sync + 'static) {
@@ -324,7 +324,7 @@ fn a_foreign_wake_against_the_release_of_a_displaced_thread() {
         begun.wait();
         let waker = waker.lock().take().unwrap();
         model::explore();
-        let waking = raddle_std::thread::spawn(move || waker.wake());
+        let waking = raddle_primitives::thread::spawn(move || waker.wake());
         drop(pool);
         waking.join().unwrap();
     });

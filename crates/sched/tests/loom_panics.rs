@@ -6,11 +6,11 @@ use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind, set_hook, take_hook};
 use std::sync::Once;
 
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model::{Model, Race};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 use raddle_sched::{Config, CurrentThread, Pool, Step, UnhandledPanic};
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::{Model, Race};
-use raddle_std::sync::Arc;
-use raddle_std::thread;
 
 /// What two threads touch, without an order of its own.
 struct Shared(UnsafeCell<u32>);

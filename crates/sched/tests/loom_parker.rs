@@ -15,10 +15,10 @@ use std::time::Duration;
 use condvar_driver::Events;
 use driver::Driver;
 use parker::{Parker, Place};
-use raddle_std::model::{Model, Race};
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::thread;
+use raddle_primitives::model::{Model, Race};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::thread;
 
 fn park_on_thread(parker: &Parker, timeout: Option<Duration>) {
     if parker.enter(Place::Thread) {

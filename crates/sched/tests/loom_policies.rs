@@ -5,12 +5,12 @@
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model::{self, Model, Race};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
+use raddle_primitives::thread;
 use raddle_sched::{Config, Policy, Pool, Step, spawn_local};
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::{self, Model, Race};
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Condvar, Mutex};
-use raddle_std::thread;
 
 fn check(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     Model::new()

@@ -17,11 +17,11 @@ use std::task::{Context, Poll, Waker};
 
 use condvar_driver::Events;
 use gate::{Counted, Gate};
+use raddle_primitives::model::{self, Model, Race};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_sched::{Config, Pool, Step, spawn};
-use raddle_std::model::{self, Model, Race};
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().preemptions(2).branches(20_000).check(body);

@@ -10,11 +10,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use gate::{Counted, Gate};
+use raddle_primitives::model::{Model, Race};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_sched::{Config, Pool, Step, spawn, yield_now};
-use raddle_std::model::{Model, Race};
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
 
 /// Bounded at two preemptions, at three in a long run.
 fn check(body: impl Fn() + Send + Sync + 'static) {

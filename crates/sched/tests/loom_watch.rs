@@ -16,10 +16,10 @@ use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
 use condvar_driver::Events;
+use raddle_primitives::model::{Model, Race};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_sched::{Config, Handle, Pool, Step, Worker};
-use raddle_std::model::{Model, Race};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
 
 /// Three workers, in the driver, asleep and running, in the state in which
 /// nobody keeps watch.

@@ -11,8 +11,8 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use common::{Gate, config, config_of};
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{Handle, Policy, Pool, Step, Worker};
-use raddle_std::sync::Mutex;
 
 /// Bytes that are allocated now.
 static HELD: AtomicUsize = AtomicUsize::new(0);

@@ -11,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Census, POLICIES, Signal, config_of, message_of, pool_of, wait_until};
+use raddle_primitives::sync::{Condvar, Mutex, Rank};
 use raddle_sched::{Driver, Handle, Policy, Pool, Unpark};
-use raddle_std::sync::{Condvar, Mutex, Rank};
 
 /// Runs `test` on a thread of its own, which must end.
 fn ends(test: impl FnOnce() + Send + 'static) {

@@ -13,8 +13,8 @@ use common::{
     Census, Gate, OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, message_of, pool_of,
     wait_until,
 };
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, Handle, Pool, Step, UnhandledPanic, spawn, yield_now};
-use raddle_std::sync::Mutex;
 
 #[test]
 fn tasks_in_every_state_are_dropped_on_a_worker() {

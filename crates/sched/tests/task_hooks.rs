@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use common::{POLICIES, Signal, config_of, wait_until};
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, CurrentThread, Policy, Pool, Step, TaskHook, TaskHooks, TaskMeta, spawn, yield_now,
 };
-use raddle_std::sync::Mutex;
 use raddle_task::Id;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ mod driver {
 
 use common::{SHARING, Signal, config_of};
 use condvar_driver::Events;
+use raddle_primitives::sync::Arc;
 use raddle_sched::{Handle, Policy, Pool, Step, Worker};
-use raddle_std::sync::Arc;
 
 const WORKERS: usize = 4;
 

@@ -18,8 +18,8 @@ use std::task::{Poll, Waker};
 
 use common::{SHARING, config_of, pool_of, wait_until};
 use events::Events;
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{Handle, Policy, Pool, spawn};
-use raddle_std::sync::Mutex;
 
 const ROUNDS: usize = 20;
 

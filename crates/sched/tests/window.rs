@@ -16,15 +16,15 @@ use std::time::Duration;
 
 use common::{SHARING, Signal, config_of};
 use condvar_driver::Events;
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, Handle, Pool, Step, Worker};
-use raddle_std::sync::Mutex;
 
 /// Posts work, and gives the other worker back if it is still there.
 type Post = Box<dyn FnOnce() -> Option<Worker> + Send>;
 
 /// What posts work: given the scheduler, its other worker, which is awake, the
 /// driver's events, and the signal that an idle task waits for.
-type Source = fn(Handle, Worker, raddle_std::sync::Arc<Events>, Signal) -> Post;
+type Source = fn(Handle, Worker, raddle_primitives::sync::Arc<Events>, Signal) -> Post;
 
 /// Has a worker that found nothing park, and posts in between: right before, or
 /// in the hook that is called first. The park must come back, to a task; nobody

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;

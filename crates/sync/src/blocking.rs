@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use raddle_std::thread;
+use raddle_primitives::thread;
 
 /// Polls the future on this thread until it is ready, and sleeps in between.
 ///

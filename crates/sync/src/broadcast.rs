@@ -42,9 +42,9 @@ mod receiver;
 mod ring;
 mod sender;
 
-use raddle_std::CachePadded;
-use raddle_std::sync::Mutex;
-use raddle_std::sync::atomic::AtomicUsize;
+use raddle_primitives::CachePadded;
+use raddle_primitives::sync::Mutex;
+use raddle_primitives::sync::atomic::AtomicUsize;
 
 use self::ring::Ring;
 use crate::Notify;

@@ -9,7 +9,7 @@ pub use owned::{OwnedMappedMutexGuard, OwnedMutexGuard};
 use std::fmt;
 use std::sync::Arc;
 
-use raddle_std::cell::UnsafeCell;
+use raddle_primitives::cell::UnsafeCell;
 
 use crate::blocking::block_on;
 use crate::semaphore::core::Core;

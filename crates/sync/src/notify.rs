@@ -6,7 +6,7 @@ mod state;
 use std::fmt;
 use std::sync::Arc;
 
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use self::notified::{By, Waiter};
 use self::state::{State, ToCalled, ToPermit};

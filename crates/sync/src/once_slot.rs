@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::sync::atomic::{AtomicU32, Ordering};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
 
 /// There is no value.
 const EMPTY: u32 = 0;

@@ -15,7 +15,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use raddle_std::cell::UnsafeCell;
+use raddle_primitives::cell::UnsafeCell;
 
 use self::held::{Held, HeldOwned};
 use crate::blocking::block_on;

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
-use raddle_std::CachePadded;
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::CachePadded;
+use raddle_primitives::sync::{Mutex, Rank};
 
 use self::word::Word;
 use crate::wait_list::{Node, WaitList};

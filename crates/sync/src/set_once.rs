@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::Notify;
 use crate::once_slot::OnceSlot;

@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::process;
 use std::ptr::{self, NonNull};
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::sync::atomic::{AtomicU32, Ordering};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
 
 /// The node is in no list.
 const IDLE: u32 = 0;

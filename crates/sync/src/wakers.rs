@@ -3,7 +3,7 @@
 use std::mem;
 use std::task::Waker;
 
-use raddle_std::WakerBatch;
+use raddle_primitives::WakerBatch;
 
 /// Batches of wakers: the first is on the stack, more are allocated for the
 /// rare crowd that it does not hold.

@@ -48,8 +48,8 @@ mod sender;
 use std::fmt;
 use std::ops::Deref;
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::sync::{RwLock, RwLockReadGuard};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::{RwLock, RwLockReadGuard};
 
 use crate::Notify;
 use crate::sequence::Sequence;

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
 use blocking::block_on;
-use raddle_std::thread;
+use raddle_primitives::thread;
 
 #[test]
 fn it_returns_what_is_ready() {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 
 use polling::{Count, calling, poll, poll_with, ready, waits, yields};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_sync::broadcast::error::{RecvError, TryRecvError};
 use raddle_sync::broadcast::{self, Receiver, Sender, WeakSender};
 

@@ -7,9 +7,9 @@ mod locks;
 use std::sync::Arc;
 
 use locks::{block_on, poll};
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::{self, Model};
-use raddle_std::thread;
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::thread;
 use raddle_sync::{Barrier, Mutex, RwLock};
 
 #[test]

@@ -9,8 +9,8 @@ use std::mem::ManuallyDrop;
 use std::task::{Context, Poll};
 
 use modelled::{Message, Raced, wait, waker};
-use raddle_std::model::{self, Model};
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::thread;
 use raddle_sync::mpsc::error::TryRecvError;
 use raddle_sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 

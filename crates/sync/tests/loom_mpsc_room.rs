@@ -4,8 +4,8 @@
 mod modelled;
 
 use modelled::Message;
-use raddle_std::model::{self, Model};
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::thread;
 use raddle_sync::mpsc;
 
 /// A permit that is taken while the channel is closed is good for a message, although a third sees the

@@ -7,9 +7,9 @@ use std::pin::pin;
 use std::task::Poll;
 
 use modelling::{Plain, block_on, poll_once};
-use raddle_std::model::{self, Model};
-use raddle_std::sync::Arc;
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 use raddle_sync::Notify;
 
 type Shared = Arc<(Notify, Plain)>;
@@ -91,7 +91,7 @@ fn a_call_under_the_lock_reaches_who_has_not_been_polled() {
 /// A flag that is set before the call, and looked at after the future was made.
 #[test]
 fn a_call_is_not_missed_between_the_look_and_the_wait() {
-    use raddle_std::sync::atomic::{AtomicBool, Ordering};
+    use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
     model::check(|| {
         let shared = Arc::new((Notify::new(), AtomicBool::new(false)));
         let other = shared.clone();
@@ -113,7 +113,7 @@ fn a_call_is_not_missed_between_the_look_and_the_wait() {
 /// the first. Who takes it sees both flags, or is notified again.
 #[test]
 fn a_notification_that_finds_a_permit_counts() {
-    use raddle_std::sync::atomic::{AtomicBool, Ordering};
+    use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
     Model::new().preemptions(3).check(|| {
         let flags = [AtomicBool::new(false), AtomicBool::new(false)];
         let shared = Arc::new((Notify::new(), flags));

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use modelled::{Message, Raced, is_last, wait, waker};
-use raddle_std::{model, thread};
+use raddle_primitives::{model, thread};
 use raddle_sync::oneshot::{self, Receiver};
 
 fn receive<T>(receiver: &mut Receiver<T>, changes: bool) -> Option<T> {

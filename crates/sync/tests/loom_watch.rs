@@ -4,9 +4,9 @@
 mod modelling;
 
 use modelling::{Plain, block_on, poll_once};
-use raddle_std::model::{self, Model};
-use raddle_std::sync::Arc;
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 use raddle_sync::watch;
 
 #[test]

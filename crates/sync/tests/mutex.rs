@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use locks::{Counter, Hostile, now, poll, poll_with, yields};
-use raddle_std::thread;
+use raddle_primitives::thread;
 use raddle_sync::{
     MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard, TryLockError,
 };

@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use polling::{Count, calling, calling_on_drop, poll, poll_with, ready, waits, yields};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_sync::Notify;
 use raddle_sync::futures::{Notified, OwnedNotified};
 

@@ -192,14 +192,14 @@ fn a_value_that_panics_when_dropped_leaves_nothing_behind() {
 /// A waker that takes part in the channel that wakes it.
 #[test]
 fn a_waker_may_drop_the_other_end() {
-    struct DropsReceiver(raddle_std::sync::Mutex<Option<oneshot::Receiver<u32>>>);
+    struct DropsReceiver(raddle_primitives::sync::Mutex<Option<oneshot::Receiver<u32>>>);
     impl Wake for DropsReceiver {
         fn wake(self: Arc<Self>) {
             self.0.lock().take();
         }
     }
     let (sender, mut receiver) = oneshot::channel();
-    let waker = Arc::new(DropsReceiver(raddle_std::sync::Mutex::new(None)));
+    let waker = Arc::new(DropsReceiver(raddle_primitives::sync::Mutex::new(None)));
     assert!(poll(&mut receiver, &waker.clone().into()).is_pending());
     *waker.0.lock() = Some(receiver);
     sender.send(1).unwrap();

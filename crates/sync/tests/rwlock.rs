@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use locks::{Counter, Hostile, now, poll, poll_with, yields};
-use raddle_std::thread;
+use raddle_primitives::thread;
 use raddle_sync::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock,
     RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,

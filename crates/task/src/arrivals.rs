@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::task::Waker;
 
-use raddle_std::sync::{Condvar, Mutex, Rank};
+use raddle_primitives::sync::{Condvar, Mutex, Rank};
 use slab::Slab;
 
 use crate::LocalRunnable;

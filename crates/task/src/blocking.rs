@@ -38,7 +38,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::{Id, JoinHandle, Runnable};
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     /// Why the task that is about to be run on this thread was refused.
     static REFUSED: Cell<Option<io::Error>> = Cell::new(None);
 }

@@ -13,7 +13,7 @@ struct Current {
     woken: Cell<bool>,
 }
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     static CURRENT: Current = Current {
         task: Cell::new(ptr::null()),
         woken: Cell::new(false),

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::num::NonZeroU64;
 
-use raddle_std::sync::atomic::Ordering;
+use raddle_primitives::sync::atomic::Ordering;
 
 /// The id of a task, unique in the process.
 ///
@@ -32,7 +32,7 @@ const BLOCK: u64 = 1024;
 /// memory, so it needs no model, and std's can be a static.
 static NEXT_BLOCK: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     static NEXT: Cell<u64> = Cell::new(0);
 }
 

@@ -32,7 +32,7 @@ const LOOKS: usize = 128;
 ///     drop(task.run());
 /// }
 /// let mut outputs = pin!(set.join_all());
-/// let outputs: Vec<i32> = raddle_std::thread::block_on(|cx| outputs.as_mut().poll(cx));
+/// let outputs: Vec<i32> = raddle_primitives::thread::block_on(|cx| outputs.as_mut().poll(cx));
 /// assert_eq!(outputs.iter().sum::<i32>(), 45);
 /// ```
 pub struct JoinSet<T> {

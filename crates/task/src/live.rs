@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::ptr::NonNull;
 
-use raddle_std::sync::atomic::Ordering;
+use raddle_primitives::sync::atomic::Ordering;
 
 use crate::cell::Header;
 use crate::current;

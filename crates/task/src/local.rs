@@ -5,7 +5,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use crate::{Id, JoinHandle, LiveList, Outcome, Runnable, Schedule};
 

@@ -40,7 +40,7 @@ use crate::JoinHandle;
 ///     let set = CurrentLocalSet::get().unwrap();
 ///     set.spawn_local(async move { text.len() }).await.unwrap()
 /// }));
-/// assert_eq!(raddle_std::thread::block_on(|cx| length.as_mut().poll(cx)), 8);
+/// assert_eq!(raddle_primitives::thread::block_on(|cx| length.as_mut().poll(cx)), 8);
 /// ```
 pub struct LocalSet {
     local: Rc<Local>,

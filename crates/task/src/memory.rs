@@ -14,7 +14,7 @@ use std::alloc::{self, Layout};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 /// How many blocks change hands at a time.
 const BATCH: usize = 64;
@@ -28,7 +28,7 @@ const ALIGN: usize = 16;
 static DEPOT: Depot =
     Depot([const { Mutex::ranked(Rank::leaf("depot of cells"), Vec::new()) }; SIZES]);
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     static CACHE: Cache = Cache([const { Shelf::new() }; SIZES]);
 }
 

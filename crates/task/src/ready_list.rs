@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 /// Keys of the members of a set in the order of their wakes. A key may be listed more
 /// than once, or be that of a member which is gone: to look at it then does no

@@ -5,7 +5,7 @@ use std::mem;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-use raddle_std::cell::UnsafeCell;
+use raddle_primitives::cell::UnsafeCell;
 
 use crate::cell::Header;
 use crate::id::Id;

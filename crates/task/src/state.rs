@@ -7,7 +7,7 @@ mod word;
 
 use std::fmt;
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use duty::{Completion, Detach, Release, Start, Stop, Wake};
 use word::{

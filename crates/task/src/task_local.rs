@@ -34,7 +34,7 @@ use pin_project_lite::pin_project;
 /// let (task, handle) = raddle_task::spawn(greeting, |task: Runnable| drop(task));
 /// drop(task.run());
 /// let mut handle = pin!(handle);
-/// let greeting = raddle_std::thread::block_on(|cx| handle.as_mut().poll(cx));
+/// let greeting = raddle_primitives::thread::block_on(|cx| handle.as_mut().poll(cx));
 /// assert_eq!(greeting.unwrap(), "hello, 1");
 /// assert!(REQUEST.try_get().is_err());
 /// ```
@@ -430,7 +430,7 @@ impl<T: 'static, F> TaskLocalFuture<T, F> {
     /// let mut walk = Box::pin(STEPS.scope(Cell::new(0), async {
     ///     STEPS.with(|steps| steps.set(steps.get() + 1));
     /// }));
-    /// raddle_std::thread::block_on(|cx| walk.as_mut().poll(cx));
+    /// raddle_primitives::thread::block_on(|cx| walk.as_mut().poll(cx));
     /// assert_eq!(walk.as_mut().take_value().unwrap().get(), 1);
     /// ```
     pub fn take_value(self: Pin<&mut Self>) -> Option<T> {

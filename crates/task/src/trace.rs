@@ -25,7 +25,7 @@ use tracing::instrument::{Instrument, Instrumented};
 use crate::blocking::BlockingTask;
 use crate::{Id, take_id, upcoming_id};
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     /// The name of the task that this thread is about to spawn.
     static NAME: RefCell<Option<String>> = RefCell::new(None);
 }

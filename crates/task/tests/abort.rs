@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
 
 use common::{Executor, Gate, Wakes, join, poll_with};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 
 #[test]
 fn an_idle_task_is_aborted_by_its_next_run() {

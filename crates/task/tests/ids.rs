@@ -10,7 +10,7 @@ use std::panic::Location;
 use std::thread;
 
 use common::{Executor, join};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_task::{Id, Runnable, Schedule};
 
 #[test]

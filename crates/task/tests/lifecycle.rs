@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use common::{Executor, Gate, Wakes, join, poll, poll_with};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_task::{Outcome, Runnable};
 
 /// Wakes by value.

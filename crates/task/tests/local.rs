@@ -13,7 +13,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use common::{Gate, join};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_task::{LocalList, LocalRunnable, ScheduleLocal};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 

@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use models::{Memory, Place, Scheduler, Tally, Task, Value, Woken, join, poll, run};
-use raddle_std::model::{self, Model};
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::thread;
 
 /// Aborts a task while it has its first run: it completes or is cancelled, and
 /// its joiner is woken. Complete.

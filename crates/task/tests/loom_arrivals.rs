@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-use raddle_std::model::{self, Model};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_task::{Arrivals, JoinHandle, LocalList, LocalRunnable, ScheduleLocal};
 use woken::Woken;
 

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Poll, RawWakerVTable, Waker};
 
 use models::{Flag, Place, Task, Woken, join, poll, run};
-use raddle_std::model::{self, Model, Race};
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model, Race};
+use raddle_primitives::thread;
 
 /// Two wakers of a task end on two threads while it completes on one of them:
 /// the first sets the only flag that is not set, the second does `end`.

@@ -8,9 +8,9 @@ use std::future::{Future, poll_fn};
 use std::task::Poll;
 
 use models::{Memory, Place, Scheduler, Tally, Task, Woken, join, poll};
-use raddle_std::model::{self, Model, Race};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model, Race};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_task::{LiveList, Outcome, Runnable};
 
 fn run_elsewhere(task: Runnable) {

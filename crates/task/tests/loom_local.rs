@@ -6,10 +6,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model;
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model;
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 use raddle_task::{JoinHandle, LocalList, LocalRunnable, ScheduleLocal};
 
 /// Where tasks wait for the thread of their list.

@@ -5,10 +5,10 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Poll, Waker};
 
-use raddle_std::model::{Model, Race};
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::thread::{self, JoinHandle};
+use raddle_primitives::model::{Model, Race};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::thread::{self, JoinHandle};
 use raddle_task::{CurrentLocalSet, LocalSet};
 
 fn block_on<F: Future>(future: F) -> F::Output {
@@ -69,7 +69,7 @@ fn a_drop_against_a_wake_of_a_task() {
         let set = LocalSet::new(|| true);
         let waker = block_on(set.run_until(async {
             let set = CurrentLocalSet::get().unwrap();
-            let (mut waker, held) = (None, Arc::new(raddle_std::sync::Mutex::new(None)));
+            let (mut waker, held) = (None, Arc::new(raddle_primitives::sync::Mutex::new(None)));
             let given = held.clone();
             drop(set.spawn_local(poll_fn(move |cx| {
                 *given.lock() = Some(cx.waker().clone());

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use models::{Place, Task, Woken, poll, run};
-use raddle_std::model::{self, Model, Race};
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model, Race};
+use raddle_primitives::thread;
 use raddle_task::ReadyList;
 
 /// Pushes a key on a thread of its own.

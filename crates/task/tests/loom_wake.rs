@@ -5,9 +5,9 @@
 mod models;
 
 use models::{Flag, Place, Task, join, run};
-use raddle_std::model::{self, Model};
-use raddle_std::sync::{Arc, Mutex};
-use raddle_std::thread;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::thread;
 
 fn wake(flag: Flag) {
     flag.set().wake();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;

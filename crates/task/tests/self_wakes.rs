@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use common::{Executor, Gate, join};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_task::Outcome;
 
 #[test]

@@ -13,7 +13,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use common::{Executor, Gate, join};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_task::{Outcome, Runnable};
 
 const ROUNDS: usize = 2_000;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::instant::Instant;
 

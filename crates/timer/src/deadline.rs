@@ -4,7 +4,7 @@
 //! Two kinds of word: what each shard has to be looked at for, and what the
 //! driver waits for. Each side writes one and then reads the other.
 
-use raddle_std::sync::atomic::{AtomicU64, Ordering, fence};
+use raddle_primitives::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Later than every tick.
 pub(crate) const NEVER: u64 = u64::MAX;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::sync::{Arc, Condvar, Mutex, Rank};
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 
 use crate::handle::Handle;
 use crate::timers::Timers;

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, RawWakerVTable, Waker};
 
-use raddle_std::cell::UnsafeCell;
+use raddle_primitives::cell::UnsafeCell;
 
 use crate::handle::Handle;
 use crate::instant::Instant;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 
-use raddle_std::current::{self, EnterGuard, One};
-use raddle_std::sync::Arc;
+use raddle_primitives::current::{self, EnterGuard, One};
+use raddle_primitives::sync::Arc;
 
 use crate::instant::Instant;
 use crate::shard::Shard;
@@ -14,7 +14,7 @@ use crate::shard::Shard;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use raddle_std::current::{self, Frame, Request};
+/// use raddle_primitives::current::{self, Frame, Request};
 /// use raddle_timer::{CurrentHandle, Handle, Timers};
 ///
 /// struct Owned(CurrentHandle);

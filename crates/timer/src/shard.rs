@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use raddle_std::WakerBatch;
-use raddle_std::sync::{Arc, Mutex, MutexGuard, Rank};
+use raddle_primitives::WakerBatch;
+use raddle_primitives::sync::{Arc, Mutex, MutexGuard, Rank};
 
 use crate::deadline::{Earliest, NEVER};
 use crate::shared::Shared;

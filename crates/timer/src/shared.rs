@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use raddle_std::CachePadded;
-use raddle_std::sync::atomic::{AtomicU64, Ordering};
+use raddle_primitives::CachePadded;
+use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock::Clock;
 use crate::deadline::ParkedUntil;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use raddle_std::sync::atomic::{AtomicU64, Ordering};
+use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
 /// Set while the entry is linked in the wheel and holds a waker; never with
 /// another phase. Cleared by whoever takes the entry out of the wheel.

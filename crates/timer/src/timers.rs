@@ -1,6 +1,6 @@
 //! The owner of the timers: whoever parks.
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use crate::deadline::NEVER;
 use crate::driver::UnparkFn;

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::ptr::NonNull;
 
-use raddle_std::WakerBatch;
+use raddle_primitives::WakerBatch;
 
 use crate::entry::{Links, Node};
 use crate::state::{Fire, MAX_TICK, TICK_BITS};

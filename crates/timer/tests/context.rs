@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::Waker;
 use std::time::Duration;
 
-use raddle_std::current::{self, One};
+use raddle_primitives::current::{self, One};
 use raddle_timer::{
     CurrentHandle, Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until,
     timeout,

@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Waker;
 
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_timer::{Handle, Instant, Sleep, Timers, sleep, sleep_until};
 use support::{Count, Driver, ms, poll};
 

@@ -6,10 +6,10 @@ use std::sync::Arc as StdArc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use raddle_std::model;
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::thread;
+use raddle_primitives::model;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::thread;
 use raddle_timer::{Handle, Instant, Sleep, Timers, sleep_until};
 
 /// Nothing fires: what is modelled is who wakes whom.

@@ -7,11 +7,11 @@ use std::sync::Arc as StdArc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model;
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::thread;
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::thread;
 use raddle_timer::{Handle, Sleep, Timers, sleep};
 
 const TICK: Duration = Duration::from_millis(1);

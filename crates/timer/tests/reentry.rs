@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
 
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_timer::{Handle, Instant, Sleep, sleep};
 use support::{Count, Driver, ms, poll};
 

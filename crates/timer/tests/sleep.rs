@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::{Poll, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_timer::{Instant, Sleep, sleep, sleep_until};
 use support::{Count, Driver, ms, poll};
 
@@ -312,7 +312,7 @@ fn the_present_is_ready_at_once_when_the_clock_has_just_stopped() {
     let _entered = driver.handle.enter();
     let start = Instant::now();
     while start.elapsed() < ms(2) {
-        raddle_std::thread::yield_now();
+        raddle_primitives::thread::yield_now();
     }
     driver.handle.pause();
     let mut sleep = pin!(sleep_until(Instant::now()));

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_timer::{Handle, Instant, Timers, sleep, sleep_until, timeout};
 
 struct Unpark(Thread);

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use mio::net::UnixStream;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_reactor::{Interest, Reactor, Registration};
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Choices;
 

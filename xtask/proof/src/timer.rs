@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use raddle_std::sync::Mutex;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::Mutex;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_timer::{Handle, Instant, Sleep, Timers, sleep_until};
 
 use crate::Choices;

@@ -79,7 +79,7 @@ struct Model {
 }
 
 impl Model {
-    /// Reads what `raddle_std::model` prints.
+    /// Reads what `raddle_primitives::model` prints.
     fn parse(line: &str) -> Option<Self> {
         let (name, counts) = line.strip_prefix("model ")?.split_once(": ")?;
         let mut counts = counts.split(", ");

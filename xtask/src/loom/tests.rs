@@ -20,11 +20,14 @@ fn suites_are_found_by_their_names() {
 
 #[test]
 fn an_unknown_crate_is_answered_with_the_known_ones() {
-    assert_eq!(package_with_models("std").unwrap().name, "raddle-std");
     assert_eq!(
-        package_with_models("raddle-std").unwrap().name,
-        "raddle-std"
+        package_with_models("primitives").unwrap().name,
+        "raddle-primitives"
+    );
+    assert_eq!(
+        package_with_models("raddle-primitives").unwrap().name,
+        "raddle-primitives"
     );
     let message = package_with_models("no-such-crate").unwrap_err();
-    assert!(message.contains("raddle-std"), "{message}");
+    assert!(message.contains("raddle-primitives"), "{message}");
 }

@@ -93,7 +93,7 @@ const KNOWN: &[Known] = &[
                   share keeps those that have retired",
     },
     Known {
-        package: "raddle-std",
+        package: "raddle-primitives",
         modules: &[
             "count",
             "counting",

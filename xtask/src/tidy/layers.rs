@@ -11,7 +11,7 @@ struct Layer {
 /// The crates from the bottom up: each may use rows above its own only.
 const LAYERS: &[Layer] = &[
     Layer {
-        package: "raddle-std",
+        package: "raddle-primitives",
         may_use: &[],
     },
     Layer {
@@ -24,40 +24,40 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "raddle-coop",
-        may_use: &["raddle-std"],
+        may_use: &["raddle-primitives"],
     },
     Layer {
         package: "raddle-queue",
-        may_use: &["raddle-std"],
+        may_use: &["raddle-primitives"],
     },
     Layer {
         package: "raddle-io",
-        may_use: &["raddle-std", "raddle-coop"],
+        may_use: &["raddle-primitives", "raddle-coop"],
     },
     Layer {
         package: "raddle-task",
-        may_use: &["raddle-std", "raddle-coop"],
+        may_use: &["raddle-primitives", "raddle-coop"],
     },
     Layer {
         package: "raddle-reactor",
-        may_use: &["raddle-std", "raddle-coop"],
+        may_use: &["raddle-primitives", "raddle-coop"],
     },
     Layer {
         package: "raddle-timer",
-        may_use: &["raddle-std", "raddle-coop"],
+        may_use: &["raddle-primitives", "raddle-coop"],
     },
     Layer {
         package: "raddle-sync",
-        may_use: &["raddle-std", "raddle-coop", "raddle-timer"],
+        may_use: &["raddle-primitives", "raddle-coop", "raddle-timer"],
     },
     Layer {
         package: "raddle-blocking",
-        may_use: &["raddle-std"],
+        may_use: &["raddle-primitives"],
     },
     Layer {
         package: "raddle-net",
         may_use: &[
-            "raddle-std",
+            "raddle-primitives",
             "raddle-coop",
             "raddle-io",
             "raddle-task",
@@ -68,7 +68,7 @@ const LAYERS: &[Layer] = &[
         package: "raddle-fs",
         // The pool is for tests.
         may_use: &[
-            "raddle-std",
+            "raddle-primitives",
             "raddle-coop",
             "raddle-io",
             "raddle-task",
@@ -77,11 +77,21 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "raddle-process",
-        may_use: &["raddle-std", "raddle-coop", "raddle-io", "raddle-reactor"],
+        may_use: &[
+            "raddle-primitives",
+            "raddle-coop",
+            "raddle-io",
+            "raddle-reactor",
+        ],
     },
     Layer {
         package: "raddle-sched",
-        may_use: &["raddle-std", "raddle-coop", "raddle-queue", "raddle-task"],
+        may_use: &[
+            "raddle-primitives",
+            "raddle-coop",
+            "raddle-queue",
+            "raddle-task",
+        ],
     },
 ];
 
@@ -166,9 +176,9 @@ fn check_package(package: &Package) -> Vec<String> {
         if runtime && !in_tests && name != "raddle-benches" {
             object(format!("{name} may not depend on {used}, another runtime"));
         }
-        if used == "loom" && name != "raddle-std" {
+        if used == "loom" && name != "raddle-primitives" {
             object(format!(
-                "{name} may not depend on loom; take it from raddle-std"
+                "{name} may not depend on loom; take it from raddle-primitives"
             ));
         }
     }

@@ -43,19 +43,25 @@ fn unfinished(file: &File) -> Vec<String> {
 }
 
 fn loom(file: &File) -> Vec<String> {
-    if ["raddle-std", "xtask"].contains(&file.package.as_str()) {
+    if ["raddle-primitives", "xtask"].contains(&file.package.as_str()) {
         return Vec::new();
     }
     file.find(&["loom", ":", ":"])
-        .map(|index| at(file, file.tokens[index].line, "loom is for raddle-std only"))
+        .map(|index| {
+            at(
+                file,
+                file.tokens[index].line,
+                "loom is for raddle-primitives only",
+            )
+        })
         .collect()
 }
 
-/// A layer that takes its atomics or parks its threads past raddle-std is one
-/// that no model sees through. Clippy sees to the types that raddle-std wraps.
+/// A layer that takes its atomics or parks its threads past raddle-primitives is one
+/// that no model sees through. Clippy sees to the types that raddle-primitives wraps.
 /// A static may be std's: loom's have no constant to begin with.
 fn primitives(file: &File) -> Vec<String> {
-    if file.package == "raddle-std" || file.is_apart() || !layers::is_layer(&file.package) {
+    if file.package == "raddle-primitives" || file.is_apart() || !layers::is_layer(&file.package) {
         return Vec::new();
     }
     let atomics = names(file, "sync", &["atomic"]);
@@ -67,7 +73,7 @@ fn primitives(file: &File) -> Vec<String> {
             at(
                 file,
                 line,
-                "take it from raddle_std, so that loom can model it",
+                "take it from raddle_primitives, so that loom can model it",
             )
         })
         .collect()
@@ -181,7 +187,7 @@ fn is_atomic_call(file: &File, open: usize) -> bool {
 /// A lock has its place in the order of locks, or says why it has none.
 fn rank(file: &File) -> Vec<String> {
     // The locks of raddle-sync, of the same name, are for tasks.
-    if file.is_apart() || file.package == "raddle-std" || !file.path.starts_with("crates") {
+    if file.is_apart() || file.package == "raddle-primitives" || !file.path.starts_with("crates") {
         return Vec::new();
     }
     file.find(&["Mutex", ":", ":", "new", "("])

@@ -4,7 +4,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use super::pipe::Pipe;
 use crate::{AsyncRead, AsyncWrite, ReadBuf};

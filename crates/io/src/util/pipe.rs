@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, IoSlice};
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_std::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::ReadBuf;
 

@@ -5,7 +5,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use raddle_std::sync::{Arc, Mutex};
+use raddle_primitives::sync::{Arc, Mutex};
 
 use crate::{AsyncRead, AsyncWrite, ReadBuf};
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
-use raddle_std::sync::Mutex;
-use raddle_std::thread::{self, Thread};
+use raddle_primitives::sync::Mutex;
+use raddle_primitives::thread::{self, Thread};
 
 struct Unpark(Thread);
 

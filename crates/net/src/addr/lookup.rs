@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::vec;
 
-use raddle_std::thread;
+use raddle_primitives::thread;
 use raddle_task::JoinHandle;
 use raddle_task::blocking::{self, Refused};
 

@@ -11,8 +11,8 @@ use std::io;
 use std::ops::Deref;
 
 use mio::event::Source;
+use raddle_primitives::sync::Arc;
 use raddle_reactor::Evented;
-use raddle_std::sync::Arc;
 
 pub use reading::Reading;
 pub use writing::Writing;

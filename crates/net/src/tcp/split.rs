@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::task::{Context, Poll};
 
 use raddle_io::ReadBuf;
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use super::TcpStream;
 use raddle_reactor::Evented;

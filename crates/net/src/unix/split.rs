@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::Shutdown;
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use super::{SocketAddr, UnixStream};
 use raddle_reactor::Evented;

@@ -8,9 +8,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use raddle_net::{TcpListener, TcpStream};
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::thread::{self, JoinHandle, Thread};
 use raddle_reactor::{Handle, Reactor};
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::thread::{self, JoinHandle, Thread};
 
 /// Turns a reactor until it is dropped.
 pub(crate) struct Driver {

@@ -12,9 +12,9 @@ use std::sync::{Arc, LazyLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use mio::net::UnixStream;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::{Mutex, Rank};
 use raddle_reactor::{Evented, Handle, Interest, WakerBatch};
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::sync::{Mutex, Rank};
 
 use super::pipe::Pipe;
 

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use signal_hook_registry::SigId;
 
 /// Signals have numbers below this, on all systems.

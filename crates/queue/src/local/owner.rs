@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::Ordering;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::Ordering;
 
 use super::ring::Ring;
 use super::{CAPACITY, Stealer};

@@ -2,8 +2,8 @@
 
 use std::ptr::{self, NonNull};
 
-use raddle_std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use raddle_std::{CachePadded, named};
+use raddle_primitives::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use raddle_primitives::{CachePadded, named};
 
 use crate::Pointer;
 use crate::claim::ClaimCell;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use raddle_std::hint;
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::Ordering;
+use raddle_primitives::hint;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::Ordering;
 
 use super::ring::Ring;
 use super::{CAPACITY, Owner};
@@ -69,7 +69,7 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         into: &Owner<T, N>,
         share: impl Fn(usize) -> usize,
     ) -> Option<Stolen<T>> {
-        raddle_std::count_event("steal attempt");
+        raddle_primitives::count_event("steal attempt");
         if into.room() < N / 2 {
             return None;
         }

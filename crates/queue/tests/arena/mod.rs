@@ -8,9 +8,9 @@
 use std::fmt;
 use std::ptr::NonNull;
 
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::sync::Arc;
 use raddle_queue::Pointer;
-use raddle_std::cell::UnsafeCell;
-use raddle_std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {

@@ -1,7 +1,7 @@
 //! Items that count their drops.
 
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// How often each item was dropped.
 #[derive(Clone, Debug)]

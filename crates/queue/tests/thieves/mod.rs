@@ -3,8 +3,8 @@
 
 use std::cell::RefCell;
 
+use raddle_primitives::thread::{self, JoinHandle};
 use raddle_queue::{Overflow, Owner, Stealer, local};
-use raddle_std::thread::{self, JoinHandle};
 
 use crate::arena::Item;
 

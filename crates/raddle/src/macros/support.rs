@@ -7,7 +7,7 @@ pub use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
 pub use raddle_macros::{join, select, try_join};
-pub use raddle_std::random::below as random_below;
+pub use raddle_primitives::random::below as random_below;
 
 /// The branch that a number is of which has gone round.
 #[inline]

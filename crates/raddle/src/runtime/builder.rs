@@ -15,7 +15,7 @@ use std::io;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use raddle_std::random::Random;
+use raddle_primitives::random::Random;
 
 use crate::runtime::context::{self, Inside};
 use crate::runtime::driver::{self, Driver};

@@ -4,13 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 
-use raddle_std::current::{self, Frame, Request};
+use raddle_primitives::current::{self, Frame, Request};
 use raddle_timer::CurrentHandle;
 
 use crate::runtime::{Handle, TryCurrentError};
 use crate::task::LocalEnterGuard;
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     /// The guards of the local sets that this thread has entered by an [`EnterGuard`].
     static LOCALS: RefCell<Vec<LocalEnterGuard>> = RefCell::new(Vec::new());
     /// How many runs of a runtime this thread is inside of.

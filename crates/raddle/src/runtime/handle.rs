@@ -12,7 +12,7 @@ use crate::runtime::driver::DriverHandles;
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
 use crate::task::JoinHandle;
-use raddle_std::random::Random;
+use raddle_primitives::random::Random;
 use raddle_task::trace::{self, Kind};
 
 /// A reference to a runtime.

@@ -72,8 +72,8 @@ pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::local_runtime::{LocalOptions, LocalRuntime};
 pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
+pub use raddle_primitives::random::RngSeed;
 pub use raddle_sched::{
     HistogramConfiguration, Id, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
     Policy, TaskMeta, UnhandledPanic,
 };
-pub use raddle_std::random::RngSeed;

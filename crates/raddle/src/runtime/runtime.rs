@@ -6,9 +6,9 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use raddle_std::random::Random;
-use raddle_std::sync::Mutex;
-use raddle_std::thread;
+use raddle_primitives::random::Random;
+use raddle_primitives::sync::Mutex;
+use raddle_primitives::thread;
 
 use crate::runtime::blocking::{BlockingJob, ReliefJob};
 use crate::runtime::context::{self, EnterGuard, Inside};

@@ -8,9 +8,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use mio::net::UnixStream;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::thread::{self, Thread};
 use raddle_reactor::{Handle, Interest, Reactor, Registration};
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::thread::{self, Thread};
 
 /// Counts how often it was woken.
 #[derive(Debug)]

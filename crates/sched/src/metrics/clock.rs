@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use raddle_std::Count;
+use raddle_primitives::Count;
 
 /// Set while the clock stands.
 const STANDS: u64 = 1 << 63;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use raddle_std::Count;
+use raddle_primitives::Count;
 
 use super::clock::Clock;
 use super::histogram::Histogram;

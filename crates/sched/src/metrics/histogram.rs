@@ -5,7 +5,7 @@ mod configuration;
 use std::ops::Range;
 use std::time::Duration;
 
-use raddle_std::Count;
+use raddle_primitives::Count;
 
 pub use configuration::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use raddle_std::Count;
+use raddle_primitives::Count;
 
 /// How long a task that an event made ready may wait for those before it, until
 /// it is worth while to wake another worker. Each wake-up is a system call on

@@ -32,7 +32,7 @@ impl Core {
         };
         if waiting.parked.is_none() {
             // Another worker may be in the middle of a steal.
-            raddle_std::thread::yield_now();
+            raddle_primitives::thread::yield_now();
         }
         while let Some(parked) = &mut waiting.parked {
             match &mut parked.driver {

@@ -4,8 +4,8 @@
 
 use std::future::Future;
 
-use raddle_std::sync::Arc;
-use raddle_std::thread;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 use raddle_task::JoinHandle;
 
 use super::{Core, Worker};

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use raddle_std::sync::{Arc, Mutex, Rank};
+use raddle_primitives::sync::{Arc, Mutex, Rank};
 
 use super::{Core, Worker};
 use crate::handle::Handle;

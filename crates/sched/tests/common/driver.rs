@@ -5,7 +5,7 @@ use std::sync::Arc as StdArc;
 use std::task::Waker;
 use std::time::Duration;
 
-use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
 
 use crate::driver::{Driver, Unpark};
 

@@ -1,8 +1,8 @@
 //! What the models of whole pools wait at, and count.
 #![allow(dead_code)]
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Condvar, Mutex};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
 
 /// A gate that tasks open and threads wait at.
 #[derive(Default)]

@@ -9,8 +9,8 @@ use std::task::{Context, Poll, Waker};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use raddle_primitives::sync::{Condvar, Mutex};
 use raddle_sched::{Config, CurrentThread, Policy, Pool};
-use raddle_std::sync::{Condvar, Mutex};
 
 pub(crate) fn config(workers: usize) -> Config {
     Config {

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use raddle_primitives::sync::Mutex;
+use raddle_primitives::thread::{self, JoinHandle};
 use raddle_sched::{Config, Pool, Relief};
-use raddle_std::sync::Mutex;
-use raddle_std::thread::{self, JoinHandle};
 
 #[derive(Clone, Default)]
 pub(crate) struct Reliefs {

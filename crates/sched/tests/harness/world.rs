@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::task::Waker;
 
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, Policy};
-use raddle_std::sync::Mutex;
 use raddle_task::{AbortHandle, JoinHandle};
 
 use super::ordered::{ShardedPlaces, SharedPlaces};

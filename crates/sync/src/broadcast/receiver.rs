@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use super::Shared;
 use super::error::{RecvError, TryRecvError};

@@ -1,6 +1,6 @@
 //! The places of the values.
 
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 
 /// A power of two of slots; the value at position `p`, the `p`th that was sent,
 /// has slot `p` modulo that.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use raddle_std::CachePadded;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Mutex, Rank};
+use raddle_primitives::CachePadded;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Mutex, Rank};
 
 use super::error::SendError;
 use super::ring::Ring;

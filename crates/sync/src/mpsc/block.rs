@@ -5,8 +5,8 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use super::position::Position;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 use super::list::List;
 use crate::Notify;

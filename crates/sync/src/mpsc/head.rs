@@ -5,7 +5,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
-use raddle_std::sync::atomic::Ordering;
+use raddle_primitives::sync::atomic::Ordering;
 
 use super::block::{Block, Look, SLOTS, Slot};
 use super::list::List;
@@ -139,7 +139,7 @@ impl<T> Head<T> {
                 });
             }
             // Its sender is between two instructions, or was suspended there.
-            raddle_std::thread::yield_now();
+            raddle_primitives::thread::yield_now();
         }
     }
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::block::{Block, Fill, SLOTS, Slot};
 use super::head::Head;

@@ -5,7 +5,7 @@ use std::mem::{self, ManuallyDrop};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Context, Poll, ready};
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use super::chan::{Chan, Limit};
 use super::error::TryRecvError;

@@ -1,6 +1,6 @@
 //! The word of a `Notify`.
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// A permit is stored, and nobody waits. Set by a notification while nobody
 /// waits; never with `WAITING`; cleared by whoever takes the permit.

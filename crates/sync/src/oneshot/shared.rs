@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
-use raddle_std::cell::UnsafeCell;
+use raddle_primitives::cell::UnsafeCell;
 
 use super::state::{self, Leave, Send as Verdict, Snapshot, State, Wait};
 use crate::waker_cell::WakerCell;

@@ -1,6 +1,6 @@
 //! The word that sender and receiver share.
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// Set when a value is sent, together with `DONE`; never after `CLOSED`; never
 /// cleared. From then on the value is the receiver's.

@@ -5,7 +5,7 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use raddle_std::sync::{Mutex, MutexGuard, Rank};
+use raddle_primitives::sync::{Mutex, MutexGuard, Rank};
 
 use super::acquire::Acquire;
 use super::returned::{Returned, Returns};

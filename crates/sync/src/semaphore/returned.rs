@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use raddle_std::CachePadded;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::CachePadded;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// Set while somebody waits for permits, and once the semaphore is closed; set and cleared under the
 /// lock of those who wait, cleared by the first who gives something back and finds nobody. Never with

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// Set while the list of waiters is not empty; set and cleared under the
 /// list's lock. Never with permits that would suffice for the first waiter,

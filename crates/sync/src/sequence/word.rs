@@ -1,6 +1,6 @@
 //! The word of a `Sequence`.
 
-use raddle_std::sync::atomic::{AtomicU64, Ordering};
+use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
 /// Bit `i` of these: somebody waits in crowd `i`. Set under the lock of that crowd; cleared under it
 /// while the crowd is empty, or by an advance, which goes through the crowd then.

@@ -1,7 +1,7 @@
 //! The half that reads the value.
 
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::Ordering;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::Ordering;
 
 use super::error::RecvError;
 use super::{Ref, Shared};

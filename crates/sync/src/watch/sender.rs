@@ -2,8 +2,8 @@
 
 use std::mem;
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, RwLock};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, RwLock};
 
 use super::error::SendError;
 use super::{Receiver, Ref, Shared};

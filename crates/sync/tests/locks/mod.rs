@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
-use raddle_std::thread::{self, Thread};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::thread::{self, Thread};
 
 /// Counts how often it was woken.
 #[derive(Debug)]

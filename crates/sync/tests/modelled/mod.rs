@@ -3,9 +3,9 @@
 
 use std::task::{Context, Poll, Wake, Waker};
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::sync::Arc;
-use raddle_std::thread::{self, Thread};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread::{self, Thread};
 
 /// A value whose content is written before it is sent, on the heap of the model, which
 /// reports it if it is never dropped.

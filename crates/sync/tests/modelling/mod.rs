@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::thread::{self, Thread};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::thread::{self, Thread};
 
 struct Unpark(Thread);
 

@@ -1,8 +1,8 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use raddle_std::sync::Arc;
-use raddle_std::thread;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
 
 use super::*;
 use crate::{LocalList, ScheduleLocal};

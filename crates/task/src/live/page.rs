@@ -4,7 +4,7 @@ use std::alloc::{self, Layout};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use raddle_std::cell::UnsafeCell;
+use raddle_primitives::cell::UnsafeCell;
 
 use super::ListId;
 use super::word::{ALL, Leave, SLOTS, Word};

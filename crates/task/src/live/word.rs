@@ -1,6 +1,6 @@
 //! The word of a page: which of its tasks have left it on other threads.
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many tasks a page has room for: the word has two bits for each, and one more.
 pub(super) const SLOTS: u32 = usize::BITS / 2 - 1;

@@ -7,7 +7,7 @@ use std::ptr;
 use std::rc::Rc;
 use std::task::Waker;
 
-use raddle_std::sync::Arc;
+use raddle_primitives::sync::Arc;
 
 use super::shared::Shared;
 use crate::{JoinHandle, LocalList, LocalRunnable};
@@ -16,7 +16,7 @@ use crate::{JoinHandle, LocalList, LocalRunnable};
 /// turn.
 const POLLS: usize = 61;
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     /// The set whose tasks this thread runs, or that was entered.
     static CURRENT: RefCell<Option<Rc<Local>>> = RefCell::new(None);
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 
 use super::local::{self, Pushed};
 use crate::{Arrivals, LocalRunnable, ScheduleLocal};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 
 /// A waker that wakes another and sets a flag.
 pub(super) struct FlagWaker {

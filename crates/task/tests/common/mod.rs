@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 use raddle_task::{JoinError, JoinHandle, Outcome, Runnable, Schedule};
 
 /// Counts live objects of one kind.

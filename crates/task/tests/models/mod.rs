@@ -9,9 +9,9 @@ use std::sync::Arc as Untracked;
 use std::sync::atomic::AtomicUsize as Count;
 use std::task::{Context, Poll, Waker};
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::sync::{Arc, Mutex};
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::{Arc, Mutex};
 use raddle_task::{JoinError, JoinHandle, Outcome, Runnable, Schedule};
 
 pub(crate) use woken::Woken;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 
 use super::*;
 use crate::state::{Postpone, State};

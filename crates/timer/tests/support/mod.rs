@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_timer::{Handle, Timers};
 
 /// Milliseconds.

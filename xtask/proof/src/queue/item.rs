@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use raddle_queue::Pointer;
 
-raddle_std::thread_local! {
+raddle_primitives::thread_local! {
     static HOOK: Cell<Option<Box<dyn FnOnce()>>> = Cell::new(None);
 }
 

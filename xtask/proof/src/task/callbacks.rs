@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
-use raddle_std::sync::Mutex;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::Mutex;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_task::{AbortHandle, Runnable, Schedule};
 
 /// Panics without a message on the terminal.

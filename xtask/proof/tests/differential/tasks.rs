@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_proof::Choices;
-use raddle_std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::record::{self, note};
 

@@ -79,16 +79,16 @@ fn tokio_is_found_outside_the_benchmarks_and_the_differential_tests() {
 }
 
 #[test]
-fn loom_is_named_by_raddle_std_only() {
+fn loom_is_named_by_raddle_primitives_only() {
     assert_eq!(findings("raddle-queue", "loom", true), 1);
-    assert_eq!(findings("raddle-std", "loom", false), 0);
+    assert_eq!(findings("raddle-primitives", "loom", false), 0);
 }
 
 #[test]
 fn strangers_in_a_tree_are_found() {
     let tree = [
         "raddle-queue",
-        "raddle-std",
+        "raddle-primitives",
         "crossbeam-utils",
         "raddle-task",
         "tokio",

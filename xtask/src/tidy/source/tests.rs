@@ -20,14 +20,21 @@ fn loom_elsewhere_is_found() {
     let text = "#![cfg(raddle_loom)]\nuse loom::sync::Arc;";
     assert_eq!(
         loom(&queue(text)),
-        ["crates/queue/src/ring.rs:2: loom is for raddle-std only"]
+        ["crates/queue/src/ring.rs:2: loom is for raddle-primitives only"]
     );
-    assert!(loom(&file("raddle-std", "crates/std/src/loom.rs", text)).is_empty());
-    assert!(loom(&queue("use raddle_std::model;")).is_empty());
+    assert!(
+        loom(&file(
+            "raddle-primitives",
+            "crates/primitives/src/loom.rs",
+            text
+        ))
+        .is_empty()
+    );
+    assert!(loom(&queue("use raddle_primitives::model;")).is_empty());
 }
 
 #[test]
-fn primitives_past_raddle_std_are_found() {
+fn primitives_past_raddle_primitives_are_found() {
     for text in [
         "use std::sync::atomic::AtomicBool;",
         "use std::sync::{Arc, atomic::{AtomicBool, Ordering}};",
@@ -35,12 +42,19 @@ fn primitives_past_raddle_std_are_found() {
         "fn f() { std::thread::park(); }",
     ] {
         assert_eq!(primitives(&queue(text)).len(), 1, "{text}");
-        assert!(primitives(&file("raddle-std", "crates/std/src/std.rs", text)).is_empty());
+        assert!(
+            primitives(&file(
+                "raddle-primitives",
+                "crates/primitives/src/std.rs",
+                text
+            ))
+            .is_empty()
+        );
         assert!(primitives(&file("raddle-queue", "crates/queue/tests/a.rs", text)).is_empty());
     }
     for text in [
-        "use raddle_std::sync::atomic::AtomicBool;",
-        "use raddle_std::thread::park;",
+        "use raddle_primitives::sync::atomic::AtomicBool;",
+        "use raddle_primitives::thread::park;",
         "use std::sync::Arc; use std::thread::panicking;",
         "static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);",
     ] {

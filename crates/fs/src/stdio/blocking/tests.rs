@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::{Context, Poll, Waker};
 
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
-use raddle_std::sync::Mutex;
+use raddle_primitives::sync::Mutex;
 
 use super::Blocking;
 use crate::offload;

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use raddle_std::current::{self, EnterGuard, Frame, One, Request};
+use raddle_primitives::current::{self, EnterGuard, Frame, One, Request};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Number(u32);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Wake, Waker};
 
-use raddle_std::WakerBatch;
+use raddle_primitives::WakerBatch;
 
 /// Counts its wakes, and panics each time with its payload.
 struct Counted {

@@ -3,12 +3,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use raddle_std::counting::{self, Entry, Kind, Operations};
-use raddle_std::sync::atomic::{
+use raddle_primitives::counting::{self, Entry, Kind, Operations};
+use raddle_primitives::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, fence,
 };
-use raddle_std::sync::{Arc, Mutex as Counted, Rank, RwLock};
-use raddle_std::{CachePadded, Count, count_event, named, thread};
+use raddle_primitives::sync::{Arc, Mutex as Counted, Rank, RwLock};
+use raddle_primitives::{CachePadded, Count, count_event, named, thread};
 
 /// There is one ledger: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {

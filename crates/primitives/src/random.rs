@@ -3,7 +3,7 @@
 //! They choose where nothing but fairness depends on it: the branch of a `select!`.
 //!
 //! ```
-//! use raddle_std::random::{self, Random, RngSeed};
+//! use raddle_primitives::random::{self, Random, RngSeed};
 //!
 //! let numbers = || {
 //!     let random = Random::new(RngSeed::from_bytes(b"run 17"));
@@ -45,7 +45,7 @@ pub fn below(count: usize) -> usize {
 /// What the random numbers of a runtime come from: the same numbers from the same seed.
 ///
 /// ```
-/// use raddle_std::random::RngSeed;
+/// use raddle_primitives::random::RngSeed;
 ///
 /// let seed = RngSeed::from_bytes(&17_u64.to_le_bytes());
 /// assert_ne!(seed, RngSeed::from_bytes(&18_u64.to_le_bytes()));

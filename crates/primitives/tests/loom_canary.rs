@@ -1,11 +1,11 @@
 //! Shows that the model build is on: a planted race must be caught.
 #![cfg(raddle_loom)]
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model;
-use raddle_std::sync::Arc;
-use raddle_std::sync::atomic::{AtomicBool, Ordering};
-use raddle_std::thread;
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::thread;
 
 struct Published {
     ready: AtomicBool,

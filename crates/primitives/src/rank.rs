@@ -17,7 +17,7 @@ pub(crate) use held::{Held, Place};
 /// code of users that comes back while a lock is held.
 ///
 /// ```
-/// use raddle_std::sync::{Mutex, Rank};
+/// use raddle_primitives::sync::{Mutex, Rank};
 ///
 /// let outer = Mutex::ranked(Rank::outer(1, "table"), 0);
 /// let leaf = Mutex::ranked(Rank::leaf("row"), 0);

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_std::sync::{Condvar, Mutex, Rank};
+use raddle_primitives::sync::{Condvar, Mutex, Rank};
 
 fn message(f: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(f)).unwrap_err();

@@ -11,7 +11,7 @@
 //!
 //! This is the only crate that mentions loom. A layer takes its atomics,
 //! cells, locks and threads from here and its models call
-//! `raddle_std::model::check`, which only exists in that build.
+//! `raddle_primitives::model::check`, which only exists in that build.
 //!
 //! # Where the two builds differ
 //!
@@ -102,7 +102,7 @@ pub mod hint {
 /// Declares a thread-local variable with an initial value that is a constant.
 ///
 /// ```
-/// raddle_std::thread_local! {
+/// raddle_primitives::thread_local! {
 ///     static DEPTH: std::cell::Cell<u32> = std::cell::Cell::new(0);
 /// }
 /// DEPTH.with(|depth| depth.set(depth.get() + 1));

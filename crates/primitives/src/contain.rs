@@ -7,8 +7,8 @@ use ::std::panic::{AssertUnwindSafe, catch_unwind};
 /// forgotten.
 ///
 /// ```
-/// assert!(raddle_std::contain(|| ()));
-/// assert!(!raddle_std::contain(|| panic!("ends here")));
+/// assert!(raddle_primitives::contain(|| ()));
+/// assert!(!raddle_primitives::contain(|| panic!("ends here")));
 /// ```
 #[inline]
 pub fn contain(code: impl FnOnce()) -> bool {

@@ -10,7 +10,7 @@
 //! How a frame answers by type is the provider interface of Rust's RFC 3192.
 //!
 //! ```
-//! use raddle_std::current::{self, Frame, One, Request};
+//! use raddle_primitives::current::{self, Frame, One, Request};
 //!
 //! struct Port(u16);
 //! struct Name(&'static str);

@@ -10,8 +10,8 @@ pub(crate) use crate::counting::Tag;
 /// in the source where it is made.
 ///
 /// ```
-/// use raddle_std::named;
-/// use raddle_std::sync::atomic::{AtomicUsize, Ordering};
+/// use raddle_primitives::named;
+/// use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// let parked = named("number of parked workers", AtomicUsize::new(0));
 /// assert_eq!(parked.load(Ordering::Relaxed), 0);

@@ -6,11 +6,11 @@ use std::sync::Mutex as StdMutex;
 use std::task::Poll;
 use std::time::Duration;
 
-use raddle_std::cell::UnsafeCell;
-use raddle_std::model::{self, Model};
-use raddle_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_std::sync::{Arc, Condvar, Mutex};
-use raddle_std::thread;
+use raddle_primitives::cell::UnsafeCell;
+use raddle_primitives::model::{self, Model};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
+use raddle_primitives::thread;
 
 /// What the executions of a model came to.
 fn outcomes<T: Ord + Send + 'static>(body: impl Fn() -> T + Send + Sync + 'static) -> BTreeSet<T> {

@@ -93,7 +93,7 @@ impl<N> fmt::Debug for ThreadWaker<N> {
 /// use std::pin::pin;
 ///
 /// let mut future = pin!(async { 6 * 7 });
-/// assert_eq!(raddle_std::thread::block_on(|cx| future.as_mut().poll(cx)), 42);
+/// assert_eq!(raddle_primitives::thread::block_on(|cx| future.as_mut().poll(cx)), 42);
 /// ```
 pub fn block_on<R>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>) -> R {
     let signal = Arc::new(ThreadWaker::new(false, ()));

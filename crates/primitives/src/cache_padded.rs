@@ -10,7 +10,7 @@ use ::std::ops::{Deref, DerefMut};
 /// # Example
 ///
 /// ```
-/// use raddle_std::CachePadded;
+/// use raddle_primitives::CachePadded;
 ///
 /// let pair = [CachePadded::new(1_u8), CachePadded::new(2)];
 /// assert!(size_of_val(&pair) >= 128);
