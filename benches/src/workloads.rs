@@ -1,4 +1,4 @@
-//! What each runtime is given to do.
+//! The workloads of the scheduler, the same for each runtime.
 
 mod shapes;
 
@@ -20,80 +20,61 @@ const JOINED_AT_ONCE: usize = 100;
 const YIELDING: usize = 200;
 const YIELDS: usize = 1_000;
 
-/// One body of work, the same for every runtime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Workload {
-    /// 1,000 tasks, each spawning the next.
-    ChainedSpawn,
-    /// 1,000 pairs of tasks exchanging two oneshots.
-    PingPong,
-    /// 10,000 empty tasks spawned from the thread of `block_on`.
-    SpawnManyRemote,
-    /// 10,000 empty tasks spawned from a task.
-    SpawnManyLocal,
-    /// 10,000 empty tasks spawned and awaited in hundreds, from a task.
-    SpawnJoin,
-    /// 200 tasks waking themselves 1,000 times each.
-    YieldMany,
-    /// 2,000 tasks spawned from one, of which one in 200 is long.
-    Skewed,
-    /// A binary tree of tasks, each awaiting what it has spawned, with 2,048 leaves.
-    ForkJoin,
-    /// A task spreading work over 64 others and gathering it, 50 times.
-    FanOut,
-    /// 16 clients sending 50 requests each down a chain of 4 tasks.
-    RequestChain,
+/// Makes the enum of the workloads from their list.
+macro_rules! workloads {
+    ($($(#[$doc:meta])+ $variant:ident, $name:literal: |$spawner:ident| $run:expr;)+) => {
+        /// One body of work, the same for every runtime.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Workload {
+            $($(#[$doc])+ $variant,)+
+        }
+
+        impl Workload {
+            /// Every workload, in the order of tables.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// The name in tables and on the command line.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// Runs it once on `executor`, until all its tasks have done their work.
+            pub fn run(self, executor: &impl Executor) {
+                let spawner = executor.spawner();
+                match self {
+                    $(Self::$variant => executor.block_on(async move {
+                        let $spawner = spawner;
+                        $run.await;
+                    }),)+
+                }
+            }
+        }
+    };
 }
 
-impl Workload {
-    /// Every workload, in the order of tables.
-    pub const ALL: [Self; 10] = [
-        Self::ChainedSpawn,
-        Self::PingPong,
-        Self::SpawnManyRemote,
-        Self::SpawnManyLocal,
-        Self::SpawnJoin,
-        Self::YieldMany,
-        Self::Skewed,
-        Self::ForkJoin,
-        Self::FanOut,
-        Self::RequestChain,
-    ];
-
-    /// The name in tables and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ChainedSpawn => "chained_spawn",
-            Self::PingPong => "ping_pong",
-            Self::SpawnManyRemote => "spawn_many_remote",
-            Self::SpawnManyLocal => "spawn_many_local",
-            Self::SpawnJoin => "spawn_join",
-            Self::YieldMany => "yield_many",
-            Self::Skewed => "skewed",
-            Self::ForkJoin => "fork_join",
-            Self::FanOut => "fan_out",
-            Self::RequestChain => "request_chain",
-        }
-    }
-
-    /// Runs it once on `executor`, until all its tasks have done their work.
-    pub fn run(self, executor: &impl Executor) {
-        let spawner = executor.spawner();
-        executor.block_on(async move {
-            match self {
-                Self::ChainedSpawn => chained_spawn(spawner).await,
-                Self::PingPong => ping_pong(spawner).await,
-                Self::SpawnManyRemote => spawn_many_remote(spawner).await,
-                Self::SpawnManyLocal => spawn_many_local(spawner, SPAWNED).await,
-                Self::SpawnJoin => spawn_join(spawner).await,
-                Self::YieldMany => yield_many(spawner, YIELDING, YIELDS).await,
-                Self::Skewed => shapes::skewed(spawner).await,
-                Self::ForkJoin => shapes::fork_join(spawner).await,
-                Self::FanOut => shapes::fan_out(spawner).await,
-                Self::RequestChain => shapes::request_chain(spawner).await,
-            }
-        });
-    }
+workloads! {
+    /// 1,000 tasks, each spawning the next.
+    ChainedSpawn, "chained_spawn": |spawner| chained_spawn(spawner);
+    /// 1,000 pairs of tasks exchanging two oneshots.
+    PingPong, "ping_pong": |spawner| ping_pong(spawner);
+    /// 10,000 empty tasks spawned from the thread of `block_on`.
+    SpawnManyRemote, "spawn_many_remote": |spawner| spawn_many_remote(spawner);
+    /// 10,000 empty tasks spawned from a task.
+    SpawnManyLocal, "spawn_many_local": |spawner| spawn_many_local(spawner, SPAWNED);
+    /// 10,000 empty tasks spawned and awaited in hundreds, from a task.
+    SpawnJoin, "spawn_join": |spawner| spawn_join(spawner);
+    /// 200 tasks waking themselves 1,000 times each.
+    YieldMany, "yield_many": |spawner| yield_many(spawner, YIELDING, YIELDS);
+    /// 2,000 tasks spawned from one, of which one in 200 is long.
+    Skewed, "skewed": |spawner| shapes::skewed(spawner);
+    /// A binary tree of tasks, each awaiting what it has spawned, with 2,048 leaves.
+    ForkJoin, "fork_join": |spawner| shapes::fork_join(spawner);
+    /// A task spreading work over 64 others and gathering it, 50 times.
+    FanOut, "fan_out": |spawner| shapes::fan_out(spawner);
+    /// 16 clients sending 50 requests each down a chain of 4 tasks.
+    RequestChain, "request_chain": |spawner| shapes::request_chain(spawner);
 }
 
 async fn chained_spawn(spawner: impl Spawn) {
@@ -193,7 +174,7 @@ async fn yield_many(spawner: impl Spawn, tasks: usize, yields: usize) {
     countdown.wait().await;
 }
 
-/// Tells one waiting task when as many as planned have finished.
+/// Notifies one waiting task when the planned number of tasks have finished.
 struct Countdown {
     left: AtomicUsize,
     done: Notify,
@@ -208,7 +189,7 @@ impl Countdown {
     }
 
     fn finish_one(&self) {
-        // ORDERING: only counts; `done` carries the news.
+        // ORDERING: only counts; `done` synchronizes with the waiting task.
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.done.notify_one();
         }

@@ -13,12 +13,11 @@ use crate::counting;
 use crate::ecosystem;
 use crate::steps::{self, Steps, cargo};
 use crate::workspace;
-use programs::{ASYNC_COST, ECOSYSTEM, NAMES, POLICIES, QUEUE, Run, SCALING, SCHED, WORKLOADS};
+use programs::{ASYNC_COST, ECOSYSTEM, POLICIES, QUEUE, Run, SCALING, SCHED, names};
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
-    /// Only this one: of the parts of the report, or a workload of the scheduler
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(names()))]
+    #[arg(help = format!("Run one part of the report ({}), or one workload of the scheduler", names().join(", ")))]
     name: Option<String>,
 
     /// Fewer and shorter rounds, and no criterion: rough figures of all in a few minutes
@@ -41,10 +40,6 @@ pub(crate) struct Args {
     /// Hold the ratios against those that were kept under this name
     #[arg(long, value_name = "NAME", value_parser = kept_name)]
     compare: Option<String>,
-}
-
-fn names() -> Vec<&'static str> {
-    [&NAMES[..], &WORKLOADS[..]].concat()
 }
 
 /// A name that is one directory. The report's program takes no other, but it runs
@@ -193,7 +188,7 @@ fn remove(directory: &Path) -> Result<()> {
 fn criterion(steps: &mut Steps, root: &Path, args: &Args) -> Vec<String> {
     let mut failed = Vec::new();
     let name = args.name.as_deref();
-    let workload = name.filter(|name| WORKLOADS.contains(name));
+    let workload = name.filter(|name| !names().contains(name));
     for bench in [SCHED, QUEUE, POLICIES, ASYNC_COST] {
         let mut command = cargo(root, &["bench", "-p", "raddle-benches", "--bench"]);
         command.args([bench.replace('-', "_").as_str(), "--"]);

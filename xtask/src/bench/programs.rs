@@ -16,37 +16,12 @@ pub(super) const SCALING: &str = "scaling";
 const MEMORY: &str = "memory";
 pub(super) const ASYNC_COST: &str = "async-cost";
 
-/// What `cargo xtask bench` takes as a name, but for the workloads of the
-/// scheduler.
-pub(super) const NAMES: [&str; 13] = [
-    SCHED,
-    SCALING,
-    LATENCY,
-    QUEUE,
-    POLICIES,
-    TIME,
-    SYNC,
-    IO,
-    HTTP,
-    SHARED_CORES,
-    ECOSYSTEM,
-    MEMORY,
-    ASYNC_COST,
-];
-
-/// The workloads of the scheduler, each a name of its own.
-pub(super) const WORKLOADS: [&str; 10] = [
-    "chained_spawn",
-    "ping_pong",
-    "spawn_many_remote",
-    "spawn_many_local",
-    "spawn_join",
-    "yield_many",
-    "skewed",
-    "fork_join",
-    "fan_out",
-    "request_chain",
-];
+/// The names of the benchmarks. Any other name is a workload of the scheduler.
+pub(super) fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = PROGRAMS.iter().map(|program| program.bench).collect();
+    names.dedup();
+    names
+}
 
 /// One run of a program.
 #[derive(Clone, Copy, Debug)]
@@ -223,7 +198,7 @@ pub(super) struct Run {
 /// What `args` ask for, in order.
 pub(super) fn runs(args: &Args) -> Vec<Run> {
     let name = args.name.as_deref();
-    let workload = name.filter(|name| WORKLOADS.contains(name));
+    let workload = name.filter(|name| !names().contains(name));
     let mut runs = Vec::new();
     for program in &PROGRAMS {
         let wanted = name.is_none_or(|name| name == program.bench);

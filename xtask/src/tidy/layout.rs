@@ -12,6 +12,7 @@ use crate::workspace::Package;
 /// What a reader sees at the root. Hidden files are free.
 const TOP_LEVEL: &[&str] = &[
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
     "LICENSE-APACHE",

@@ -1,0 +1,85 @@
+//! The width of prose in pages and comments, and the paths that `CONTRIBUTING.md` names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::text;
+
+/// How many columns a line of prose has at most.
+const WIDTH: usize = 100;
+
+/// The page whose paths have to exist.
+const PATHS_OF: &str = "CONTRIBUTING.md";
+
+/// The directories that a path in [`PATHS_OF`] may begin with.
+const DIRECTORIES: [&str; 4] = ["benches/", "crates/", "docs/", "xtask/"];
+
+/// Applies the rules to every page and source file under `root`.
+pub(super) fn check(root: &Path) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    let mut paths = Vec::new();
+    text::walk(root, &["md", "rs"], &|dir| !is_skipped(dir), &mut paths)?;
+    paths.sort();
+    for path in paths {
+        let text = fs::read_to_string(&path)?;
+        let path = path.strip_prefix(root)?;
+        let is_page = path.extension().is_some_and(|extension| extension == "md");
+        let lines = too_wide(&text, is_page);
+        let found = |line| format!("{}:{line}: prose is wider than {WIDTH}", path.display());
+        findings.extend(lines.into_iter().map(found));
+    }
+    let page = fs::read_to_string(root.join(PATHS_OF))?;
+    let missing = paths_in(&page).filter(|path| !root.join(path).exists());
+    findings.extend(missing.map(|path| format!("{PATHS_OF}: there is no {}", path.display())));
+    Ok(findings)
+}
+
+/// Whether a directory holds no text of the project: build output, or hidden files.
+fn is_skipped(dir: &Path) -> bool {
+    let name = dir.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name == "target" || name.starts_with('.'))
+}
+
+/// The numbers of the lines of prose that are too wide. Tables, code and the targets of links
+/// may be.
+fn too_wide(text: &str, is_page: bool) -> Vec<usize> {
+    let mut lines = Vec::new();
+    let mut is_code = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        let comment = line.trim_start().strip_prefix("//");
+        let Some(prose) = is_page.then_some(line).or(comment) else {
+            is_code = false;
+            continue;
+        };
+        let prose = prose.trim_start_matches(['/', '!']).trim_start();
+        if prose.starts_with("```") {
+            is_code = !is_code;
+        }
+        if !is_code && !prose.starts_with('|') && width(line) > WIDTH {
+            lines.push(number);
+        }
+    }
+    lines
+}
+
+/// The width of a line without the targets of its links.
+fn width(line: &str) -> usize {
+    let mut parts = line.split("](");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.split_once(')').map_or("", |(_, rest)| rest));
+    let words = std::iter::once(first).chain(rest).flat_map(|part| part.split(' '));
+    let words = words.filter(|word| !word.contains("://"));
+    words.map(|word| word.chars().count() + 1).sum::<usize>() - 1
+}
+
+/// The paths in backticks that begin with one of [`DIRECTORIES`] and have no placeholder.
+fn paths_in(page: &str) -> impl Iterator<Item = PathBuf> + '_ {
+    let spans = page.split('`').skip(1).step_by(2);
+    let paths = spans.filter(|span| DIRECTORIES.iter().any(|start| span.starts_with(start)));
+    paths.filter(|path| !path.contains(['<', ' '])).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests;
