@@ -70,7 +70,7 @@ enum Command {
     Api,
     /// Random programs on Raddle and on Tokio, with the same results and the same wake-ups
     Differential(differential::Args),
-    /// Layout, file length, dependency direction and comment rules
+    /// Check layout, dependency direction, comments, examples and the width of prose
     Tidy,
 }
 

@@ -4,6 +4,7 @@ mod examples;
 mod imports;
 pub(crate) mod layers;
 mod layout;
+mod prose;
 mod regressions;
 mod source;
 pub(crate) mod text;
@@ -18,7 +19,7 @@ pub(crate) fn run() -> Result<()> {
     let root = workspace::root();
     let packages = workspace::packages(&root)?;
     check(&root, &packages)?;
-    println!("tidy: nothing to object to");
+    println!("tidy: no rule is broken");
     Ok(())
 }
 
@@ -27,6 +28,7 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<()> {
     let mut findings = layout::check(root, packages)?;
     findings.extend(layers::check(packages));
     findings.extend(regressions::check(root)?);
+    findings.extend(prose::check(root)?);
     let mut documented = Vec::new();
     for package in packages {
         let files = text::files(root, package)?;

@@ -155,9 +155,9 @@ pub fn is_limited() -> bool {
 
 /// One unit of the budget, given back on drop unless progress was made.
 ///
-/// Comes from [`poll_proceed`]. Belongs to the poll that took it, and stays on
-/// its thread: one that is kept beyond that poll gives its unit to whatever budget is in force then,
-/// which never grows beyond 128 by it.
+/// Comes from [`poll_proceed`]. Belongs to the poll that took it, and stays on its thread: one that
+/// is kept beyond that poll gives its unit to whatever budget is in force then, which never grows
+/// beyond 128 by it.
 ///
 /// # Examples
 ///

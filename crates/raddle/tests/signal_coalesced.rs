@@ -1,5 +1,5 @@
-//! Many signals before the listener looks. The test has a process of its own: the runtime of another
-//! test would read the pipe halfway, and a listener then rightly receives a second signal.
+//! Many signals before the listener looks. The test has a process of its own: the runtime of
+//! another test would read the pipe halfway, and a listener then rightly receives a second signal.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;

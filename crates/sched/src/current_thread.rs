@@ -111,8 +111,8 @@ impl CurrentThread {
     ///
     /// # Panics
     ///
-    /// On a thread that runs tasks or blocks on a future already, and if a task
-    /// has panicked under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
+    /// On a thread that runs tasks or blocks on a future already, and if a task has panicked under
+    /// [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::AsWorker);
@@ -179,8 +179,8 @@ impl Turn<'_> {
         core.attach();
         core.keep_time();
         let _worker = context::enter_worker(core);
-        // The tasks that go first once the future was polled, those that are due by then: it has its
-        // turn among them as if it were one. A long queue does not keep it waiting.
+        // The tasks that go first once the future was polled, those that are due by then: it has
+        // its turn among them as if it were one. A long queue does not keep it waiting.
         let mut before_future = 0;
         loop {
             if before_future == 0 && self.signal.take_woken() {

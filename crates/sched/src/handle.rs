@@ -174,8 +174,8 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// On a thread that runs tasks or blocks on a future already, and if a task
-    /// has panicked under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
+    /// On a thread that runs tasks or blocks on a future already, and if a task has panicked under
+    /// [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::BesideWorkers);
@@ -332,9 +332,10 @@ pub fn is_inside() -> bool {
     context::is_inside()
 }
 
-/// Counts a poll that a task, or the future of a `block_on`, makes by itself as a step of the worker:
-/// for a set of tasks that is polled as a whole. Returns false when the worker has to look at the
-/// driver or the injection queue first; the set is to return from its own poll then, to be polled again.
+/// Counts a poll that a task, or the future of a `block_on`, makes by itself as a step of the
+/// worker: for a set of tasks that is polled as a whole. Returns false when the worker has to look
+/// at the driver or the injection queue first; the set is to return from its own poll then, to be
+/// polled again.
 ///
 /// A set polls once in each poll of its own, whatever this returns, and calls this before every
 /// further one. So an event waits behind as many polls as it would beside tasks of the scheduler.

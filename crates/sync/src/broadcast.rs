@@ -88,8 +88,8 @@ struct Shared<T> {
     /// under the lock of `receivers`, once the value is in the ring; the last
     /// sender closes it.
     sent: Sequence,
-    /// How many receivers there are: as many as the next value is for. In a cache line of its own, as
-    /// senders write it, and receivers read what is beside it.
+    /// How many receivers there are: as many as the next value is for. In a cache line of its own,
+    /// as senders write it, and receivers read what is beside it.
     receivers: CachePadded<Mutex<usize>>,
     senders: AtomicUsize,
     weak_senders: AtomicUsize,

@@ -13,10 +13,9 @@
 //!
 //! # Closing
 //!
-//! When all senders are dropped, the receiver has what is left and then `None`.
-//! The receiver can [`close`](Receiver::close) the channel itself: senders are refused, but what they have
-//! sent, or have a permit to send, still arrives. A receiver that is dropped drops
-//! the messages too.
+//! When all senders are dropped, the receiver has what is left and then `None`. The receiver can
+//! [`close`](Receiver::close) the channel itself: senders are refused, but what they have sent, or
+//! have a permit to send, still arrives. A receiver that is dropped drops the messages too.
 //!
 //! # Examples
 //!

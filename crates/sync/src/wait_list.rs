@@ -14,24 +14,25 @@ use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
 /// The node is in no list.
 const IDLE: u32 = 0;
 
-/// The node is in a list. Set by its future, under the lock of the list; ended by the future with `IDLE`
-/// or by whoever serves it with `RELEASED`, under that lock too.
+/// The node is in a list. Set by its future, under the lock of the list; ended by the future with
+/// `IDLE` or by whoever serves it with `RELEASED`, under that lock too.
 const QUEUED: u32 = 1;
 
 /// The node has left its list with a verdict, which its future has not taken yet.
 const RELEASED: u32 = 2;
 
-/// A list of waiters, each with an item `T` for whoever serves it, and released with a verdict `V`. What is
-/// waited for keeps it under its lock.
+/// A list of waiters, each with an item `T` for whoever serves it, and released with a verdict `V`.
+/// What is waited for keeps it under its lock.
 ///
-/// It allocates nothing: a waiter is a [`Node`], which lies in the future that waits. The future learns
-/// without the lock that it was released, and is then free to be dropped without it.
+/// It allocates nothing: a waiter is a [`Node`], which lies in the future that waits. The future
+/// learns without the lock that it was released, and is then free to be dropped without it.
 ///
 /// Who may touch a node:
 /// 1. while it is `IDLE` or `RELEASED`, its future alone;
-/// 2. while it is `QUEUED`, whoever has the list exclusively, and so the lock. That it is queued its future
-///    knows by itself; whether it is still, only who has the list does;
-/// 3. the store of `RELEASED` is the last access of whoever releases it: the node may be gone after that;
+/// 2. while it is `QUEUED`, whoever has the list exclusively, and so the lock. That it is queued
+///    its future knows by itself; whether it is still, only who has the list does;
+/// 3. the store of `RELEASED` is the last access of whoever releases it: the node may be gone after
+///    that;
 /// 4. a node is pinned from its first use on, and not dropped while it is queued.
 pub(crate) struct WaitList<T, V: Copy> {
     ends: Option<Ends<T, V>>,
@@ -62,7 +63,8 @@ struct Place<T, V: Copy> {
     item: T,
 }
 
-// SAFETY: items and verdicts go from thread to thread, by the rules of `WaitList`; `list` is its future's.
+// SAFETY: items and verdicts go from thread to thread, by the rules of `WaitList`; `list` is its
+// future's.
 unsafe impl<T: Send, V: Copy + Send> Send for Node<T, V> {}
 // SAFETY: a shared node can be asked for its state only.
 unsafe impl<T: Send, V: Copy + Send> Sync for Node<T, V> {}
@@ -92,14 +94,15 @@ impl<T, V: Copy> Node<T, V> {
     /// What it was released with, if it was; it is idle then. Without the lock.
     #[inline]
     pub(crate) fn take_verdict(self: Pin<&mut Self>) -> Option<V> {
-        // ORDERING: Acquire pairs with `WaitList::release`: what was done before is seen, and the accesses of
-        // whoever released it are over.
+        // ORDERING: Acquire pairs with `WaitList::release`: what was done before is seen, and the
+        // accesses of whoever released it are over.
         if self.state.load(Ordering::Acquire) != RELEASED {
             return None;
         }
         // ORDERING: the node is its future's alone.
         self.state.store(IDLE, Ordering::Relaxed);
-        // SAFETY: the verdict was written before the node was released, and by rule 1 nobody else touches it.
+        // SAFETY: the verdict was written before the node was released, and by rule 1 nobody else
+        // touches it.
         Some(
             self.verdict
                 .with(|verdict| unsafe { (*verdict).assume_init() }),
@@ -139,7 +142,8 @@ impl<T, V: Copy> Node<T, V> {
 impl<T, V: Copy> Drop for Node<T, V> {
     #[inline]
     fn drop(&mut self) {
-        // ORDERING: as in `is_idle`; a future that was released has taken the verdict, or does not want it.
+        // ORDERING: as in `is_idle`; a future that was released has taken the verdict, or does not
+        // want it.
         if self.state.load(Ordering::Relaxed) == QUEUED {
             // Its neighbours would point to what is no node.
             process::abort();
@@ -187,7 +191,8 @@ impl<T, V: Copy> WaitList<T, V> {
         match &mut self.ends {
             None => self.ends = Some(Ends { first: last, last }),
             Some(ends) => {
-                // SAFETY: what the ends point to is in this list, so it is there (rule 4) and queued.
+                // SAFETY: what the ends point to is in this list, so it is there (rule 4) and
+                // queued.
                 unsafe {
                     ends.last
                         .as_ref()
@@ -232,7 +237,8 @@ impl<T, V: Copy> WaitList<T, V> {
             // SAFETY: it is in the list, so it is there.
             let node = unsafe { next?.as_ref() };
             node.place.with(|place| {
-                // SAFETY: it is queued, and by rule 2 nobody changes its place while the list is borrowed.
+                // SAFETY: it is queued, and by rule 2 nobody changes its place while the list is
+                // borrowed.
                 let place = unsafe { (*place).assume_init_ref() };
                 next = place.after;
                 Some(&place.item)
@@ -327,7 +333,8 @@ impl<T, V: Copy> Drop for WaitList<T, V> {
     /// Drops the items of futures that were forgotten: what else is queued borrows what is dropped.
     fn drop(&mut self) {
         while let Some(first) = self.ends.as_ref().map(|ends| ends.first) {
-            // SAFETY: it is in this list; the memory of what was forgotten stays, since it is pinned.
+            // SAFETY: it is in this list; the memory of what was forgotten stays, since it is
+            // pinned.
             let item = unsafe { self.unlink(first) };
             // SAFETY: as above.
             let node = unsafe { first.as_ref() };

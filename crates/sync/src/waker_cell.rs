@@ -63,7 +63,8 @@ impl WakerCell {
     pub(crate) unsafe fn will_wake(&self, waker: &Waker) -> bool {
         self.0.with(|content| {
             // SAFETY: a waker was written, and only the waiter writes. That it is taken out
-            // meanwhile leaves its bytes in place; they are compared, and nothing they point to is read.
+            // meanwhile leaves its bytes in place; they are compared, and nothing they point to is
+            // read.
             unsafe { (*content).assume_init_ref() }.will_wake(waker)
         })
     }

@@ -61,8 +61,8 @@ fn more_than_a_batch_may_wait() {
     assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
 }
 
-/// As in Tokio: who has come and does not wait any more is one of those for whom it opens. Its waker is
-/// not kept.
+/// As in Tokio: who has come and does not wait any more is one of those for whom it opens. Its
+/// waker is not kept.
 #[test]
 fn a_wait_dropped_after_its_first_poll_stays_counted() {
     for polls in 0..3 {

@@ -39,7 +39,8 @@ fn a_value_wakes_both_who_wait() {
     });
 }
 
-/// Who waits again while senders are still on their way to those who waited before is not forgotten.
+/// Who waits again while senders are still on their way to those who waited before is not
+/// forgotten.
 #[test]
 fn values_of_two_wake_who_waits_again() {
     Model::new().preemptions(2).check(|| {
@@ -62,8 +63,8 @@ fn values_of_two_wake_who_waits_again() {
     });
 }
 
-/// A receiver that stops waiting, as one goes that waits under the same lock. A model has two locks, and receivers take
-/// them in turn.
+/// A receiver that stops waiting, as one goes that waits under the same lock. A model has two
+/// locks, and receivers take them in turn.
 #[test]
 fn who_gives_up_takes_no_wake_up_along() {
     Model::new().preemptions(2).check(|| {

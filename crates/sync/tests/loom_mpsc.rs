@@ -100,8 +100,8 @@ fn a_sender_against_a_receiver_that_recycles() {
     });
 }
 
-/// A sender that has reserved and not yet found its block, while another fills blocks and the receiver
-/// empties them. Bounded at 2 preemptions.
+/// A sender that has reserved and not yet found its block, while another fills blocks and the
+/// receiver empties them. Bounded at 2 preemptions.
 #[test]
 fn a_slow_sender_against_blocks_that_are_recycled() {
     Model::new().preemptions(2).branches(10_000).check(|| {
@@ -213,8 +213,8 @@ fn a_sender_that_waits_for_room() {
     });
 }
 
-/// A permit that comes back while a sender is about to wait for it: one takes it from the other's word, or
-/// serves it under the lock. With it comes what the receiver did before. Complete.
+/// A permit that comes back while a sender is about to wait for it: one takes it from the other's
+/// word, or serves it under the lock. With it comes what the receiver did before. Complete.
 #[test]
 fn room_that_comes_back_against_a_sender_that_waits() {
     model::check(|| {
@@ -236,7 +236,8 @@ fn room_that_comes_back_against_a_sender_that_waits() {
     });
 }
 
-/// The same for two permits, of which a second sender that does not wait may have one. Bounded at 2 preemptions.
+/// The same for two permits, of which a second sender that does not wait may have one. Bounded at 2
+/// preemptions.
 #[test]
 fn room_that_comes_back_is_for_two() {
     Model::new().preemptions(2).check(|| {
@@ -260,8 +261,8 @@ fn room_that_comes_back_is_for_two() {
     });
 }
 
-/// Permits that a sender collects while the channel is closed are missed by nobody: it ends. Bounded at 3
-/// preemptions.
+/// Permits that a sender collects while the channel is closed are missed by nobody: it ends.
+/// Bounded at 3 preemptions.
 #[test]
 fn room_that_is_collected_against_close() {
     Model::new().preemptions(3).check(|| {
@@ -334,7 +335,8 @@ fn a_send_dropped_against_close() {
     });
 }
 
-/// What senders did before they went is seen with the end, that of the last and that of others. Complete.
+/// What senders did before they went is seen with the end, that of the last and that of others.
+/// Complete.
 #[test]
 fn the_end_publishes() {
     model::check(|| {
@@ -403,8 +405,9 @@ fn the_close_publishes() {
     }
 }
 
-/// A receiver that waits and closes, and is not polled again before it is woken: by the last sender, which may be
-/// in the middle of a send, or by a message that came before the close. Complete.
+/// A receiver that waits and closes, and is not polled again before it is woken: by the last
+/// sender, which may be in the middle of a send, or by a message that came before the close.
+/// Complete.
 #[test]
 fn the_last_sender_against_a_receiver_that_waits_and_closes() {
     model::check(|| {
@@ -452,8 +455,9 @@ fn the_last_permit_against_a_receiver_that_waits_and_closes() {
     }
 }
 
-/// A sender that has reserved, and looks for its block from one on that another has moved past, while the
-/// receiver goes through two blocks: it may not take the first for its own yet. Bounded at 2 preemptions.
+/// A sender that has reserved, and looks for its block from one on that another has moved past,
+/// while the receiver goes through two blocks: it may not take the first for its own yet. Bounded
+/// at 2 preemptions.
 #[test]
 fn two_senders_against_a_receiver_that_crosses_two_blocks() {
     Model::new().preemptions(2).branches(10_000).check(|| {
@@ -499,8 +503,9 @@ fn two_senders_pass_a_block_that_is_recycled() {
     });
 }
 
-/// A message shows what was done before it was sent, and nothing of what its sender does after that. Where the
-/// race is found the ends are not dropped, since their drops would panic on top of the panic.
+/// A message shows what was done before it was sent, and nothing of what its sender does after
+/// that. Where the race is found the ends are not dropped, since their drops would panic on top of
+/// the panic.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_a_write_after_the_send_races_with_the_receiver() {

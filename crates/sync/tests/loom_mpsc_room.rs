@@ -1,4 +1,5 @@
-//! Models of the room in a bounded channel, where one thread moves permits while others look for them.
+//! Models of the room in a bounded channel, where one thread moves permits while others look for
+//! them.
 #![cfg(raddle_loom)]
 
 mod modelled;
@@ -8,8 +9,8 @@ use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 use raddle_sync::mpsc;
 
-/// A permit that is taken while the channel is closed is good for a message, although a third sees the
-/// close before that. Bounded at 3 preemptions.
+/// A permit that is taken while the channel is closed is good for a message, although a third sees
+/// the close before that. Bounded at 3 preemptions.
 #[test]
 fn a_permit_that_is_taken_against_close_is_good_for_a_message() {
     Model::new().preemptions(3).check(|| {
@@ -27,8 +28,8 @@ fn a_permit_that_is_taken_against_close_is_good_for_a_message() {
     });
 }
 
-/// One sender moves what has come back to where it is taken from; the other is not told that there is no
-/// room. Bounded at 3 preemptions.
+/// One sender moves what has come back to where it is taken from; the other is not told that there
+/// is no room. Bounded at 3 preemptions.
 #[test]
 fn there_is_room_while_permits_are_moved() {
     Model::new().preemptions(3).check(|| {
@@ -47,8 +48,8 @@ fn there_is_room_while_permits_are_moved() {
     });
 }
 
-/// Who has room that came back sees what the receiver did before: a permit that is all that came back, or one
-/// of two, which are moved. Complete.
+/// Who has room that came back sees what the receiver did before: a permit that is all that came
+/// back, or one of two, which are moved. Complete.
 #[test]
 fn room_that_came_back_shows_what_was_done_before() {
     for room in [1, 2] {

@@ -207,7 +207,8 @@ fn who_is_told_without_the_lock_sees_what_was_done_before() {
     });
 }
 
-/// Waiters whose neighbours are freed, since they were released or gave up, while the rest are released. Complete.
+/// Waiters whose neighbours are freed, since they were released or gave up, while the rest are
+/// released. Complete.
 #[test]
 fn waiters_are_freed_while_their_neighbours_are_released() {
     model::check(|| {

@@ -147,8 +147,9 @@ fn the_end_publishes() {
     });
 }
 
-/// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete; whoever looks is
-/// the spawned thread, since loom forgets another thread's load once one's own load comes before an exchange.
+/// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete;
+/// whoever looks is the spawned thread, since loom forgets another thread's load once one's own
+/// load comes before an exchange.
 #[test]
 fn the_close_publishes() {
     for (close, look) in [
@@ -189,8 +190,8 @@ fn the_close_publishes() {
     }
 }
 
-/// A receiver that waits and goes takes its waker along, or leaves it to a sender that is just about to wake it:
-/// in no case it stays with a sender that does not send. Complete.
+/// A receiver that waits and goes takes its waker along, or leaves it to a sender that is just
+/// about to wake it: in no case it stays with a sender that does not send. Complete.
 #[test]
 fn a_receiver_that_waits_and_is_dropped_leaves_no_waker() {
     model::check(|| {
@@ -207,8 +208,9 @@ fn a_receiver_that_waits_and_is_dropped_leaves_no_waker() {
     });
 }
 
-/// A value shows what was done before it was sent, and nothing of what its sender does after that. Where the
-/// race is found the receiver is not dropped, since its drop would panic on top of the panic.
+/// A value shows what was done before it was sent, and nothing of what its sender does after that.
+/// Where the race is found the receiver is not dropped, since its drop would panic on top of the
+/// panic.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_a_write_after_the_send_races_with_the_receiver() {

@@ -131,7 +131,8 @@ fn a_closed_channel_ends_with_the_last_permit() {
     }
 }
 
-/// A receiver that waits, closes the channel and is not polled after that, at each place of a block.
+/// A receiver that waits, closes the channel and is not polled after that, at each place of a
+/// block.
 #[test]
 fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
     for received in [0, 1, 31, 32, 33] {
@@ -156,8 +157,8 @@ fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
     }
 }
 
-/// The same with a permit that outlives the close, and a sender that outlives the permit: the permit ends the
-/// channel.
+/// The same with a permit that outlives the close, and a sender that outlives the permit: the
+/// permit ends the channel.
 #[test]
 fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_permit() {
     for uses in [true, false] {

@@ -104,8 +104,8 @@ fn the_last_sender_ends_the_channel() {
     }
 }
 
-/// A receiver that waits, closes the channel and is not polled after that, at each place of a block. Sends
-/// that are refused meanwhile do not move the end.
+/// A receiver that waits, closes the channel and is not polled after that, at each place of a
+/// block. Sends that are refused meanwhile do not move the end.
 #[test]
 fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
     for received in [0, 1, 31, 32, 33] {

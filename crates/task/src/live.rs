@@ -103,11 +103,10 @@ impl LiveList {
         self.last_run.set(Some(task));
     }
 
-    /// Says that the list is about to go to another thread, while the calling
-    /// thread goes on with a task that it runs [in](Runnable::run_in) the list.
-    /// The task, which is adopted if it was not yet, will not touch it: it completes as one of another thread's
-    /// list, [`CompleteElsewhere`](crate::Outcome::CompleteElsewhere), now or in
-    /// a later run.
+    /// Says that the list is about to go to another thread, while the calling thread goes on with a
+    /// task that it runs [in](Runnable::run_in) the list. The task, which is adopted if it was not
+    /// yet, will not touch it: it completes as one of another thread's list,
+    /// [`CompleteElsewhere`](crate::Outcome::CompleteElsewhere), now or in a later run.
     ///
     /// False, and nothing has changed, unless the innermost task that runs on
     /// this thread is the one that was run in the list last, and it has not
@@ -156,8 +155,8 @@ impl LiveList {
     }
 
     /// Takes slots back whose tasks have completed on other threads, as far as a look at a few
-    /// places finds any. The list does so by itself before it grows; call it now and then, so that it
-    /// shrinks too.
+    /// places finds any. The list does so by itself before it grows; call it now and then, so that
+    /// it shrinks too.
     pub fn reclaim(&self) {
         self.pages.reclaim();
     }
@@ -212,8 +211,8 @@ impl fmt::Debug for LiveList {
     }
 }
 
-/// Completed tasks whose liveness references are this thread's, linked as runnables are. Dropping it
-/// gives the references up.
+/// Completed tasks whose liveness references are this thread's, linked as runnables are. Dropping
+/// it gives the references up.
 struct Left(Option<NonNull<Header>>);
 
 impl Left {

@@ -69,7 +69,9 @@ fn width(line: &str) -> usize {
     let mut parts = line.split("](");
     let first = parts.next().unwrap_or_default();
     let rest = parts.map(|part| part.split_once(')').map_or("", |(_, rest)| rest));
-    let words = std::iter::once(first).chain(rest).flat_map(|part| part.split(' '));
+    let words = std::iter::once(first)
+        .chain(rest)
+        .flat_map(|part| part.split(' '));
     let words = words.filter(|word| !word.contains("://"));
     words.map(|word| word.chars().count() + 1).sum::<usize>() - 1
 }
@@ -78,7 +80,9 @@ fn width(line: &str) -> usize {
 fn paths_in(page: &str) -> impl Iterator<Item = PathBuf> + '_ {
     let spans = page.split('`').skip(1).step_by(2);
     let paths = spans.filter(|span| DIRECTORIES.iter().any(|start| span.starts_with(start)));
-    paths.filter(|path| !path.contains(['<', ' '])).map(PathBuf::from)
+    paths
+        .filter(|path| !path.contains(['<', ' ']))
+        .map(PathBuf::from)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What the sources may say, and which comments they owe.
+//! Which primitives the sources may name, and which comments they need. Clippy checks `SAFETY:`
+//! comments and leftovers such as `todo!`.
 
 use super::layers;
 use super::text::File;
@@ -6,18 +7,13 @@ use super::text::File;
 /// How far above an atomic operation its `ORDERING:` comment may begin.
 const ORDERING_REACH: usize = 8;
 
-const UNFINISHED: &[&str] = &["todo", "unimplemented", "dbg"];
-const WITHOUT_UNSAFE: &[&str] = &["raddle", "xtask"];
 const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// Applies every rule to one file.
 pub(super) fn check(file: &File) -> Vec<String> {
     let mut findings = Vec::new();
-    findings.extend(unfinished(file));
     findings.extend(loom(file));
     findings.extend(primitives(file));
-    findings.extend(safety(file));
-    findings.extend(no_unsafe(file));
     findings.extend(ordering(file));
     findings.extend(cancel_safety(file));
     findings.extend(rank(file));
@@ -26,20 +22,6 @@ pub(super) fn check(file: &File) -> Vec<String> {
 
 fn at(file: &File, line: usize, what: &str) -> String {
     format!("{}:{}: {what}", file.path.display(), line + 1)
-}
-
-fn unfinished(file: &File) -> Vec<String> {
-    let mut findings = Vec::new();
-    for name in UNFINISHED {
-        for index in file.find(&[name, "!"]) {
-            findings.push(at(
-                file,
-                file.tokens[index].line,
-                &format!("{name}! is left over"),
-            ));
-        }
-    }
-    findings
 }
 
 fn loom(file: &File) -> Vec<String> {
@@ -95,35 +77,6 @@ fn names(file: &File, module: &str, items: &[&str]) -> Vec<usize> {
         }
     }
     lines
-}
-
-fn no_unsafe(file: &File) -> Vec<String> {
-    if !WITHOUT_UNSAFE.contains(&file.package.as_str()) {
-        return Vec::new();
-    }
-    file.find(&["unsafe"])
-        .map(|index| {
-            let what = format!("{} has no unsafe code", file.package);
-            at(file, file.tokens[index].line, &what)
-        })
-        .collect()
-}
-
-/// Each unsafe block and impl says above it, or above the statement it is in,
-/// why it is sound.
-fn safety(file: &File) -> Vec<String> {
-    let blocks = file.find(&["unsafe", "{"]);
-    let impls = file.find(&["unsafe", "impl"]);
-    let mut findings = Vec::new();
-    for index in blocks.chain(impls) {
-        let line = file.tokens[index].line;
-        let statement = file.tokens[file.statement(index)].line;
-        if !(statement..=line).any(|line| has_above(file, line, "// SAFETY:")) {
-            let what = "unsafe without a SAFETY: comment directly above";
-            findings.push(at(file, line, what));
-        }
-    }
-    findings
 }
 
 /// Whether the comment that ends directly above `line` has `mark`.

@@ -158,7 +158,9 @@ pub(crate) fn files(root: &Path, package: &Package) -> Result<Vec<File>> {
 /// The paths of a package's source files, relative to the root, and their texts.
 pub(crate) fn sources(root: &Path, package: &Package) -> Result<Vec<(PathBuf, String)>> {
     let mut paths = Vec::new();
-    walk(&root.join(&package.dir), &mut paths)?;
+    // A directory with a manifest of its own is another package.
+    let is_own = |dir: &Path| !dir.ends_with("target") && !dir.join("Cargo.toml").is_file();
+    walk(&root.join(&package.dir), &["rs"], &is_own, &mut paths)?;
     paths.sort();
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -167,16 +169,24 @@ pub(crate) fn sources(root: &Path, package: &Package) -> Result<Vec<(PathBuf, St
     paths.into_iter().map(read).collect()
 }
 
-fn walk(dir: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
+/// Collects the files under `dir` that have one of `extensions`, without the directories that
+/// `enters` refuses.
+pub(super) fn walk(
+    dir: &Path,
+    extensions: &[&str],
+    enters: &dyn Fn(&Path) -> bool,
+    paths: &mut Vec<PathBuf>,
+) -> Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         if path.is_dir() {
-            // What lies within, with a manifest of its own, is another package.
-            if path.ends_with("target") || path.join("Cargo.toml").is_file() {
-                continue;
+            if enters(&path) {
+                walk(&path, extensions, enters, paths)?;
             }
-            walk(&path, paths)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extensions.iter().any(|one| extension == *one))
+        {
             paths.push(path);
         }
     }

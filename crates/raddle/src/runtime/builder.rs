@@ -491,8 +491,8 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If a variable of [`worker_threads`](Self::worker_threads) is needed and is not a number from 1 up, and as
-    /// [`start_paused`](Self::start_paused) says.
+    /// If a variable of [`worker_threads`](Self::worker_threads) is needed and is not a number from
+    /// 1 up, and as [`start_paused`](Self::start_paused) says.
     ///
     /// # Examples
     ///

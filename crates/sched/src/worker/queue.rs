@@ -90,8 +90,8 @@ impl Core {
         self.take_own().or_else(|| self.shared.injection.pop())
     }
 
-    /// How many tasks the worker, which has no slot and no others beside it, runs before one that is
-    /// queued now.
+    /// How many tasks the worker, which has no slot and no others beside it, runs before one that
+    /// is queued now.
     pub(crate) fn due_len(&self) -> usize {
         let queued = CAPACITY - self.queue.room();
         queued + self.backlog.len() + self.shared.injection.len()

@@ -13,9 +13,9 @@ use crate::handle::Handle;
 /// keeps its memory.
 pub(crate) struct Seat(Arc<Core>);
 
-// SAFETY: what a seat gives access to may go to another thread, for it is
-// `Send`, as the bound has the compiler check; one thread at a time holds the worker (rule 1), and no other looks at
-// what changes (rule 2).
+// SAFETY: what a seat gives access to may go to another thread, for it is `Send`, as the bound has
+// the compiler check; one thread at a time holds the worker (rule 1), and no other looks at what
+// changes (rule 2).
 unsafe impl Send for Seat where Core: Send {}
 
 impl Seat {

@@ -28,7 +28,8 @@ pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The position of the next value to receive.
     next: u64,
-    /// How many values were sent when it last looked: those from `next` on are in the ring, or overwritten.
+    /// How many values were sent when it last looked: those from `next` on are in the ring, or
+    /// overwritten.
     known: u64,
     /// Which of the locks it waits under: receivers take them in turn.
     spread: usize,
@@ -226,7 +227,8 @@ impl<T: Clone> Receiver<T> {
                     Err(TryRecvError::Lagged(missed)) => return Err(RecvError::Lagged(missed)),
                     Err(TryRecvError::Empty) => {}
                 }
-                // Not within the match, so that the future holds no value while it waits, and is `Sync`.
+                // Not within the match, so that the future holds no value while it waits, and is
+                // `Sync`.
                 let changed = self.shared.sent.changed(self.next, self.spread);
                 self.known = changed.await.count;
             }

@@ -78,8 +78,8 @@ impl<T> Slot<T> {
 
     #[inline]
     pub(super) fn look(&self) -> Look {
-        // ORDERING: Acquire pairs with `fill` and `fill_after_waking`: the message is seen, and what its sender
-        // did to the list is over.
+        // ORDERING: Acquire pairs with `fill` and `fill_after_waking`: the message is seen, and
+        // what its sender did to the list is over.
         Look::new(self.state.load(Ordering::Acquire))
     }
 
@@ -109,8 +109,8 @@ impl<T> Slot<T> {
         })
     }
 
-    /// Shows the receiver what is there. With `false` it has to be woken: take the waker, and go on with
-    /// [`fill_after_waking`](Self::fill_after_waking). The slot's sender alone.
+    /// Shows the receiver what is there. With `false` it has to be woken: take the waker, and go on
+    /// with [`fill_after_waking`](Self::fill_after_waking). The slot's sender alone.
     #[inline]
     #[must_use]
     pub(super) fn fill(&self, fill: Fill) -> bool {
@@ -199,8 +199,8 @@ pub(super) struct Block<T> {
     start: UnsafeCell<Position>,
     /// The block after it; null until somebody needs it.
     pub(super) next: AtomicPtr<Block<T>>,
-    /// Not zero once senders do not begin their search here any more: `RETIRED`, and above it the first
-    /// position that was not reserved when that was certain.
+    /// Not zero once senders do not begin their search here any more: `RETIRED`, and above it the
+    /// first position that was not reserved when that was certain.
     retired: AtomicUsize,
     slots: [Slot<T>; SLOTS],
 }
@@ -253,7 +253,8 @@ impl<T> Block<T> {
         &self.slots[index % SLOTS]
     }
 
-    /// Whether all senders of the block are through with it. The last slots are filled last, mostly.
+    /// Whether all senders of the block are through with it. The last slots are filled last,
+    /// mostly.
     pub(super) fn is_full(&self) -> bool {
         self.slots
             .iter()

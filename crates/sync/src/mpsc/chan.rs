@@ -19,7 +19,8 @@ pub(super) trait Limit {
     /// Whether [`close`](Self::close) was called.
     fn is_closed(&self) -> bool;
 
-    /// Whether nobody has a permit, and no message its own. Asked once [`is_closed`](Self::is_closed).
+    /// Whether nobody has a permit, and no message its own. Asked once
+    /// [`is_closed`](Self::is_closed).
     fn is_idle(&self) -> bool;
 
     /// Gives back the permits of messages that were received or not sent.
@@ -124,7 +125,8 @@ impl<T, L: Limit> Chan<T, L> {
         self.end_if_idle();
     }
 
-    /// Tells the receiver that nothing comes any more, if the channel is closed and nobody has a permit.
+    /// Tells the receiver that nothing comes any more, if the channel is closed and nobody has a
+    /// permit.
     pub(super) fn end_if_idle(&self) {
         if self.limit.is_closed() && self.limit.is_idle() {
             self.list.end();
@@ -187,7 +189,8 @@ impl<T, L: Limit> Clone for Tx<T, L> {
 
 impl<T, L: Limit> Drop for Tx<T, L> {
     fn drop(&mut self) {
-        // ORDERING: Release and Acquire pair with each other: what the others reserved comes before the end.
+        // ORDERING: Release and Acquire pair with each other: what the others reserved comes before
+        // the end.
         if self.0.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.0.list.end();
         }

@@ -112,7 +112,8 @@ impl<T> Head<T> {
     ///
     /// The caller forgets that message, and has done nothing else with the head since.
     pub(super) unsafe fn unpop(&mut self) {
-        // Its slot is as it was, and its block the head's, as blocks are left before a message is popped.
+        // Its slot is as it was, and its block the head's, as blocks are left before a message is
+        // popped.
         self.index -= 1;
     }
 

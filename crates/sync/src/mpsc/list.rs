@@ -15,8 +15,8 @@ use crate::waker_cell::WakerCell;
 /// Set once no position is handed out any more; never cleared.
 const CLOSED: usize = 1;
 
-/// Set once the end is in the slot behind the last message, or about to be; never without `CLOSED`; never
-/// cleared. Whoever sets it puts the end there.
+/// Set once the end is in the slot behind the last message, or about to be; never without `CLOSED`;
+/// never cleared. Whoever sets it puts the end there.
 const ENDED: usize = CLOSED << 1;
 
 const _: () = assert!(STEP == ENDED << 1, "positions lie above the flags");
@@ -28,10 +28,11 @@ const _: () = assert!(STEP == ENDED << 1, "positions lie above the flags");
 ///
 /// 1. `tail_block` moves past a block when all its slots are filled: so the senders of its
 ///    positions have found it. Nobody finds the block of his position behind it.
-/// 2. Whoever moved it reads the tail after that, by a read-modify-write. A sender that reserves later sees the new
-///    `tail_block`; all that may have seen the old one have positions before what was read.
-/// 3. So once the receiver has taken all messages before that position, nobody touches the block. (The
-///    algorithm is that of Tokio's channel by Carl Lerche, 2019, but for who marks what.)
+/// 2. Whoever moved it reads the tail after that, by a read-modify-write. A sender that reserves
+///    later sees the new `tail_block`; all that may have seen the old one have positions before
+///    what was read.
+/// 3. So once the receiver has taken all messages before that position, nobody touches the block.
+///    (The algorithm is that of Tokio's channel by Carl Lerche, 2019, but for who marks what.)
 pub(super) struct List<T> {
     /// The next position to reserve, `CLOSED` and `ENDED`.
     tail: AtomicUsize,
@@ -49,7 +50,8 @@ pub(super) struct List<T> {
 pub(super) struct Tail(usize);
 
 impl Tail {
-    /// The next position. Once the list is closed it may be later for a moment, by sends that are refused.
+    /// The next position. Once the list is closed it may be later for a moment, by sends that are
+    /// refused.
     pub(super) fn position(self) -> Position {
         Position::of(self.0)
     }
@@ -104,7 +106,8 @@ impl<T> List<T> {
         Ok(())
     }
 
-    /// Takes back what a sender has added to the tail of a closed list, so that it stays where the end is put.
+    /// Takes back what a sender has added to the tail of a closed list, so that it stays where the
+    /// end is put.
     #[cold]
     fn take_back(&self) {
         // ORDERING: the end comes after it by the count of the senders.
@@ -113,12 +116,13 @@ impl<T> List<T> {
 
     /// Hands out no position any more, and returns the tail before.
     pub(super) fn close(&self) -> Tail {
-        // ORDERING: Release pairs with `tail` and `push`: who sees it closed sees what was done before.
+        // ORDERING: Release pairs with `tail` and `push`: who sees it closed sees what was done
+        // before.
         Tail(self.tail.fetch_or(CLOSED, Ordering::Release))
     }
 
-    /// Closes the list, in which no position is reserved any more, and lets the receiver know: also one that
-    /// has closed the list itself, and has waited since before that.
+    /// Closes the list, in which no position is reserved any more, and lets the receiver know: also
+    /// one that has closed the list itself, and has waited since before that.
     pub(super) fn end(&self) {
         // ORDERING: Release as in `close`, Acquire as in `push`.
         let tail = Tail(self.tail.fetch_or(CLOSED | ENDED, Ordering::AcqRel));
@@ -170,7 +174,8 @@ impl<T> List<T> {
 
     /// Moves `tail_block` past a block that is full, if it is there. Whether it did.
     fn advance(&self, block: &Block<T>, next: NonNull<Block<T>>) -> bool {
-        // ORDERING: Release pairs with `slot`: the next block is initialised, which the caller acquired.
+        // ORDERING: Release pairs with `slot`: the next block is initialised, which the caller
+        // acquired.
         let moved = self.tail_block.compare_exchange(
             ptr::from_ref(block).cast_mut(),
             next.as_ptr(),
@@ -180,8 +185,8 @@ impl<T> List<T> {
         if moved.is_err() {
             return false;
         }
-        // ORDERING: Release pairs with `push`, by the second rule; it writes, so that a later reservation
-        // reads from it.
+        // ORDERING: Release pairs with `push`, by the second rule; it writes, so that a later
+        // reservation reads from it.
         let tail = Tail(self.tail.fetch_add(0, Ordering::Release));
         block.retire(tail.position());
         true

@@ -7,9 +7,9 @@ pub(super) const STEP: usize = 1 << 2;
 
 /// A place in the order of all messages of a channel.
 ///
-/// Positions wrap, on a target of 32 bits after 2^30 messages. So two of them are not compared, but the
-/// distances of both from a position before them, whose slot is still in memory: each position in between
-/// has a slot in memory too, so the distance is less than the number of positions.
+/// Positions wrap, on a target of 32 bits after 2^30 messages. So two of them are not compared, but
+/// the distances of both from a position before them, whose slot is still in memory: each position
+/// in between has a slot in memory too, so the distance is less than the number of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Position(usize);
 

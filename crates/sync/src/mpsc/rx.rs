@@ -133,8 +133,8 @@ impl<T, L: Limit> Rx<T, L> {
         unsafe { self.head.pop(&self.chan.list) }
     }
 
-    /// Gives back the permit of the message that was popped last. Should the waker panic of a sender who
-    /// waits for it, the message is the next one still.
+    /// Gives back the permit of the message that was popped last. Should the waker panic of a
+    /// sender who waits for it, the message is the next one still.
     #[inline]
     fn hand_out(&mut self, message: T) -> T {
         let message = ManuallyDrop::new(message);

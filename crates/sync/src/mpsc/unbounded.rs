@@ -397,8 +397,8 @@ impl<T> UnboundedReceiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if there will be
-    /// none either.
+    /// [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if there will
+    /// be none either.
     ///
     /// # Examples
     ///

@@ -122,8 +122,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if the value may still come; [`TryRecvError::Closed`] if it will not,
-    /// or was received before.
+    /// [`TryRecvError::Empty`] if the value may still come; [`TryRecvError::Closed`] if it will
+    /// not, or was received before.
     ///
     /// # Examples
     ///

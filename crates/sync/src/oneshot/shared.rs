@@ -24,7 +24,8 @@ struct Shared<T> {
 ///    the value out before it leaves.
 /// 2. The wakers' cells go by the rules of [`WakerCell`]; what is registered still when the memory
 ///    is freed is dropped with it.
-/// 3. Whoever sets its `LEFT` bit touches nothing any more; whoever finds the other's set has all for itself.
+/// 3. Whoever sets its `LEFT` bit touches nothing any more; whoever finds the other's set has all
+///    for itself.
 pub(super) struct Handle<T>(NonNull<Shared<T>>);
 
 // SAFETY: what two handles share is reached by the rules of `Handle`, and a value goes from one
@@ -104,8 +105,8 @@ impl<T> Handle<T> {
         }
     }
 
-    /// The receiver takes what was sent, if anything was, and leaves. `state` says that the sender is
-    /// done, or that nothing can be sent any more.
+    /// The receiver takes what was sent, if anything was, and leaves. `state` says that the sender
+    /// is done, or that nothing can be sent any more.
     #[inline]
     pub(super) fn receive(self, state: Snapshot) -> Option<T> {
         let shared = self.shared();

@@ -135,8 +135,9 @@ impl State {
         while current & CLOSED == 0 {
             let wakes = Snapshot(current).waits(RECEIVER);
             let left = if wakes { 0 } else { SENDER_LEFT };
-            // ORDERING: Release pairs with `load`: the value is written. Acquire pairs with `register`:
-            // so is the waker. Failing, Relaxed: a sender that finds it closed still leaves, which loads.
+            // ORDERING: Release pairs with `load`: the value is written. Acquire pairs with
+            // `register`: so is the waker. Failing, Relaxed: a sender that finds it closed still
+            // leaves, which loads.
             match self.0.compare_exchange_weak(
                 current,
                 current | SENT | DONE | left,
@@ -173,9 +174,9 @@ impl State {
             }
             let wakes = Snapshot(current).waits(wait);
             let next = current | wait.over | if wakes { 0 } else { left };
-            // ORDERING: Release pairs with `load`: what the party did before is seen by whoever sees it
-            // gone. Acquire pairs with `register`. Failing, Relaxed: who is stopped loads before it takes
-            // the value or frees.
+            // ORDERING: Release pairs with `load`: what the party did before is seen by whoever
+            // sees it gone. Acquire pairs with `register`. Failing, Relaxed: who is stopped loads
+            // before it takes the value or frees.
             match self
                 .0
                 .compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Relaxed)
@@ -190,8 +191,8 @@ impl State {
     /// Closes the channel for the receiver, which stays. Whether the sender's waker is
     /// the caller's now.
     pub(super) fn close(&self) -> bool {
-        // ORDERING: Release pairs with `load`: who sees it closed sees what was done before. Acquire
-        // pairs with `register`: the waker is written.
+        // ORDERING: Release pairs with `load`: who sees it closed sees what was done before.
+        // Acquire pairs with `register`: the waker is written.
         let before = self.0.fetch_or(CLOSED, Ordering::AcqRel);
         Snapshot(before).waits(SENDER)
     }
@@ -214,7 +215,8 @@ impl State {
         Snapshot(self.0.fetch_or(party, Ordering::Release))
     }
 
-    /// Says that a waker is in the cell. `false` if the wait is over: the waker is still the waiter's.
+    /// Says that a waker is in the cell. `false` if the wait is over: the waker is still the
+    /// waiter's.
     #[inline]
     #[must_use]
     pub(super) fn register(&self, wait: Wait) -> bool {
@@ -231,8 +233,8 @@ impl State {
     fn change(&self, wait: Wait, change: impl Fn(usize) -> usize) -> bool {
         let mut current = self.load().0;
         while current & wait.over == 0 {
-            // ORDERING: Release pairs with whoever ends the wait: the waker is written. A waker that is
-            // taken back was written by the caller. Failing, as `load`.
+            // ORDERING: Release pairs with whoever ends the wait: the waker is written. A waker
+            // that is taken back was written by the caller. Failing, as `load`.
             match self.0.compare_exchange_weak(
                 current,
                 change(current),

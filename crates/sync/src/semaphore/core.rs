@@ -149,8 +149,9 @@ impl<R: Returns> Core<R> {
         }
     }
 
-    /// Takes permits from the state, where it puts those that have come back. Under the lock: so nobody
-    /// begins to wait for them meanwhile, and nobody who looks under it finds them in neither place.
+    /// Takes permits from the state, where it puts those that have come back. Under the lock: so
+    /// nobody begins to wait for them meanwhile, and nobody who looks under it finds them in
+    /// neither place.
     fn take_moved(&self, permits: usize) -> Take {
         let _waiters = self.waiters.lock();
         let mut taken = self.state.take(permits);
@@ -169,8 +170,9 @@ impl<R: Returns> Core<R> {
         Acquire::new(self, permits)
     }
 
-    /// Waits for permits in `waiting`, which belongs to this semaphore and to `permits` until this is ready; to stop
-    /// before, call [`abandon`](Self::abandon). Charged to the budget of the poll.
+    /// Waits for permits in `waiting`, which belongs to this semaphore and to `permits` until this
+    /// is ready; to stop before, call [`abandon`](Self::abandon). Charged to the budget of the
+    /// poll.
     #[inline]
     pub(super) fn poll_acquire(
         &self,
@@ -199,8 +201,9 @@ impl<R: Returns> Core<R> {
         result
     }
 
-    /// Lines up, if there is a line, for a task that is to yield: it keeps its turn, which wakes it.
-    /// Should the permits have come just now it has them, at no cost to a budget that is used up.
+    /// Lines up, if there is a line, for a task that is to yield: it keeps its turn, which wakes
+    /// it. Should the permits have come just now it has them, at no cost to a budget that is used
+    /// up.
     #[cold]
     fn poll_without_budget(
         &self,
@@ -346,8 +349,8 @@ impl<R: Returns> Core<R> {
     /// released.
     pub(crate) fn close(&self) {
         let waiters = self.waiters.lock();
-        // So that one word tells whether all have come back; and first, so that none is taken from the
-        // other once somebody may have seen that they have.
+        // So that one word tells whether all have come back; and first, so that none is taken from
+        // the other once somebody may have seen that they have.
         let returned = self.returned.transition_to_awaited();
         self.state.transition_to_closed();
         match self.state.give(returned) {

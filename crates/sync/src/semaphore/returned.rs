@@ -5,9 +5,9 @@ use std::fmt;
 use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// Set while somebody waits for permits, and once the semaphore is closed; set and cleared under the
-/// lock of those who wait, cleared by the first who gives something back and finds nobody. Never with
-/// permits, which go to the semaphore itself then.
+/// Set while somebody waits for permits, and once the semaphore is closed; set and cleared under
+/// the lock of those who wait, cleared by the first who gives something back and finds nobody.
+/// Never with permits, which go to the semaphore itself then.
 const AWAITED: usize = 1;
 
 /// The permits lie above the flag.
@@ -62,8 +62,8 @@ impl Returns for () {
     }
 }
 
-/// A word for it, for a semaphore whose permits are taken by one side and given back by another. It has a cache
-/// line of its own, so that neither waits for the other's.
+/// A word for it, for a semaphore whose permits are taken by one side and given back by another. It
+/// has a cache line of its own, so that neither waits for the other's.
 pub(crate) struct Returned(CachePadded<AtomicUsize>);
 
 impl Returned {
@@ -78,8 +78,8 @@ impl Returned {
         // ORDERING: a guess, which the exchange checks; failing, the caller goes on under the lock.
         let mut now = self.0.load(Ordering::Relaxed);
         while now & AWAITED == 0 {
-            // ORDERING: Release pairs with `collect` and `transition_to_awaited`: what was done under the permits
-            // is seen by who has them next.
+            // ORDERING: Release pairs with `collect` and `transition_to_awaited`: what was done
+            // under the permits is seen by who has them next.
             match self.0.compare_exchange_weak(
                 now,
                 now + permits * PERMIT,
@@ -100,7 +100,8 @@ impl Returns for Returned {
     #[inline]
     fn take(&self, permits: usize) -> bool {
         let all = permits * PERMIT;
-        // ORDERING: a guess, to leave the word alone; the exchange decides. Acquire pairs with `give`.
+        // ORDERING: a guess, to leave the word alone; the exchange decides. Acquire pairs with
+        // `give`.
         self.0.load(Ordering::Relaxed) == all
             && self
                 .0
@@ -129,8 +130,8 @@ impl Returns for Returned {
         if self.0.load(Ordering::Relaxed) & AWAITED != 0 {
             return 0;
         }
-        // ORDERING: Acquire pairs with `give`. That either this finds the permits or `give` the flag comes
-        // from their being read-modify-writes of one word.
+        // ORDERING: Acquire pairs with `give`. That either this finds the permits or `give` the
+        // flag comes from their being read-modify-writes of one word.
         self.0.swap(AWAITED, Ordering::Acquire) / PERMIT
     }
 

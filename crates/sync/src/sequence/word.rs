@@ -2,8 +2,8 @@
 
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
-/// Bit `i` of these: somebody waits in crowd `i`. Set under the lock of that crowd; cleared under it
-/// while the crowd is empty, or by an advance, which goes through the crowd then.
+/// Bit `i` of these: somebody waits in crowd `i`. Set under the lock of that crowd; cleared under
+/// it while the crowd is empty, or by an advance, which goes through the crowd then.
 const WAITING: u64 = (1 << 8) - 1;
 
 /// The count grows no more. Never cleared.
@@ -69,7 +69,8 @@ impl Word {
         Now::of(self.0.load(Ordering::Acquire))
     }
 
-    /// Adds one to the count. The crowds whose bits it finds, and clears then, are the caller's to wake.
+    /// Adds one to the count. The crowds whose bits it finds, and clears then, are the caller's to
+    /// wake.
     #[inline]
     pub(super) fn advance(&self) -> Waiting {
         // ORDERING: Release pairs with `load` and `start_waiting`: whoever sees
@@ -87,8 +88,8 @@ impl Word {
     #[inline]
     fn clear(&self, waiting: u64) -> Waiting {
         if waiting != 0 {
-            // ORDERING: Relaxed: see `stop_waiting`. Who sets a bit before this, and waits for the next
-            // count, is in a crowd that the caller goes through after it.
+            // ORDERING: Relaxed: see `stop_waiting`. Who sets a bit before this, and waits for the
+            // next count, is in a crowd that the caller goes through after it.
             self.0.fetch_and(!waiting, Ordering::Relaxed);
         }
         Waiting(waiting)

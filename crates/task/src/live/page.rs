@@ -134,7 +134,8 @@ impl Slot {
 
     #[inline]
     pub(super) fn page(self) -> NonNull<Page> {
-        // SAFETY: `new` and `parted` have gone as far from the page's start, to which pages are aligned.
+        // SAFETY: `new` and `parted` have gone as far from the page's start, to which pages are
+        // aligned.
         unsafe { self.0.byte_sub(self.0.addr().get() % ALIGN) }.cast()
     }
 

@@ -14,8 +14,8 @@ const ABANDONED: usize = 1 << (2 * SLOTS);
 /// - *left*, the low `SLOTS` bits: set by the thread that has completed the slot's task, if it is
 ///   not the list's. It is that thread's last access to the page. Cleared by the list's thread when
 ///   it takes the slot back, or never if the list was dropped.
-/// - *held*, the next `SLOTS` bits: set and cleared by the list's thread around a look at the slot's
-///   task, which stays alive meanwhile. Never with `ABANDONED`.
+/// - *held*, the next `SLOTS` bits: set and cleared by the list's thread around a look at the
+///   slot's task, which stays alive meanwhile. Never with `ABANDONED`.
 pub(super) struct Word(AtomicUsize);
 
 /// What a thread that leaves a slot has to do.
@@ -48,9 +48,9 @@ impl Word {
         let bit = 1 << slot;
         // ORDERING: Release pairs with `left` and `transition_to_not_held`, and with the Acquire of
         // the last to leave an abandoned page: what the caller did with the task and the page
-        // happens before they are freed. Acquire pairs with `transition_to_not_held`: what the list's
-        // thread did with the task happens before the caller frees it; and with the Release of those
-        // who left before, and of `transition_to_abandoned`: the caller may free the page.
+        // happens before they are freed. Acquire pairs with `transition_to_not_held`: what the
+        // list's thread did with the task happens before the caller frees it; and with the Release
+        // of those who left before, and of `transition_to_abandoned`: the caller may free the page.
         let before = self.0.fetch_or(bit, Ordering::AcqRel);
         debug_assert!(before & bit == 0, "a task leaves its slot once");
         if before & (bit << SLOTS) != 0 {
@@ -83,9 +83,9 @@ impl Word {
     /// Ends the hold of all slots. Returns those of the `held` whose tasks have left meanwhile: the
     /// caller gives their liveness references up.
     pub(super) fn transition_to_not_held(&self, held: usize) -> usize {
-        // ORDERING: Release pairs with `transition_to_left`: what was done with a task happens before
-        // it is freed by who completes it. Acquire pairs with the same: what that thread did happens
-        // before the caller frees the task.
+        // ORDERING: Release pairs with `transition_to_left`: what was done with a task happens
+        // before it is freed by who completes it. Acquire pairs with the same: what that thread did
+        // happens before the caller frees the task.
         let before = self.0.fetch_and(!(ALL << SLOTS), Ordering::AcqRel);
         before & held
     }

@@ -32,7 +32,10 @@ fn tables_code_and_links_may_be_wide() {
 #[test]
 fn an_unclosed_example_ends_with_its_comment() {
     let wide = "word ".repeat(20);
-    assert_eq!(too_wide(&format!("/// ```\nfn f() {{}}\n// {wide}"), false), [3]);
+    assert_eq!(
+        too_wide(&format!("/// ```\nfn f() {{}}\n// {wide}"), false),
+        [3]
+    );
 }
 
 #[test]

@@ -9,13 +9,6 @@ fn queue(text: &str) -> File {
 }
 
 #[test]
-fn leftovers_are_found() {
-    let text = "fn f() { todo!() }\nfn g() { unimplemented!() }\nfn h() { dbg!(1); }";
-    assert_eq!(unfinished(&queue(text)).len(), 3);
-    assert!(unfinished(&queue("// todo!()\nfn f() { \"dbg!(1)\" }")).is_empty());
-}
-
-#[test]
 fn loom_elsewhere_is_found() {
     let text = "#![cfg(raddle_loom)]\nuse loom::sync::Arc;";
     assert_eq!(
@@ -59,54 +52,6 @@ fn primitives_past_raddle_primitives_are_found() {
         "static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);",
     ] {
         assert!(primitives(&queue(text)).is_empty(), "{text}");
-    }
-}
-
-#[test]
-fn unsafe_is_found_where_there_is_none() {
-    let text = "// SAFETY: as planted.\nfn f() { unsafe { g() } }";
-    assert_eq!(
-        no_unsafe(&file("raddle", "crates/raddle/src/lib.rs", text)).len(),
-        1
-    );
-    assert_eq!(
-        no_unsafe(&file("xtask", "xtask/src/main.rs", text)).len(),
-        1
-    );
-    assert!(no_unsafe(&queue(text)).is_empty());
-    let forbid = "#![forbid(unsafe_code)]";
-    assert!(no_unsafe(&file("raddle", "crates/raddle/src/lib.rs", forbid)).is_empty());
-}
-
-#[test]
-fn unsafe_without_a_reason_is_found() {
-    for text in [
-        "fn f() {\n    unsafe { g() }\n}",
-        "// SAFETY: of the first only.\nunsafe impl Send for A {}\nunsafe impl Sync for A {}",
-        "// SAFETY: too far away.\n\nunsafe impl Send for A {}",
-        "fn f() {\n    // SAFETY: of another statement.\n    g();\n    unsafe { h() }\n}",
-        "fn f() {\n    // SAFETY: of a block.\n    if a {\n    }\n    unsafe { h() }\n}",
-        "fn f() {\n    match a {\n        // SAFETY: of one arm.\n        B => c(),\n        D => unsafe { e() },\n    }\n}",
-        "fn f() {\n    // Sound.\n    unsafe { g() }\n}",
-    ] {
-        assert_eq!(safety(&queue(text)).len(), 1, "{text}");
-    }
-}
-
-#[test]
-fn a_reason_above_the_statement_will_do() {
-    for text in [
-        "fn f() {\n    // SAFETY: one line\n    // and another.\n    unsafe { g() }\n}",
-        "fn f() {\n    // SAFETY: held.\n    let x =\n        unsafe { g() };\n}",
-        "fn f() {\n    // SAFETY: held.\n    a\n        .with(|p| unsafe { g(p) })\n}",
-        "// SAFETY: plain words.\n#[allow(x)]\nunsafe impl Send for A {}",
-        "fn f() {\n    // SAFETY: both.\n    unsafe { a() }\n        .with(|b| unsafe { *b });\n}",
-        "fn f() {\n    // SAFETY: held.\n    let A {\n        b,\n    } = unsafe { c() };\n}",
-        "fn f() {\n    // SAFETY: held.\n    g(\n        a,\n        unsafe { b() },\n    );\n}",
-        "unsafe fn f() {}",
-        "unsafe extern \"C\" fn f() {}",
-    ] {
-        assert!(safety(&queue(text)).is_empty(), "{text}");
     }
 }
 

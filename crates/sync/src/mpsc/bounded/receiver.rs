@@ -94,8 +94,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if there will be
-    /// none either.
+    /// [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if there will
+    /// be none either.
     ///
     /// # Examples
     ///

@@ -571,8 +571,8 @@ impl<T> Clone for WeakSender<T> {
     }
 }
 
-/// A wait for permits, until it has them. One that was served before the close, and is dropped or refused after
-/// it, may give back the last that the receiver waits for.
+/// A wait for permits, until it has them. One that was served before the close, and is dropped or
+/// refused after it, may give back the last that the receiver waits for.
 struct Acquiring<'a, T>(&'a Chan<T, Limited>);
 
 impl<T> Drop for Acquiring<'_, T> {
