@@ -183,7 +183,7 @@ impl<E: Source> Drop for Evented<E> {
 
 impl<E: Source + fmt::Debug> fmt::Debug for Evented<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.source.fmt(f)
+        (**self).fmt(f)
     }
 }
 
