@@ -80,8 +80,6 @@ impl Reactor {
     /// in future, and refuses further registrations. A panic of a waker ends
     /// here.
     pub fn shutdown(&mut self) {
-        self.batch.clear();
-        self.cursor = 0;
         let states = self.handle.table().lock().shut_down();
         states.for_each(|state| state.shut_down());
     }
@@ -105,7 +103,8 @@ impl Reactor {
         while dispatched < limit && self.cursor < self.batch.len() {
             let mut wakers = WakerBatch::new();
             let mut unfinished = None;
-            // One lock for as many events as fill a batch of wakers.
+            // One lock for as many events as fill a batch of wakers. An event whose wakers do
+            // not fit has filled the batch, so it is the last one.
             let before = dispatched;
             let mut table = self.handle.table().lock();
             while dispatched < limit
@@ -119,7 +118,6 @@ impl Reactor {
                 dispatched += 1;
                 if state.set_ready(ready, &mut wakers) == Collected::BatchFull {
                     unfinished = Some((state.clone(), ready));
-                    break;
                 }
             }
             table.count_events(dispatched - before);

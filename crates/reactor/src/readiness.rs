@@ -7,7 +7,7 @@ use crate::Ready;
 /// Where the flags of [`Ready`] stand. Set by events; cleared by operations.
 const READY: u64 = u8::MAX as u64;
 /// Set once the reactor has shut down; never cleared.
-const SHUTDOWN: u64 = (READY + 1).next_power_of_two();
+const SHUTDOWN: u64 = READY + 1;
 /// One step of the tick, which takes all the bits above. It counts the events
 /// that were dispatched to this source and wraps after 2^55 of them, so that a
 /// snapshot never meets its tick again.

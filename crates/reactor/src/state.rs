@@ -209,14 +209,13 @@ impl IoState {
         flags: Ready,
         slot: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
     ) -> Poll<io::Result<ReadyEvent>> {
-        // Cloned before the lock and the former one dropped after it, for both
-        // may run anybody's code.
+        // Cloned before the lock, which makes it outlive the guard, and the former
+        // one dropped after it: both may run code of the user.
         let waker = cx.waker().clone();
         let mut waiters = self.waiters.lock();
         // CHECK: an event since the first look. The reactor takes the wakers in
         // a later section than this one, or has set the word before this look.
         if let Some(result) = self.look(flags, None).transpose() {
-            drop(waiters);
             return Poll::Ready(result);
         }
         let former = slot(&mut waiters).replace(waker);
@@ -272,7 +271,6 @@ impl Future for WaitReady<'_> {
         let mut waiters = state.waiters.lock();
         // CHECK: as there.
         if let Some(result) = self.look() {
-            drop(waiters);
             return Poll::Ready(result);
         }
         let former = match self.key {
