@@ -57,14 +57,19 @@ impl Table {
         }
     }
 
-    /// Gives `state` a token that nobody else has.
+    /// Gives `state` a token that no other registration has.
     pub(crate) fn insert(&mut self, state: Arc<IoState>) -> io::Result<Token> {
+        self.insert_below(INDEX, state)
+    }
+
+    /// As [`insert`](Self::insert), with room for `limit` registrations.
+    fn insert_below(&mut self, limit: usize, state: Arc<IoState>) -> io::Result<Token> {
         if self.shut_down {
             return Err(error::shut_down());
         }
         let entry = self.slots.vacant_entry();
         let index = entry.key();
-        if index >= INDEX {
+        if index >= limit {
             return Err(error::full());
         }
         self.generation = self.generation.wrapping_add(1);
@@ -123,3 +128,6 @@ impl Table {
             .map(|(_, slot)| slot.state)
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,4 +1,4 @@
-//! Which reactor is a thread's current one.
+//! Which reactor a handle belongs to, and which is the current one of a thread.
 #![cfg(not(raddle_loom))]
 
 use std::panic::catch_unwind;
@@ -23,4 +23,12 @@ fn guards_nest_and_hide() {
     assert!(Handle::try_current().is_some());
     drop(outer);
     assert!(Handle::try_current().is_none());
+}
+
+#[test]
+fn handles_are_of_the_same_reactor_only_if_one_is_a_clone_of_the_other() {
+    let reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    assert!(handle.is_same_reactor(&reactor.handle()));
+    assert!(!handle.is_same_reactor(&Reactor::new().unwrap().handle()));
 }

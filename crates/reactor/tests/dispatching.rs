@@ -6,15 +6,16 @@ mod common;
 use std::collections::HashSet;
 use std::future::Future;
 use std::io::{self, Read, Write};
-use std::net::Shutdown;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use common::{Counter, turn_until};
 use mio::net::UnixStream;
-use mio::unix::pipe;
+use mio::unix::{SourceFd, pipe};
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::thread;
@@ -92,6 +93,37 @@ fn a_thousand_events_in_turns_of_sixty_four() {
     for (_, _, registration) in &sources {
         assert!(registration.poll_read_ready(&mut cx).is_ready());
     }
+    assert_eq!(handle.metrics().events, 300);
+}
+
+/// An event says what the source is ready for, and nothing more.
+#[test]
+fn a_source_that_only_has_room_is_writable_alone() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut near, _far) = UnixStream::pair().unwrap();
+    let registration = reactor.handle().register(&mut near, BOTH).unwrap();
+    assert_eq!(reactor.turn(None, 8).unwrap(), 1);
+    assert_eq!(flags(&registration, BOTH), Ready::WRITABLE);
+}
+
+/// What is waited for is what the selector is asked for: it reports no out-of-band data unasked.
+#[cfg(target_os = "linux")]
+#[test]
+fn out_of_band_data_is_reported_to_a_source_that_waits_for_it() {
+    let mut reactor = Reactor::new().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (near, _) = listener.accept().unwrap();
+    let mut source = SourceFd(&near.as_raw_fd());
+    let handle = reactor.handle();
+    let registration = handle.register(&mut source, Interest::PRIORITY).unwrap();
+    // SAFETY: the descriptor is open, and one byte is read.
+    let sent = unsafe { libc::send(far.as_raw_fd(), c"!".as_ptr().cast(), 1, libc::MSG_OOB) };
+    assert_eq!(sent, 1);
+    turn_until(&mut reactor, || {
+        !flags(&registration, Interest::PRIORITY).is_empty()
+    });
+    assert!(flags(&registration, Interest::PRIORITY).is_priority());
 }
 
 #[test]
@@ -232,6 +264,12 @@ fn a_pipe_without_reader_readies_its_writer() {
     });
     let now = flags(&registration, Interest::WRITABLE | Interest::ERROR);
     assert!(now.is_error() && now.is_write_closed(), "{now:?}");
+    // Both directions are ready, so that the next operation gets the error.
+    let now = flags(&registration, BOTH);
+    assert!(
+        now.intersects(Ready::READABLE) && now.intersects(Ready::WRITABLE),
+        "{now:?}"
+    );
     let error = registration.try_io(Interest::WRITABLE, || (&sender).write(b"x"));
     assert_eq!(error.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
 }
@@ -260,10 +298,10 @@ fn an_outdated_close_does_not_spin() {
     // Once because it was writable, once because it was closed, then no more.
     for _ in 0..3 {
         match state.poll_write_ready(&mut cx) {
-            std::task::Poll::Ready(event) => {
+            Poll::Ready(event) => {
                 let _ = state.clear_readiness(event.unwrap());
             }
-            std::task::Poll::Pending => return,
+            Poll::Pending => return,
         }
     }
     panic!("ready although the operation would block");
@@ -290,6 +328,48 @@ fn try_io_runs_only_when_ready() {
     assert_eq!(read(), (2, Err(io::ErrorKind::WouldBlock)));
     // The last one has cleared the readiness.
     assert_eq!(read(), (2, Err(io::ErrorKind::WouldBlock)));
+}
+
+/// An operation of each kind runs until it ends in something else than that it would block.
+#[test]
+fn an_error_of_the_operation_ends_it() {
+    let mut reactor = Reactor::new().unwrap();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let registration = reactor.handle().register(&mut near, BOTH).unwrap();
+    far.write_all(b"x").unwrap();
+    turn_until(&mut reactor, || {
+        flags(&registration, BOTH) == Ready::READABLE | Ready::WRITABLE
+    });
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut tries = 0;
+    let mut fail = || {
+        tries += 1;
+        assert!(tries <= 3, "an operation that has failed is tried again");
+        Err::<(), _>(io::ErrorKind::ConnectionReset.into())
+    };
+    let ended = [
+        registration.poll_read_io(&mut cx, &mut fail),
+        registration.poll_write_io(&mut cx, &mut fail),
+        pin!(registration.async_io(BOTH, &mut fail)).poll(&mut cx),
+    ];
+    for result in ended {
+        let Poll::Ready(Err(error)) = result else {
+            panic!("the operation has failed");
+        };
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    }
+}
+
+#[test]
+fn an_assumed_readiness_lets_the_first_operation_be_tried() {
+    let reactor = Reactor::new().unwrap();
+    let (mut near, _far) = UnixStream::pair().unwrap();
+    let registration = reactor.handle().register(&mut near, BOTH).unwrap();
+    let write = || registration.try_io(Interest::WRITABLE, || (&near).write(b"x"));
+    assert_eq!(write().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    registration.assume_ready(Ready::WRITABLE);
+    assert_eq!(write().unwrap(), 1);
+    assert!(flags(&registration, Interest::READABLE).is_empty());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod common;
 
 use std::future::{Future, poll_fn};
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
@@ -11,7 +12,7 @@ use std::task::{Context, Wake, Waker};
 use common::{Counter, block_on};
 use mio::net::UnixStream;
 use raddle_primitives::thread;
-use raddle_reactor::{Handle, Interest, Reactor};
+use raddle_reactor::{Handle, Interest, Reactor, is_shut_down};
 
 #[test]
 fn shutdown_tells_all_who_wait() {
@@ -30,6 +31,7 @@ fn shutdown_tells_all_who_wait() {
         assert_eq!(counter.woken(), 3);
         let error = block_on(waiting).unwrap_err();
         assert!(error.to_string().contains("has shut down"), "{error}");
+        assert!(is_shut_down(&error));
     }
     assert!(block_on(poll_fn(|cx| registration.poll_write_ready(cx))).is_err());
     let tried = registration.try_io(Interest::READABLE, || Ok(()));
@@ -40,6 +42,14 @@ fn shutdown_tells_all_who_wait() {
     assert_eq!(handle.registered_count(), 0);
     // What is left may still be taken down.
     registration.deregister(&mut near).unwrap();
+}
+
+#[test]
+fn other_errors_are_not_those_of_a_shutdown() {
+    assert!(!is_shut_down(&io::Error::other(
+        "the runtime has shut down"
+    )));
+    assert!(!is_shut_down(&io::ErrorKind::NotConnected.into()));
 }
 
 /// Panics when it is woken.

@@ -129,3 +129,21 @@ fn a_wait_that_fails() {
         assert!(readable(&registration));
     }
 }
+
+#[test]
+fn a_turn_that_only_looks_makes_no_system_call_while_nothing_is_registered() {
+    let _alone = ALONE.lock();
+    let looked = thread::spawn(|| {
+        let mut reactor = Reactor::new().unwrap();
+        refuse(WAIT, libc::ENOMEM);
+        assert_eq!(reactor.turn(Some(Duration::ZERO), usize::MAX).unwrap(), 0);
+        let (_near, _far, registration) = pair(&reactor.handle());
+        let turned = reactor.turn(Some(Duration::ZERO), usize::MAX);
+        assert_eq!(code(turned), Some(libc::ENOMEM));
+        drop(registration);
+        assert_eq!(reactor.turn(Some(Duration::ZERO), usize::MAX).unwrap(), 0);
+        let waited = reactor.turn(Some(Duration::from_secs(60)), usize::MAX);
+        assert_eq!(code(waited), Some(libc::ENOMEM));
+    });
+    looked.join().unwrap();
+}

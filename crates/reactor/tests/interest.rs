@@ -3,6 +3,15 @@
 
 use raddle_reactor::{Interest, Ready};
 
+const FLAGS: [Ready; 6] = [
+    Ready::READABLE,
+    Ready::WRITABLE,
+    Ready::READ_CLOSED,
+    Ready::WRITE_CLOSED,
+    Ready::PRIORITY,
+    Ready::ERROR,
+];
+
 #[test]
 fn interests_are_a_set_that_is_never_empty() {
     let both = Interest::READABLE | Interest::WRITABLE;
@@ -25,6 +34,38 @@ fn each_interest_is_answered_by_its_flags() {
     assert_eq!(Ready::from_interest(Interest::ERROR), Ready::ERROR);
     let both = Ready::from_interest(Interest::READABLE | Interest::WRITABLE);
     assert_eq!(both, read | write);
+}
+
+#[test]
+fn all_flags_are_the_six() {
+    let mut left = Ready::ALL;
+    for flag in FLAGS {
+        assert!(left.intersects(flag), "{flag:?}");
+        left = left - flag;
+    }
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// A direction that is closed is ready, too.
+#[test]
+fn each_question_is_answered_by_its_flags() {
+    let questions = [
+        (
+            Ready::is_readable as fn(Ready) -> bool,
+            Ready::READABLE | Ready::READ_CLOSED,
+        ),
+        (Ready::is_writable, Ready::WRITABLE | Ready::WRITE_CLOSED),
+        (Ready::is_read_closed, Ready::READ_CLOSED),
+        (Ready::is_write_closed, Ready::WRITE_CLOSED),
+        (Ready::is_priority, Ready::PRIORITY),
+        (Ready::is_error, Ready::ERROR),
+    ];
+    for (is, flags) in questions {
+        for flag in FLAGS {
+            assert_eq!(is(flag), flags.intersects(flag), "{flag:?} of {flags:?}");
+        }
+        assert!(!is(Ready::EMPTY) && !is(Ready::ALL - flags), "{flags:?}");
+    }
 }
 
 #[test]

@@ -54,6 +54,38 @@ fn storage_shrinks_in_any_order_of_leaving() {
     }
 }
 
+/// A list with room for 128 waiters that has had `count`, of which the first `left` have left in
+/// this order, one number after the other: how many entries it then has, and room for how many.
+fn bounds(count: usize, left: &[usize]) -> Vec<(usize, usize)> {
+    let mut list = WaiterList::default();
+    list.entries.reserve_exact(128);
+    let keys: Vec<_> = (0..count)
+        .map(|_| list.insert(Ready::READ, waker()))
+        .collect();
+    let mut keys = keys.into_iter();
+    let mut leave = |&left| {
+        for key in keys.by_ref().take(left) {
+            assert!(list.remove(key).is_some());
+        }
+        (walked(&list), list.entries.capacity())
+    };
+    left.iter().map(&mut leave).collect()
+}
+
+#[test]
+fn gaps_go_once_they_are_more_than_half() {
+    assert_eq!(
+        bounds(100, &[50, 1, 24]),
+        [(100, 128), (49, 128), (49, 128)]
+    );
+}
+
+#[test]
+fn memory_goes_once_it_is_more_than_four_times_what_is_needed() {
+    assert_eq!(bounds(65, &[33]), [(32, 128)]);
+    assert_eq!(bounds(100, &[51, 25]), [(49, 128), (24, 48)]);
+}
+
 /// Against a map, in a random order that is always the same.
 #[test]
 fn each_waiter_is_found_by_its_key() {
