@@ -1,5 +1,5 @@
-//! Raddle under each policy of its scheduler: the policies that are not the
-//! default as contestants, and loads that tell the policies apart.
+//! Raddle under each policy of its scheduler: contestants for the policies that are not the
+//! default, and loads on which the policies differ.
 
 mod loads;
 

@@ -153,9 +153,9 @@ impl Comparison {
         self.contestants.iter().find(|one| one.name == name)
     }
 
-    /// How many times as good Raddle, or whoever comes first, is as the contestant
-    /// of this name: above 1 it is ahead, whether less or more is better. None if
-    /// there is no such contestant, or nothing can be held against what it did.
+    /// How many times as good the first contestant, usually Raddle, is as the contestant of this
+    /// name: above 1 it is ahead, whether less or more is better. None if there is no such
+    /// contestant, or its values cannot be compared.
     pub fn lead(&self, over: &str) -> Option<Interval> {
         let (first, other) = (self.contestants.first()?, self.contestant(over)?);
         // What is shown as zero is no measure.
@@ -210,7 +210,7 @@ impl Parameter {
         Self { name, value }
     }
 
-    /// The value, as short as it can be told.
+    /// The value with few digits and a suffix.
     pub fn short(&self) -> String {
         let bytes = self.name == "bytes";
         let (kilo, mega, k, m) = match bytes {

@@ -175,7 +175,7 @@ impl Group {
 }
 
 impl Comparison {
-    /// Against whom Raddle is held first: Tokio, or who comes next.
+    /// The contestant that Raddle is compared with first: Tokio, or the next one.
     fn rival(&self) -> Option<&str> {
         let rival = self.contestant(PEER).or(self.contestants.get(1))?;
         Some(&rival.name)

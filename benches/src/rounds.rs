@@ -26,10 +26,10 @@ impl Rounds {
     }
 }
 
-/// What `measure` says of each contestant, round by round, until one cannot be
-/// measured: a list for each of `contestants`, whose numbers count from 0. Who
-/// begins changes, and every other round goes backwards, so that nobody always has
-/// the same one before it; a round that nobody counts comes first.
+/// The results of `measure` for each contestant, round by round, until one cannot be measured:
+/// a list for each of `contestants`, whose numbers count from 0. The first contestant changes,
+/// and every other round goes backwards, so that no contestant always follows the same one. A
+/// round that does not count comes first.
 ///
 /// # Errors
 ///

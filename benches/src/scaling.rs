@@ -19,7 +19,7 @@ const SELDOM: f64 = 0.02;
 pub const TITLE: &str = "stepped workers";
 
 /// A figure as a sheet takes it.
-pub fn told(figure: Figure) -> sheet::Figure {
+pub fn figure(figure: Figure) -> sheet::Figure {
     sheet::Figure {
         name: figure.name(),
         unit: figure.unit(),

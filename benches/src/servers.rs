@@ -81,7 +81,7 @@ pub enum Service {
     Count,
 }
 
-/// What a program is told that is to be a server.
+/// The options of a program that is started as a server.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Serve {
     /// Be a server of this contestant
@@ -100,7 +100,7 @@ impl Serve {
     ///
     /// # Errors
     ///
-    /// If there is no socket to serve on, and those of `measure`.
+    /// An error if there is no socket to serve on, and the errors of `measure`.
     pub fn or_measure(self, workers: usize, measure: impl FnOnce() -> Result<()>) -> Result<()> {
         let Some(contestant) = self.contestant else {
             return measure();

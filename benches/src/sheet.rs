@@ -70,8 +70,8 @@ impl Figure {
         }
     }
 
-    /// A figure that explains others.
-    pub const fn told(name: &'static str, unit: &'static str) -> Self {
+    /// A figure that explains others and is neither better nor worse.
+    pub const fn neutral(name: &'static str, unit: &'static str) -> Self {
         Self {
             better: Better::Neither,
             ..Self::less(name, unit)

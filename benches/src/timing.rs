@@ -82,6 +82,6 @@ pub(crate) fn resident_of(process: &str) -> Result<usize> {
     let text = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
-    let kib = kib.ok_or_else(|| Error::other("the system does not tell what is in memory"))?;
+    let kib = kib.ok_or_else(|| Error::other("the system does not report the resident memory"))?;
     Ok(1024 * kib)
 }

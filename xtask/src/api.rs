@@ -17,8 +17,8 @@ use crate::steps::{cargo, line_of};
 use crate::workspace::{self, Package};
 use docs::{Docs, Items};
 
-/// What of Tokio is not here, and why. A line about a type or module is about all in
-/// it.
+/// The items of Tokio that Raddle lacks, and why. A line about a type or module covers everything
+/// in it.
 const ABSENT: [(&str, &str); 8] = [
     (
         "runtime::Builder::enable_alt_timer",
@@ -48,7 +48,7 @@ const ABSENT: [(&str, &str); 8] = [
     ("stream", "empty; the stand-in has it"),
 ];
 
-/// Checks both, and compares the traits of unstable items, too.
+/// Compares the items, and the traits of types and futures, unstable ones too.
 pub(crate) fn run() -> Result<()> {
     let root = workspace::root();
     let packages = workspace::packages(&root)?;
@@ -74,7 +74,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Whether `path` is one of those that are absent on purpose, or in one.
+/// Whether `path` is absent on purpose, or is in an item that is.
 fn is_absent(path: &str) -> bool {
     ABSENT.iter().any(|(absent, _)| {
         path.strip_prefix(absent)
@@ -82,7 +82,7 @@ fn is_absent(path: &str) -> bool {
     })
 }
 
-/// What Tokio has and Raddle has not, and what is said to be absent and is there.
+/// The items that Raddle lacks, and the ones that are listed as absent and exist.
 fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
     let mut findings = Vec::new();
     let mut expect = |path: String, is_there: bool| match (is_there, is_absent(&path)) {
@@ -103,7 +103,7 @@ fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
     findings
 }
 
-/// The items of Tokio, of the version that the workspace has.
+/// The items of Tokio, in the version that the workspace uses.
 fn tokio(root: &Path, target: &Path) -> Result<Items> {
     let target = target.join("tokio");
     let mut command = cargo(root, &["rustdoc", "--quiet", "-p", docs::TOKIO]);
@@ -112,7 +112,7 @@ fn tokio(root: &Path, target: &Path) -> Result<Items> {
     Docs::read(&target.join("doc"))?.items("tokio")
 }
 
-/// The items of the facade, wherever they are from.
+/// The items of the facade, re-exports included.
 fn raddle(root: &Path, target: &Path, packages: &[Package]) -> Result<Items> {
     let target = target.join("raddle");
     let mut command = cargo(root, &["doc", "--quiet", "--no-deps", "--all-features"]);

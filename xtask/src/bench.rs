@@ -20,30 +20,30 @@ pub(crate) struct Args {
     #[arg(help = format!("Run one part of the report ({}), or one workload of the scheduler", names().join(", ")))]
     name: Option<String>,
 
-    /// Fewer and shorter rounds, and no criterion: rough figures of all in a few minutes
+    /// Run fewer and shorter rounds and no criterion: rough figures in a few minutes
     #[arg(long)]
     quick: bool,
 
-    /// How many worker threads; a comma joins several [default: 1,2,4,8 for the scheduler, else 2]
+    /// Numbers of worker threads, separated by commas [default: 1,2,4,8 for the scheduler, else 2]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
     workers: Vec<u16>,
 
-    /// Skip criterion: only the interleaved rounds that give the ratios
+    /// Skip criterion: run only the interleaved rounds that give the ratios
     #[arg(long)]
     side_by_side: bool,
 
-    /// Keep what was measured under this name
+    /// Save the records under this name
     #[arg(long, value_name = "NAME", value_parser = kept_name)]
     save: Option<String>,
 
-    /// Hold the ratios against those that were kept under this name
+    /// Compare the ratios with the records that were saved under this name
     #[arg(long, value_name = "NAME", value_parser = kept_name)]
     compare: Option<String>,
 }
 
-/// A name that is one directory. The report's program takes no other, but it runs
-/// when all is measured.
+/// Accepts a name that is one directory. The report's program checks it too, but only after all
+/// is measured.
 fn kept_name(text: &str) -> Result<String, String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match !text.is_empty() && !text.starts_with('.') && text.chars().all(plain) {
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let kept = directory.join("saved").join(name);
         ensure!(
             kept.exists(),
-            "nothing is kept under {name}; run with --save {name} first"
+            "nothing is saved under {name}; run with --save {name} first"
         );
     }
     steps::summarized(|steps| {
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         steps.run("report", &mut report(&root, &directory, args))?;
         if !failed.is_empty() {
             bail!(
-                "what is not complete, since these failed: {}",
+                "the report is incomplete, since these failed: {}",
                 failed.join(", ")
             );
         }
@@ -91,8 +91,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     })
 }
 
-/// Runs the programs, each with a record of its own, and returns those that failed:
-/// one does not take the others with it.
+/// Runs the programs, each with a record of its own. Returns the ones that failed; the others
+/// run all the same.
 fn compare(steps: &mut Steps, root: &Path, target: &Path, args: &Args) -> Result<Vec<String>> {
     let runs = programs::runs(args);
     let records = records(target);
@@ -122,12 +122,12 @@ fn compare(steps: &mut Steps, root: &Path, target: &Path, args: &Args) -> Result
     Ok(failed)
 }
 
-/// Where the programs put what they measured.
+/// The directory of the programs' records.
 fn records(target: &Path) -> PathBuf {
     target.join("raddle-bench/run")
 }
 
-/// Where the counting build puts what it counted.
+/// The file in which the counting build writes its counts.
 fn counts(target: &Path) -> PathBuf {
     target.join("raddle-bench/counts.json")
 }
@@ -156,7 +156,7 @@ fn report(root: &Path, directory: &Path, args: &Args) -> Command {
     command
 }
 
-/// The command as it was typed.
+/// The command line of this run.
 fn repeated() -> String {
     let words: Vec<_> = std::env::args().skip(1).collect();
     format!("cargo xtask {}", words.join(" "))
@@ -184,7 +184,7 @@ fn remove(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs what criterion measures, and returns what failed.
+/// Runs the criterion benchmarks, and returns the ones that failed.
 fn criterion(steps: &mut Steps, root: &Path, args: &Args) -> Vec<String> {
     let mut failed = Vec::new();
     let name = args.name.as_deref();

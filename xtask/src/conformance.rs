@@ -1,7 +1,6 @@
 //! `cargo xtask conformance`: the integration tests of Tokio and its companion
 //! crates, on the stand-in.
-//!
-//! The files are those of the published packages, where cargo has unpacked
+//! The files come from the published packages, where cargo has unpacked
 //! them; nothing of theirs is in this tree. All files of a package that can be
 //! modules of one test program are compiled as such, which takes a tenth of the
 //! time. Each file's tests run in a process of their own.
@@ -29,15 +28,15 @@ const MAX_DIFFERENT: usize = 15;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Run only files whose name contains this
+    /// Run only test files whose name contains this
     #[arg(value_name = "FILE")]
     file: Option<String>,
 
-    /// Run every test this often, to find those that hang or fail at times
+    /// Run every test this often, to find tests that hang or fail sometimes
     #[arg(long, value_name = "N", default_value_t = 1)]
     runs: usize,
 
-    /// Seconds after which the tests of one file hang
+    /// Seconds after which the tests of one file count as hanging
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     limit: u64,
 
@@ -48,7 +47,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What CI runs.
+    /// The arguments with which CI runs it.
     pub(crate) fn short() -> Self {
         Self {
             file: None,

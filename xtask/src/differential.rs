@@ -7,10 +7,11 @@ use crate::workspace;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only the program of this name, as in `oneshot`; `cargo xtask differential list` prints all
+    /// Run only the program of this name, such as `oneshot`; `cargo xtask differential list` prints
+    /// all
     program: Option<String>,
 
-    /// How long each program goes on with new seeds
+    /// Minutes for which each program runs with new seeds
     #[arg(long, value_name = "N", default_value_t = 1)]
     minutes: u64,
 
@@ -18,7 +19,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
 
-    /// With debug assertions, and fewer seeds a minute
+    /// Run with debug assertions, which means fewer seeds a minute
     #[arg(long)]
     debug: bool,
 }

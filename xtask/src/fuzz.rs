@@ -27,11 +27,11 @@ const FLAGS: &str = "--cfg fuzzing --cfg raddle_sanitize -Zsanitizer=address \
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only this one
+    /// Run only this target
     #[arg(value_parser = TARGETS)]
     target: Option<String>,
 
-    /// How long each takes
+    /// Seconds for each target
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u32,
 

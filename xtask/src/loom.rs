@@ -31,8 +31,7 @@ pub(crate) struct Args {
     #[arg(long)]
     complete: bool,
 
-    /// Explore further than CI does: one involuntary switch more of each
-    /// bounded model
+    /// Explore further than CI does: one more involuntary switch in each bounded model
     #[arg(long, conflicts_with_all = ["complete", "preemptions"])]
     long: bool,
 }
@@ -40,9 +39,9 @@ pub(crate) struct Args {
 /// How far a model is explored.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
-    /// As each model bounds itself, if it does: so that it takes seconds.
+    /// Each model's own bound, if it has one, with which it takes seconds.
     Own,
-    /// Further, by one switch.
+    /// One switch more than its own bound.
     Long,
     Preemptions(u8),
     Complete,

@@ -42,33 +42,32 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything a contributor needs before a commit; what CI runs
+    /// Run everything that CI runs: formatting, tidy, clippy, documentation, tests and models
     Test,
-    /// The loom models, of one crate or of all
+    /// Run the loom models of one crate or of all
     Loom(loom::Args),
-    /// Whether the models see each ordering, fence and check that is taken away, and the tests
-    /// each change of the logic
+    /// Change orderings, fences and checks, or the logic, and see whether a model or test fails
     Mutate(mutate::Args),
-    /// The benchmarks on Raddle and other runtimes: criterion, then side by side
+    /// Run the benchmarks on Raddle and other runtimes: criterion, then side by side
     Bench(bench::Args),
-    /// The integration tests of Tokio and its companions, on the stand-in
+    /// Run the integration tests of Tokio and its companion crates on the stand-in
     Conformance(conformance::Args),
-    /// Crates of the ecosystem on the stand-in: all compile, and real servers and clients talk
+    /// Compile crates of the ecosystem on the stand-in, and run real servers and clients
     Ecosystem(ecosystem::Args),
-    /// What CI does, on a fresh clone of HEAD that is removed afterwards
+    /// Run what CI runs in a fresh clone of HEAD, and remove the clone
     Ci,
-    /// Storms of everything, for a while, in which no task may be lost, doubled or leaked
+    /// Run the stress test: no task may be lost, run twice or leaked
     Stress(stress::Args),
-    /// All tests and the stress under ThreadSanitizer, AddressSanitizer and LeakSanitizer, with a
-    /// nightly compiler
+    /// Run all tests and the stress test under ThreadSanitizer, AddressSanitizer and LeakSanitizer
+    /// (needs a nightly compiler)
     Sanitize(sanitize::Args),
-    /// The layers without system calls under Miri, where that is installed
+    /// Run the tests of the layers without system calls under Miri (needs a nightly compiler)
     Miri,
-    /// The machines of the property tests under a fuzzer, with a nightly compiler
+    /// Fuzz the layers against reference models (needs a nightly compiler)
     Fuzz(fuzz::Args),
-    /// Whether every public item of Tokio is here, and every type and future compared with Tokio's
+    /// Check that Raddle has every public item of Tokio, and that types and futures have its traits
     Api,
-    /// Random programs on Raddle and on Tokio, with the same results and the same wake-ups
+    /// Run random programs on Raddle and on Tokio, and compare results and wake-ups
     Differential(differential::Args),
     /// Check layout, dependency direction, comments, examples and the width of prose
     Tidy,

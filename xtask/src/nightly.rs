@@ -16,7 +16,7 @@ pub(crate) enum Component {
     Miri,
 }
 
-/// The platform that this was built on, which sanitizers must be told.
+/// The host platform, which the sanitizers need as `--target`.
 pub(crate) fn host() -> Result<String> {
     let version = printed(&["rustc", "--version", "--verbose"])?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));

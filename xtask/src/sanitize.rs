@@ -19,14 +19,14 @@ enum Sanitizer {
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only this one; that of addresses looks for leaks too
+    /// Run only this sanitizer; the one of addresses looks for leaks too
     sanitizer: Option<Sanitizer>,
 
-    /// Only the tests of this package
+    /// Run only the tests of this package
     #[arg(long, short, value_name = "NAME")]
     package: Option<String>,
 
-    /// How long the stress goes on
+    /// Minutes of the stress test
     #[arg(long, value_name = "N", default_value_t = 1)]
     minutes: u64,
 }
@@ -74,7 +74,7 @@ fn tests(
         // Half of the disk would be for builds that are made once.
         command.env("CARGO_INCREMENTAL", "0");
         // Tests panic on purpose, and to name the frames of that takes a sanitized
-        // library half of the time; the sanitizers name those of what they find.
+        // library half of the time; the sanitizers name the function of each finding.
         command.env("RUST_BACKTRACE", "0");
         command.env(
             "RUSTFLAGS",

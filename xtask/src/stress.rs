@@ -10,15 +10,15 @@ use crate::workspace;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How long it goes on
+    /// Minutes for which it runs
     #[arg(long, value_name = "N", default_value_t = 1)]
     minutes: u64,
 
-    /// The seed of the first round, as a failure printed it [default: the time]
+    /// The seed of the first round, which a failure prints [default: the time]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
 
-    /// Optimized, and without the debug assertions: more rounds
+    /// Build optimized and without debug assertions, for more rounds
     #[arg(long)]
     release: bool,
 }

@@ -60,8 +60,8 @@ pub(crate) fn run() -> Result<()> {
     })
 }
 
-/// Builds a crate with no feature but its own, and runs its tests; those of a
-/// crate that composes the layers have run already, and are only built.
+/// Builds a crate with no feature but its own, and runs its tests. The tests of a crate that
+/// composes the layers have run already, and are only built.
 fn alone(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
     if !package.dir.starts_with("crates") {
         return Ok(());

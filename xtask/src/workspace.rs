@@ -1,4 +1,4 @@
-//! What the workspace holds, as `cargo metadata` tells it.
+//! The packages of the workspace, from `cargo metadata`.
 
 use std::path::{Path, PathBuf};
 

@@ -72,7 +72,7 @@ impl Phase {
     ];
 }
 
-/// Among whom the words of a name are shared.
+/// Which workers share the words of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
     /// There are fewer of them than workers: all workers share each, or a fixed
@@ -87,7 +87,7 @@ pub enum Scope {
 pub struct Word {
     /// The name, or the place in the source where they are made.
     pub name: String,
-    /// Among whom they are shared.
+    /// Which workers share them.
     pub scope: Scope,
     /// How many there are.
     pub made: u64,
@@ -130,7 +130,7 @@ impl Word {
     }
 }
 
-/// What the program says of a run.
+/// The figures that the program prints of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     /// Loads of common words, per task.
@@ -148,9 +148,9 @@ pub enum Figure {
     /// Operations on any word from the search that found nothing to the end of the
     /// wait, per park.
     OfAPark,
-    /// Those of them that write a common word.
+    /// The operations of a park that write a common word.
     CommonOfAPark,
-    /// Those of them that take a lock.
+    /// The operations of a park that take a lock.
     LocksOfAPark,
 }
 

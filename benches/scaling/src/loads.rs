@@ -351,7 +351,7 @@ impl Tournament {
     }
 }
 
-/// Whom a task meets.
+/// The number of the task that a task meets.
 fn partner(own: usize, meeting: usize, tasks: usize) -> usize {
     let round = tasks - 1;
     match own {

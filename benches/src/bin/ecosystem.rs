@@ -78,9 +78,9 @@ const QUERIES: [Queries; 11] = [
 const QUERY_FIGURES: [Figure; 5] = [
     Figure::more("queries", "/s"),
     Figure::less("client CPU a query", "us"),
-    Figure::told("client waits a query", "times"),
-    Figure::told("client preemptions a query", "times"),
-    Figure::told("parks a query", "times"),
+    Figure::neutral("client waits a query", "times"),
+    Figure::neutral("client preemptions a query", "times"),
+    Figure::neutral("parks a query", "times"),
 ];
 
 #[derive(Parser)]

@@ -16,7 +16,7 @@ use raddle_benches::sheet::{Case, Output, Sheet};
 
 #[derive(Parser)]
 #[command(
-    about = "Sends requests to each runtime at fixed times in turn, and tells how late they are"
+    about = "Sends requests to each runtime in turn at fixed times, and prints their latencies"
 )]
 struct Args {
     /// How many worker threads

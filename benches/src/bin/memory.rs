@@ -47,7 +47,9 @@ const SERVERS: [Contestant; 5] = [
 ];
 
 #[derive(Parser)]
-#[command(about = "Tells what each runtime keeps in memory for a task, a timer and a connection")]
+#[command(
+    about = "Measures the memory that each runtime keeps for a task, a timer and a connection"
+)]
 struct Args {
     /// How many worker threads
     #[arg(long, value_name = "N", default_value_t = 2)]

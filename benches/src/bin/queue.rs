@@ -27,7 +27,7 @@ const TRIES: usize = 1_000;
 
 const FIGURES: [Figure; 2] = [
     Figure::less("time an item", "ns"),
-    Figure::told("stolen", "%"),
+    Figure::neutral("stolen", "%"),
 ];
 
 #[derive(Parser)]

@@ -48,7 +48,7 @@ fn main() -> Result<()> {
     let rounds = args.rounds.count();
     let mut sheet = Sheet::new(Section::Scaling, rounds, &args.output);
     let loads = counts.loads();
-    let figures = Figure::ALL.map(scaling::told);
+    let figures = Figure::ALL.map(scaling::figure);
     for workers in counts.workers() {
         let case = Case::with(scaling::TITLE, "workers", workers);
         // The sheet takes a round that it does not count first.

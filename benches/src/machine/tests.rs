@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn this_machine_is_told() {
+fn this_machine_has_a_processor_and_cores() {
     let machine = Machine::this();
     assert!(machine.cores > 0);
     let named = |name| machine.versions.iter().any(|(package, _)| package == name);

@@ -89,8 +89,8 @@ fn table(part: &Part) -> String {
             "| {}: {} | {} | {} | {} ({}) | {} |\n",
             one.name(),
             one.figure,
-            told(one.contestants.first()?, Raddle::NAME),
-            told(one.contestant(one.rival()?)?, PEER),
+            median_of(one.contestants.first()?, Raddle::NAME),
+            median_of(one.contestant(one.rival()?)?, PEER),
             short(lead.median),
             bounds(lead),
             one.unit
@@ -105,12 +105,12 @@ fn table(part: &Part) -> String {
     if let Some(verdict) = words::verdict(part.comparisons()) {
         text += &format!("{verdict}\n\n");
     }
-    text + "| | Raddle, or who is named | Tokio, or who is named | times as good (95 %) | in |\n|---|---|---|---|---|\n"
+    text + "| | Raddle, or the named one | Tokio, or the named one | times as good (95 %) | in |\n|---|---|---|---|---|\n"
         + &rows
 }
 
-/// The median, and whose it is if not that of who is `expected`.
-fn told(one: &Contestant, expected: &str) -> String {
+/// The median, and the contestant's name unless it is `expected`.
+fn median_of(one: &Contestant, expected: &str) -> String {
     let median = short(one.median());
     match one.name.as_str() {
         name if name == expected => median,

@@ -177,7 +177,7 @@ fn section(part: &Part) -> Markup {
             figure.wide {
                 (PreEscaped(plot::forest(&format!("{title}: how many times as good Raddle is"), &leads)))
                 figcaption {
-                    "How many times as good as Tokio, or as whom a row names first, " (first(part)) " is, with the \
+                    "How many times as good as Tokio, or as the contestant that a row names first, " (first(part)) " is, with the \
                      95 % interval; of what was varied, one in the middle."
                 }
             }
@@ -191,7 +191,7 @@ fn section(part: &Part) -> Markup {
     }
 }
 
-/// Who is held against the others.
+/// The contestant that is compared with the others.
 fn first(part: &Part) -> &str {
     let first = part.comparisons().find_map(|one| one.contestants.first());
     match first.map(|one| one.name.as_str()) {
@@ -246,7 +246,7 @@ fn how_to_read() -> Markup {
                   \u{201c}times\u{201d} is the median of these ratios, turned so that above 1 Raddle is ahead, \
                   whether less or more is better." }
             li { "The interval has the true median in it 95 times in a hundred (that of the sign test, which assumes \
-                  nothing about the spread). Where 1 is inside, the two are level as far as this run can tell. A lead \
+                  nothing about the spread). Where 1 is inside, the run shows no difference. A lead \
                   of less than half a percent counts as level. With fewer than 6 rounds it is the whole range, \
                   and nothing is called ahead or behind." }
             li { "Differences below a few percent depend on where memory happens to lie and what else runs. Believe what two \

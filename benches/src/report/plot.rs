@@ -43,7 +43,7 @@ const LINE: i32 = 16;
 type Drawn = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// The style that a picture has on its own, by the ground of whoever looks.
+/// The style of a picture by itself, for light and dark backgrounds.
 const STYLE: &str = "<style>svg{background:#fff}[fill=\"#010101\"]{fill:#222}[stroke=\"#010101\"]{stroke:#222}\
     [stroke=\"#020202\"]{stroke:#ccc}@media(prefers-color-scheme:dark){svg{background:#16181d}\
     [fill=\"#010101\"]{fill:#ddd}[stroke=\"#010101\"]{stroke:#ddd}[stroke=\"#020202\"]{stroke:#444}}</style>";

@@ -17,7 +17,7 @@ pub(super) fn about(section: Section) -> (&'static str, &'static str) {
              measured. What differs is some tenths of a microsecond a task: for one that computes for 10 microseconds \
              between two waits that is a few percent, for one that waits for a network less. Messages go over \
              Tokio's channels on every runtime; they count against a task's poll budget on Tokio only. With more workers than the machine has cores, the \
-             figures also say how well a runtime gets on with threads that the system has taken off their core.",
+             figures also show how a runtime copes with threads that the system has preempted.",
         ),
         Section::Latency => (
             "Tail latency",

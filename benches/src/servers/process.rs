@@ -53,7 +53,7 @@ impl Launch {
     /// If this program does not start again, or the server has no socket.
     pub fn start(self) -> Result<Process> {
         let mut command = self.placed(&std::env::current_exe()?);
-        Process::new(self.told(&mut command))
+        Process::new(self.with_arguments(&mut command))
     }
 
     /// Starts the server under `strace`, which counts its system calls.
@@ -65,7 +65,7 @@ impl Launch {
         let mut command = self.placed(Path::new("strace"));
         command.args(["-c", "-f"]).arg(std::env::current_exe()?);
         command.stderr(Stdio::piped());
-        Process::new(self.told(&mut command))
+        Process::new(self.with_arguments(&mut command))
     }
 
     fn placed(self, program: &Path) -> Command {
@@ -77,7 +77,7 @@ impl Launch {
         command
     }
 
-    fn told(self, command: &mut Command) -> &mut Command {
+    fn with_arguments(self, command: &mut Command) -> &mut Command {
         let name = |value: Option<clap::builder::PossibleValue>| {
             let value = value.expect("no value is hidden");
             value.get_name().to_owned()

@@ -4,7 +4,7 @@ use crate::executors::Spawn;
 
 use super::{Workload, load};
 
-/// Operations of one load in which nobody waits.
+/// Operations of one load in which no task waits.
 const ALONE: u64 = 100_000;
 /// Operations of one load in which tasks wait for each other.
 const TOGETHER: u64 = 20_000;

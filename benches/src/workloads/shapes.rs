@@ -112,7 +112,7 @@ pub fn chain(spawner: impl Spawn, links: usize) -> mpsc::UnboundedSender<Request
         spawner.spawn(async move {
             while let Some(request) = behind.recv().await {
                 burn(MICROSECOND);
-                // Nobody waits any more if the next is gone.
+                // If the next is gone, no task waits any more.
                 let _ = sender.send(request);
             }
         });

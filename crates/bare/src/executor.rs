@@ -68,8 +68,8 @@ where
         Self::with(spawner, storage, make, &waker::CHECKED, thread)
     }
 
-    /// As `new`, without a check of the thread, for programs that have
-    /// nothing to tell threads by.
+    /// As `new`, without a check of the thread, for programs on targets
+    /// without thread-locals.
     ///
     /// # Safety
     ///
@@ -196,7 +196,7 @@ where
 
     #[inline]
     fn poll(self: Pin<&Self>, lists: &Lists, erased: NonNull<Header>, starts: bool) {
-        // SAFETY: a slot of this storage, which is pinned; nobody makes a unique
+        // SAFETY: a slot of this storage, which is pinned; no code makes a unique
         // reference to a slot before the executor is dropped.
         let slot = unsafe { Slot::<A, F>::of(erased) };
         let vacate = Vacate {
@@ -315,8 +315,8 @@ impl<A, F> Rest<'_, A, F> {
             let state = &slot.header().state;
             if state.is_live() {
                 // SAFETY: a live slot has a future or, if it has not started, an
-                // argument; the executor is being dropped, so nobody polls, and
-                // the slot has been passed over.
+                // argument; the executor is being dropped, so it polls nothing,
+                // and the slot has been passed over.
                 unsafe { slot.drop_content(state.is_started()) };
             }
         }

@@ -15,7 +15,7 @@ pub(crate) struct Header {
     pub(crate) state: State,
     /// The slot behind this one on the list that it is on, if it is on one.
     pub(crate) next: Link,
-    /// Those of its executor. Written once, before there are wakers.
+    /// The lists of its executor. Written once, before there are wakers.
     lists: Cell<*const Lists>,
     /// The executor's thread, if its wakers check for it. Written once, before
     /// there are wakers.
@@ -37,7 +37,7 @@ impl Header {
         self.thread.set(thread);
     }
 
-    /// The thread that the slot belongs to, as [`attach`](Self::attach) was told.
+    /// The thread that the slot belongs to, as given to [`attach`](Self::attach).
     #[inline]
     #[cfg(feature = "std")]
     pub(crate) fn thread(&self) -> usize {
@@ -47,9 +47,9 @@ impl Header {
     /// The lists of the executor.
     #[inline]
     pub(crate) fn lists(&self) -> &Lists {
-        // SAFETY: who has the header of a slot that was attached: a waker, or
-        // the executor. Both are rule 2 of docs/bare.md: the lists are there as
-        // long as the slots, and nobody has a unique reference to either.
+        // SAFETY: the caller is a waker or the executor, and has the header of an attached slot.
+        // Rule 2 of docs/bare.md: the lists live as long as the slots, and there is no unique
+        // reference to either.
         unsafe { &*self.lists.get() }
     }
 }

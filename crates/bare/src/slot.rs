@@ -49,11 +49,11 @@ impl<A, F> Slot<A, F> {
     ///
     /// # Safety
     ///
-    /// It is one of a storage of these types that outlives `'a`, and nobody has a
+    /// It is one of a storage of these types that outlives `'a`, and there is no
     /// unique reference to it meanwhile.
     #[inline]
     pub(crate) unsafe fn of<'a>(erased: NonNull<Header>) -> &'a Self {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller promises it.
         unsafe { erased.cast().as_ref() }
     }
 

@@ -1,4 +1,4 @@
-//! The way to new tasks, for tasks and for whoever runs them.
+//! How tasks and the code around the executor add tasks.
 
 use core::cell::Cell;
 use core::fmt;
@@ -17,7 +17,7 @@ use crate::lists::Lists;
 /// The executor is not named by it and may be leaked; what is spawned is then
 /// leaked as well.
 pub struct Spawner<A> {
-    /// Those of an attached executor. It detaches itself when it is dropped.
+    /// The lists of the attached executor, which detaches itself when it is dropped.
     lists: Cell<Option<NonNull<Lists>>>,
     /// It writes arguments into slots, so it may not pass for a spawner of
     /// anything shorter-lived or longer-lived.
@@ -68,8 +68,8 @@ impl<A> Spawner<A> {
 
     /// # Safety
     ///
-    /// The lists are those of an executor with this spawner, so with arguments of
-    /// this type, that is on this thread; all of it stays where it is until
+    /// The lists belong to an executor that was made with this spawner, so its arguments have
+    /// this type, and that is on this thread. Executor and lists do not move until
     /// [`detach`](Self::detach), or for ever.
     ///
     /// # Panics

@@ -16,7 +16,7 @@ const WAKER: usize = 1 << 3;
 /// The word of one slot. Only the executor's thread touches it.
 pub(crate) struct State(Cell<usize>);
 
-/// What whoever wakes owes.
+/// What the caller of a wake has to do next.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
@@ -40,7 +40,7 @@ pub(crate) enum Turn {
     Nothing,
 }
 
-/// What whoever has dropped the content, or a waker, owes.
+/// What the caller has to do after it dropped the content or a waker.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vacated {

@@ -1,8 +1,8 @@
 //! Which thread this is, in one instruction.
 
 std::thread_local! {
-    /// Nobody reads it. Two threads that live at the same time have it at two
-    /// addresses, and an address is the thread's register and a constant.
+    /// Only its address is used. Two threads that live at the same time have it at two
+    /// addresses, and the address is the thread's register plus a constant.
     static HERE: u8 = const { 0 };
 }
 

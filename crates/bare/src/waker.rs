@@ -11,7 +11,8 @@ use crate::state::{Vacated, Wake};
 #[cfg(feature = "std")]
 pub(crate) static CHECKED: RawWakerVTable = table::<true>();
 
-/// Wakers that somebody has promised to leave on their thread.
+/// Wakers that do not check their thread: the caller of `new_unchecked` has promised that they
+/// stay on it.
 pub(crate) static UNCHECKED: RawWakerVTable = table::<false>();
 
 const fn table<const CHECK: bool>() -> RawWakerVTable {

@@ -12,7 +12,7 @@ fn check(features: &[&str]) {
         .args(features)
         .arg("--manifest-path")
         .arg(manifest)
-        // Those of a sanitizer are for the tests.
+        // The flags of a sanitizer are for the tests.
         .env_remove("RUSTFLAGS")
         .output()
         .unwrap();

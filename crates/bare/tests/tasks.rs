@@ -17,7 +17,7 @@ where
     M: Fn(A) -> F,
     S: Storage<A, F>,
 {
-    let Ok(()) = executor.run(|_| -> Result<(), Infallible> { panic!("nothing wakes anybody") });
+    let Ok(()) = executor.run(|_| -> Result<(), Infallible> { panic!("no task is woken") });
 }
 
 /// Pending once, and woken at once.

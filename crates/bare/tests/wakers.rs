@@ -167,7 +167,7 @@ fn on_another_thread_every_use_of_a_waker_panics() {
         let panic = thread::scope(|scope| scope.spawn(|| one(waker)).join()).unwrap_err();
         assert!(message(&*panic).contains("on another thread than its executor's"));
     }
-    assert!(!executor.step(), "nobody was woken");
+    assert!(!executor.step(), "no task was woken");
     for spend in [Waker::wake as fn(Waker), drop] {
         let waker = waker.clone();
         let panic = thread::spawn(move || spend(waker)).join().unwrap_err();

@@ -102,8 +102,8 @@ impl<J: Job> Drop for Member<J> {
         if self.standing != Standing::Left {
             state.serving -= 1;
         }
-        // Jobs are queued with no thread to serve them only if the last one's
-        // hook failed; nobody would ever run them.
+        // Jobs are queued without a thread to serve them only if the hook of the last
+        // thread failed; no thread would ever run them.
         let orphans = match state.serving {
             0 => std::mem::take(&mut state.queue),
             _ => Default::default(),

@@ -216,7 +216,7 @@ impl<J: Job> Handle<J> {
             return Ok(());
         }
 
-        // The lock is held over the start of the thread: whoever finds the
+        // The lock is held over the start of the thread: a submitter that finds the
         // cap reached relies on these threads to exist.
         let number = state.next_number;
         state.next_number += 1;

@@ -241,7 +241,7 @@ fn a_shutdown_waits_as_long_as_it_may() {
     ending.join().unwrap();
 }
 
-/// A payload whose drop panics with another such, so many times.
+/// A payload whose drop panics with another payload of this type, so many times.
 struct Nested(u32);
 
 impl Drop for Nested {

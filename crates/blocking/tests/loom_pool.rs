@@ -92,7 +92,7 @@ fn submit_against_two_threads_that_leave() {
     });
 }
 
-/// Two submitters, one of whom relies on the thread the other starts.
+/// Two submitters, of which one relies on the thread that the other starts.
 #[test]
 fn two_submitters_and_a_cap_of_one() {
     Model::new().preemptions(3).check(|| {
@@ -143,7 +143,7 @@ unsafe impl Sync for Plain {}
 
 impl Plain {
     fn add(&self) {
-        // SAFETY: the model checks that nobody else touches it.
+        // SAFETY: the model checks that no other thread touches it.
         self.0.with_mut(|value| unsafe { *value += 1 });
     }
 
@@ -154,7 +154,7 @@ impl Plain {
 }
 
 /// What the submitter wrote is seen by its job, what that wrote by the next job
-/// of a pool of one, and all of it by whoever has waited for the end. Complete.
+/// of a pool of one, and all of it by the thread that has waited for the shutdown. Complete.
 #[test]
 fn jobs_and_the_end_publish() {
     Model::new().check(|| {
@@ -226,7 +226,7 @@ fn a_mandatory_submission_against_shutdown() {
 }
 
 /// The end comes while the only thread leaves because it had nothing to do:
-/// somebody joins it, once, and the end waits for it. Complete.
+/// one thread joins it, once, and the shutdown waits for it. Complete.
 #[test]
 fn leaving_against_shutdown() {
     Model::new().check(|| {

@@ -101,7 +101,7 @@ impl DirBuilder {
     /// - `NotFound` if the parent is missing, without `recursive`.
     /// - `PermissionDenied` if the process may not write to the parent.
     ///
-    /// Others are those of [`std::fs::DirBuilder::create`].
+    /// Other errors are the same as for [`std::fs::DirBuilder::create`].
     ///
     /// # Cancel safety
     ///

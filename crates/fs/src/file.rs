@@ -75,7 +75,7 @@ impl File {
     /// - `NotFound` if there is nothing at the path.
     /// - `PermissionDenied` if the process may not read it.
     ///
-    /// Others are those of [`std::fs::File::open`].
+    /// Other errors are the same as for [`std::fs::File::open`].
     ///
     /// # Cancel safety
     ///
@@ -111,7 +111,7 @@ impl File {
     /// - `PermissionDenied` if the process may not write to the file or the parent.
     /// - `IsADirectory` if it is a directory, on Unix.
     ///
-    /// Others are those of [`std::fs::File::create`].
+    /// Other errors are the same as for [`std::fs::File::create`].
     ///
     /// # Cancel safety
     ///
@@ -223,7 +223,7 @@ impl File {
     /// - The error of an earlier write that the system made later, such as `StorageFull`.
     /// - `InvalidInput` for a file that cannot be synchronised, such as a pipe.
     ///
-    /// Others are those of [`std::fs::File::sync_all`].
+    /// Other errors are the same as for [`std::fs::File::sync_all`].
     ///
     /// # Cancel safety
     ///
@@ -289,7 +289,7 @@ impl File {
     /// - `InvalidInput` if the file was not opened for writing.
     /// - `StorageFull` or `FileTooLarge` if it cannot be so long.
     ///
-    /// Others are those of [`std::fs::File::set_len`].
+    /// Other errors are the same as for [`std::fs::File::set_len`].
     ///
     /// # Cancel safety
     ///
@@ -479,7 +479,7 @@ impl File {
     ///
     /// `PermissionDenied` if the process does not own the file.
     ///
-    /// Others are those of [`std::fs::File::set_permissions`].
+    /// Other errors are the same as for [`std::fs::File::set_permissions`].
     ///
     /// # Cancel safety
     ///
@@ -512,7 +512,7 @@ impl File {
     ///
     /// `PermissionDenied` if the process does not own the file.
     ///
-    /// Others are those of [`std::fs::File::set_times`].
+    /// Other errors are the same as for [`std::fs::File::set_times`].
     ///
     /// # Cancel safety
     ///
@@ -652,7 +652,7 @@ async fn yield_once() {
     .await;
 }
 
-/// From the end of what was read to the start of what nobody has got of it.
+/// From the end of what was read to the start of what no caller has received.
 fn backwards(ahead: usize) -> SeekFrom {
     // A buffer is no larger than isize::MAX.
     SeekFrom::Current(-(ahead as i64))

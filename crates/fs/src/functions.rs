@@ -13,7 +13,7 @@ use crate::offload;
 /// - `NotFound` if there is nothing at the path.
 /// - `NotADirectory` if a part of the path before the last is a file.
 ///
-/// Others are those of [`std::fs::canonicalize`].
+/// Other errors are the same as for [`std::fs::canonicalize`].
 ///
 /// # Cancel safety
 ///
@@ -47,7 +47,7 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// - `NotFound` if the parent is missing.
 /// - `PermissionDenied` if the process may not write to the parent.
 ///
-/// Others are those of [`std::fs::create_dir`].
+/// Other errors are the same as for [`std::fs::create_dir`].
 ///
 /// # Cancel safety
 ///
@@ -79,7 +79,7 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// - `NotADirectory` or `AlreadyExists` if a part of the path is a file.
 /// - `PermissionDenied` if the process may not write to one of the parents.
 ///
-/// Others are those of [`std::fs::create_dir_all`].
+/// Other errors are the same as for [`std::fs::create_dir_all`].
 ///
 /// # Cancel safety
 ///
@@ -112,7 +112,7 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// - `NotFound` if there is nothing at the path.
 /// - `PermissionDenied` if the process may not search a directory on the way.
 ///
-/// Others are those of [`std::fs::metadata`].
+/// Other errors are the same as for [`std::fs::metadata`].
 ///
 /// # Cancel safety
 ///
@@ -144,7 +144,7 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// - `NotFound` if there is nothing at the path.
 /// - `InvalidInput` if it is no symbolic link.
 ///
-/// Others are those of [`std::fs::read_link`].
+/// Other errors are the same as for [`std::fs::read_link`].
 ///
 /// # Cancel safety
 ///
@@ -177,7 +177,7 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// - `PermissionDenied` if the process may not read it.
 /// - `IsADirectory` if it is a directory, on Unix.
 ///
-/// Others are those of [`std::fs::read`].
+/// Other errors are the same as for [`std::fs::read`].
 ///
 /// # Cancel safety
 ///
@@ -210,7 +210,7 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// - `PermissionDenied` if the process may not read it.
 /// - `InvalidData` if the content is not UTF-8.
 ///
-/// Others are those of [`std::fs::read_to_string`].
+/// Other errors are the same as for [`std::fs::read_to_string`].
 ///
 /// # Cancel safety
 ///
@@ -244,7 +244,7 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 /// - `NotADirectory` if it is no directory.
 /// - `PermissionDenied` if the process may not write to the parent.
 ///
-/// Others are those of [`std::fs::remove_dir`].
+/// Other errors are the same as for [`std::fs::remove_dir`].
 ///
 /// # Cancel safety
 ///
@@ -278,7 +278,7 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// - `NotADirectory` if it is no directory.
 /// - `PermissionDenied` if the process may not remove something in it; the rest may be gone then.
 ///
-/// Others are those of [`std::fs::remove_dir_all`].
+/// Other errors are the same as for [`std::fs::remove_dir_all`].
 ///
 /// # Cancel safety
 ///
@@ -312,7 +312,7 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// - `PermissionDenied` if the process may not write to the parent.
 /// - `IsADirectory` if it is a directory, on Linux.
 ///
-/// Others are those of [`std::fs::remove_file`].
+/// Other errors are the same as for [`std::fs::remove_file`].
 ///
 /// # Cancel safety
 ///
@@ -346,7 +346,7 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 /// - `NotFound` if there is nothing at the path.
 /// - `PermissionDenied` if the process may not search a directory on the way.
 ///
-/// Others are those of [`std::fs::symlink_metadata`].
+/// Other errors are the same as for [`std::fs::symlink_metadata`].
 ///
 /// # Cancel safety
 ///
@@ -378,7 +378,7 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// `PermissionDenied` if the process may not search a directory on the way. That there is nothing
 /// at the path is no error.
 ///
-/// Others are those of [`std::fs::exists`].
+/// Other errors are the same as for [`std::fs::exists`].
 ///
 /// # Cancel safety
 ///
@@ -414,7 +414,7 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 /// - `PermissionDenied` if the process may not read the one or write the other.
 /// - `StorageFull` if there is no room.
 ///
-/// Others are those of [`std::fs::copy`].
+/// Other errors are the same as for [`std::fs::copy`].
 ///
 /// # Cancel safety
 ///
@@ -448,7 +448,7 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 /// - `AlreadyExists` if there is something at `link`.
 /// - `CrossesDevices` if they are on different file systems.
 ///
-/// Others are those of [`std::fs::hard_link`].
+/// Other errors are the same as for [`std::fs::hard_link`].
 ///
 /// # Cancel safety
 ///
@@ -484,7 +484,7 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// - `CrossesDevices` if the paths are on different file systems.
 /// - `PermissionDenied` if the process may not write to one of the parents.
 ///
-/// Others are those of [`std::fs::rename`].
+/// Other errors are the same as for [`std::fs::rename`].
 ///
 /// # Cancel safety
 ///
@@ -518,7 +518,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 /// - `NotFound` if there is nothing at the path.
 /// - `PermissionDenied` if the process does not own the file.
 ///
-/// Others are those of [`std::fs::set_permissions`].
+/// Other errors are the same as for [`std::fs::set_permissions`].
 ///
 /// # Cancel safety
 ///
@@ -554,7 +554,7 @@ pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::R
 /// - `PermissionDenied` if the process may not write to the file or the parent.
 /// - `StorageFull` if there is no room.
 ///
-/// Others are those of [`std::fs::write`].
+/// Other errors are the same as for [`std::fs::write`].
 ///
 /// # Cancel safety
 ///

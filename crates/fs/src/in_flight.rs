@@ -147,8 +147,8 @@ impl Lane {
     }
 }
 
-/// Everybody who waits for the same call: a file is shared by the methods that
-/// take it by reference, and a call wakes one only.
+/// The wakers of all tasks that wait for the same call: methods that take a file by reference
+/// share it, and a call wakes one waker only.
 #[derive(Debug)]
 struct Waiters(Mutex<Vec<Waker>>);
 

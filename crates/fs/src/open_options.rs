@@ -239,7 +239,7 @@ impl OpenOptions {
     /// - `PermissionDenied` if the process may not use it in this way.
     /// - `InvalidInput` if the options contradict each other, or none of them is set.
     ///
-    /// Others are those of [`std::fs::OpenOptions::open`].
+    /// Other errors are the same as for [`std::fs::OpenOptions::open`].
     ///
     /// # Cancel safety
     ///

@@ -25,7 +25,7 @@ const CHUNK: usize = 32;
 /// - `NotADirectory` if it is no directory.
 /// - `PermissionDenied` if the process may not read it.
 ///
-/// Others are those of [`std::fs::read_dir`].
+/// Other errors are the same as for [`std::fs::read_dir`].
 ///
 /// # Cancel safety
 ///

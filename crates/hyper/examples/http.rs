@@ -105,7 +105,7 @@ async fn serve(listener: TcpListener, stop: Arc<Stop>) -> Result<(), String> {
         sleep(length)
     };
     let mut connections = JoinSet::new();
-    while let Some(accepted) = stop.unless_told(listener.accept_retrying(pause)).await {
+    while let Some(accepted) = stop.unless_stopped(listener.accept_retrying(pause)).await {
         let (stream, peer) = accepted.map_err(|error| format!("cannot accept: {error}"))?;
         connections.spawn(connection(stream, peer, Arc::clone(&stop)));
         while connections.try_join_next().is_some() {}
@@ -128,7 +128,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, stop: Arc<Stop>) {
             .half_close(true)
             .serve_connection(RaddleIo::new(stream), service_fn(answer))
     );
-    let result = match stop.unless_told(connection.as_mut()).await {
+    let result = match stop.unless_stopped(connection.as_mut()).await {
         Some(result) => result,
         None => {
             // Answers the request in flight, if there is one, and closes.
@@ -155,22 +155,22 @@ async fn answer(request: Request<Incoming>) -> hyper::http::Result<Response<Full
         .body(Full::new(body))
 }
 
-/// Tells everyone that the server is to stop.
+/// The signal to every connection that the server stops.
 #[derive(Default)]
 struct Stop {
-    told: AtomicBool,
+    requested: AtomicBool,
     event: Event,
 }
 
 impl Stop {
-    /// Told by the first SIGINT or SIGTERM; the second ends the process.
+    /// Requested by the first SIGINT or SIGTERM; the second ends the process.
     fn on_signals() -> io::Result<Arc<Self>> {
         let stop = Arc::new(Self::default());
         let theirs = Arc::clone(&stop);
         let mut signals = Signals::new([consts::SIGINT, consts::SIGTERM])?;
         std::thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
-                if theirs.told.swap(true, SeqCst) {
+                if theirs.requested.swap(true, SeqCst) {
                     std::process::exit(128 + signal);
                 }
                 theirs.event.notify(usize::MAX);
@@ -180,16 +180,16 @@ impl Stop {
     }
 
     /// What `future` gives, or `None` if the server is to stop before.
-    async fn unless_told<T>(&self, future: impl Future<Output = T>) -> Option<T> {
-        let told = async {
-            while !self.told.load(SeqCst) {
+    async fn unless_stopped<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let stopped = async {
+            while !self.requested.load(SeqCst) {
                 let listener = self.event.listen();
-                if !self.told.load(SeqCst) {
+                if !self.requested.load(SeqCst) {
                     listener.await;
                 }
             }
             None
         };
-        or(told, async { Some(future.await) }).await
+        or(stopped, async { Some(future.await) }).await
     }
 }

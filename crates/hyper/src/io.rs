@@ -10,7 +10,7 @@ use raddle::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 pin_project! {
     /// Gives a Raddle stream hyper's [`Read`](rt::Read) and
-    /// [`Write`](rt::Write), and a stream with hyper's traits those of Raddle.
+    /// [`Write`](rt::Write), and a stream with hyper's traits has Raddle's.
     #[derive(Debug)]
     pub struct RaddleIo<T> {
         #[pin]
@@ -102,8 +102,8 @@ impl<T: rt::Read> AsyncRead for RaddleIo<T> {
         let mut theirs = rt::ReadBuf::uninit(unsafe { buf.unfilled_mut() });
         ready!(self.project().inner.poll_read(cx, theirs.unfilled()))?;
         let filled = theirs.filled().len();
-        // SAFETY: whoever advanced hyper's cursor has answered for so many
-        // bytes of this space, and nobody could exchange the buffer under it.
+        // SAFETY: the reader that advanced hyper's cursor promises that so many bytes of this
+        // space are initialised, and the cursor borrows the buffer, so it is the same one.
         unsafe { buf.assume_init(filled) };
         buf.advance(filled);
         Poll::Ready(Ok(()))

@@ -335,7 +335,7 @@ fn a_signal_lets_the_request_in_flight_finish() {
         busy.send(b"other");
         let answer = busy.answer();
         assert_eq!(answer.body, "firstother");
-        // Whether the head says that this is the last depends on who is heard first.
+        // Whether the head says that this is the last depends on which event comes first.
         busy.assert_closed();
         assert_eq!(server.exit_code(), Some(0));
         assert!(TcpStream::connect(server.address).is_err());

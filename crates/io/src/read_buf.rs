@@ -67,7 +67,7 @@ impl<'a> ReadBuf<'a> {
         let initialized = buf.len();
         let start: *mut MaybeUninit<u8> = buf.as_mut_ptr().cast();
         // SAFETY: same place, length and lifetime, and `MaybeUninit<u8>` has
-        // the layout of `u8`. Nobody can take initialised bytes back to being
+        // the layout of `u8`. No code can make initialised bytes
         // uninitialised: this type writes only initialised ones, and the
         // unsafe accessors forbid it to their callers.
         let buf = unsafe { slice::from_raw_parts_mut(start, initialized) };

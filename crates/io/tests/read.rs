@@ -211,7 +211,7 @@ fn read_to_string_leaves_the_string_when_it_is_no_text() {
     let reason = error.into_inner().unwrap().downcast::<Utf8Error>();
     assert_eq!(reason.unwrap().valid_up_to(), 3);
 
-    // An error of the reader is the one to tell, and what it leaves incomplete
+    // An error of the reader is the one to return, and what it leaves incomplete
     // is not kept either.
     let mut stream = Script::new()
         .give("b")

@@ -24,7 +24,7 @@ macro_rules! check_accepted {
         turn(&mut $reactor);
         let mut accept = pin!($listener.accept());
         let std::task::Poll::Ready(accepted) = poll_once(accept.as_mut()) else {
-            panic!("nobody has connected");
+            panic!("there is no connection");
         };
         let (stream, _) = accepted.unwrap();
         assert!(poll_once(pin!(stream.readable())).is_ready());
@@ -39,7 +39,7 @@ macro_rules! check_accepted {
         };
         assert_eq!(read(&mut $reactor), *b"hello");
         assert_eq!(stream.try_write(b"world").unwrap(), 5);
-        // It has been proved wrong, and what comes later is told by an event.
+        // The assumption was wrong; an event reports what comes later.
         let error = stream.try_read(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
         assert!(poll_once(pin!(stream.readable())).is_pending());

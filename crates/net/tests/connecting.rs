@@ -12,7 +12,7 @@ use common::{Driver, all, block_on, both, pair, poll_once, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, lookup_host};
 
-/// An address nobody listens on.
+/// An address without a listener.
 fn refusing() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()

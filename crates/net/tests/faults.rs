@@ -80,7 +80,7 @@ fn a_reset_wakes_all_who_wait() {
         assert!(poll_once(waiting.as_mut()).is_pending());
         far.set_zero_linger().unwrap();
         let (results, ()) = both(waiting, async { drop(far) }).await;
-        // One of those that try is told of the reset, the others of what follows.
+        // One of the operations gets the reset, the others what follows it.
         let tried = results[3].is_err() || results[4].is_err();
         assert!(
             results[..3].iter().all(Result::is_ok) && tried,

@@ -72,7 +72,7 @@ fn a_connection_that_nobody_answers_can_be_given_up() {
         listening.bind(any()).unwrap();
         let addr = listening.local_addr().unwrap();
         let _listener = listening.listen(1).unwrap();
-        // Fill the queue of connections that nobody accepts.
+        // Fill the queue of connections that are not accepted.
         let first = TcpSocket::new_v4().unwrap().connect(addr).await.unwrap();
         let mut streams = vec![first];
         let mut given_up = false;

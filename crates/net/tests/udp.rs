@@ -1,4 +1,4 @@
-//! UDP: datagrams, whole and in turn.
+//! UDP: datagrams arrive whole and in order.
 #![cfg(not(raddle_loom))]
 
 mod common;

@@ -29,10 +29,10 @@ fn datagrams_with_addresses() {
             assert_eq!(peer.as_pathname(), Some(&*here));
             assert_eq!(buffer[..length], message);
         }
-        let nobody = UnixDatagram::unbound().unwrap();
-        nobody.connect(&there).unwrap();
-        assert_eq!(nobody.peer_addr().unwrap().as_pathname(), Some(&*there));
-        nobody.send(b"who").await.unwrap();
+        let unbound = UnixDatagram::unbound().unwrap();
+        unbound.connect(&there).unwrap();
+        assert_eq!(unbound.peer_addr().unwrap().as_pathname(), Some(&*there));
+        unbound.send(b"who").await.unwrap();
         let mut received = Vec::with_capacity(64);
         let (length, peer) = far.recv_buf_from(&mut received).await.unwrap();
         assert_eq!((length, &received[..]), (3, &b"who"[..]));

@@ -37,7 +37,7 @@ pub(crate) mod sync {
             Self::new(value)
         }
 
-        /// Takes the value out of a mutex that nobody shares any more.
+        /// Takes the value out of a mutex that is not shared any more.
         pub fn into_inner(self) -> T {
             self.0.into_inner().unwrap()
         }
@@ -62,7 +62,7 @@ pub(crate) mod sync {
         /// Nothing: ranks are not checked.
         pub fn check_order(&self) {}
 
-        /// Takes the lock if nobody holds it.
+        /// Takes the lock if no thread holds it.
         ///
         /// A thread that is about to try waits, in loom, for another that locks
         /// before it does (<https://github.com/tokio-rs/loom/issues/376>). Hence
@@ -122,7 +122,7 @@ pub(crate) mod sync {
             self.0.read().unwrap()
         }
 
-        /// Blocks until the lock is held by nobody else.
+        /// Blocks until no other thread holds the lock.
         #[track_caller]
         pub fn write(&self) -> RwLockWriteGuard<'_, T> {
             self.0.write().unwrap()

@@ -178,7 +178,7 @@ pub fn explore() {
 
 /// Runs `step` right after a point where threads switch, and at none of its own.
 pub(crate) fn unbroken<R>(step: impl FnOnce() -> R) -> R {
-    // ORDERING: none; a point to switch at. Nobody else has the word.
+    // ORDERING: none; a point to switch at. No other thread has the word.
     loom::sync::atomic::AtomicBool::new(false).load(Ordering::Relaxed);
     let explores = EXPLORES.get();
     stop_exploring();

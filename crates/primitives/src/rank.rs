@@ -48,13 +48,13 @@ impl Rank {
         self.name
     }
 
-    /// That of a lock under which those of greater levels may be taken, and leaves.
+    /// The rank of a lock under which locks of greater levels and leaves may be taken.
     ///
     /// # Panics
     ///
-    /// If `level` is the greatest, which is that of leaves.
+    /// If `level` is the greatest, which is the level of leaves.
     pub const fn outer(level: u8, name: &'static str) -> Self {
-        assert!(level < u8::MAX, "the greatest level is that of leaves");
+        assert!(level < u8::MAX, "the greatest level is for leaves");
         Self { level, name }
     }
 }

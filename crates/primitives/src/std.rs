@@ -64,7 +64,7 @@ pub(crate) mod sync {
             }
         }
 
-        /// Takes the value out of a mutex that nobody shares any more.
+        /// Takes the value out of a mutex that is not shared any more.
         pub fn into_inner(self) -> T {
             let inner = self.inner.into_inner();
             inner.unwrap_or_else(PoisonError::into_inner)
@@ -109,7 +109,7 @@ pub(crate) mod sync {
             drop(self.place.enter());
         }
 
-        /// Takes the lock if nobody holds it.
+        /// Takes the lock if no thread holds it.
         #[inline]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             let inner = match self.inner.try_lock() {
@@ -127,7 +127,7 @@ pub(crate) mod sync {
             })
         }
 
-        /// The value, without locking: the borrow proves that nobody else can.
+        /// The value, without locking: the borrow proves that no other thread can.
         pub fn get_mut(&mut self) -> &mut T {
             let inner = self.inner.get_mut();
             inner.unwrap_or_else(PoisonError::into_inner)
@@ -162,8 +162,8 @@ pub(crate) mod sync {
         }
     }
 
-    /// std's lock for many readers or one writer, without poisoning. Whoever
-    /// lets user code write under it says what a panic leaves behind.
+    /// std's lock for many readers or one writer, without poisoning. A caller that lets user
+    /// code write under it documents what a panic leaves behind.
     #[derive(Default)]
     pub struct RwLock<T: ?Sized> {
         pub(crate) tag: Tag,
@@ -189,7 +189,7 @@ pub(crate) mod sync {
             self.inner.read().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Blocks until the lock is held by nobody else.
+        /// Blocks until no other thread holds the lock.
         #[inline]
         pub fn write(&self) -> RwLockWriteGuard<'_, T> {
             self.tag.lock();
@@ -208,7 +208,7 @@ pub(crate) mod sync {
     pub struct Condvar(std::sync::Condvar);
 
     impl Condvar {
-        /// Makes a condition variable that nobody waits on.
+        /// Makes a condition variable without waiting threads.
         pub const fn new() -> Self {
             Self(std::sync::Condvar::new())
         }

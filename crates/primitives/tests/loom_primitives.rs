@@ -41,7 +41,7 @@ fn to_try_a_lock_does_not_wait() {
     assert_eq!(outcomes, BTreeSet::from([(true, false), (true, true)]));
 }
 
-/// A lock that is tried against one who sleeps with it, and who is woken after.
+/// A lock that one thread tries to take while another holds it, sleeps and is woken.
 #[test]
 fn to_try_a_lock_does_not_wait_for_a_sleeper() {
     model::check(|| {

@@ -204,9 +204,7 @@ impl Child {
     /// Waits for the end of the process, and collects what it writes to those
     /// outputs that are piped.
     ///
-    /// # Errors
-    ///
-    /// Those of [`wait`](Self::wait) and of reading.
+    /// # Errors    /// The errors of [`wait`](Self::wait) and of reading.
     ///
     /// # Cancel safety
     ///
@@ -236,7 +234,7 @@ impl Child {
         let mut reading_stderr = std::pin::pin!(read_all(stderr));
         let mut waiting = std::pin::pin!(self.wait());
         let (mut stdout, mut stderr, mut status) = (None, None, None);
-        // All at once: the process waits for whom it writes to.
+        // All at once: the process waits until its output is read.
         poll_fn(|cx| {
             poll_once(reading_stdout.as_mut(), &mut stdout, cx);
             poll_once(reading_stderr.as_mut(), &mut stderr, cx);
@@ -286,7 +284,7 @@ impl Drop for Child {
         if self.kill_on_drop
             && let Ok(None) = self.process.try_wait()
         {
-            // It ends whether or not somebody learns of it.
+            // An error means that the process has ended already.
             let _ = self.start_kill();
         }
     }

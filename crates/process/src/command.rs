@@ -510,8 +510,7 @@ impl Command {
     /// [`std::process::Command::spawn`].
     ///
     /// # Errors
-    ///
-    /// Those of `spawn`, and if the system has no descriptor left.
+    /// The errors of `spawn`, and an error if the system has no descriptor left.
     ///
     /// # Panics
     ///
@@ -535,7 +534,7 @@ impl Command {
         &mut self,
         spawn: impl FnOnce(&mut std::process::Command) -> io::Result<std::process::Child>,
     ) -> io::Result<Child> {
-        // Before there is a process that nobody could wait for.
+        // Before the process exists: without a reactor, nothing could wait for it.
         let _reactor = raddle_reactor::Handle::current();
         Child::new(spawn(&mut self.std)?, self.kill_on_drop)
     }
@@ -546,8 +545,7 @@ impl Command {
     /// The child is started by the call.
     ///
     /// # Errors
-    ///
-    /// The future's are those of [`spawn`](Self::spawn) and of [`Child::wait`].
+    /// The future returns the errors of [`spawn`](Self::spawn) and of [`Child::wait`].
     ///
     /// # Cancel safety
     ///
@@ -584,8 +582,7 @@ impl Command {
     /// then on.
     ///
     /// # Errors
-    ///
-    /// The future's are those of [`spawn`](Self::spawn) and of
+    /// The future returns the errors of [`spawn`](Self::spawn) and of
     /// [`Child::wait_with_output`].
     ///
     /// # Cancel safety

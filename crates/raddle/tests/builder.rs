@@ -1,4 +1,4 @@
-//! What a builder is told, and what comes of it.
+//! The options of a builder, and their effects.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 

@@ -27,10 +27,10 @@ use raddle::time::{self, timeout};
 /// Long enough for anything but a hang.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Somebody who does not wait: drops futures that have been pending `patience`
-/// times, and counts them.
+/// A caller that gives up: drops futures that have been pending `max_polls` times, and counts
+/// them.
 struct Impatient {
-    patience: usize,
+    max_polls: usize,
     dropped: Cell<usize>,
 }
 
@@ -40,7 +40,7 @@ impl Impatient {
         loop {
             {
                 let mut future = pin!(make());
-                for _ in 0..self.patience {
+                for _ in 0..self.max_polls {
                     let poll = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx)));
                     if let Poll::Ready(output) = poll.await {
                         return output;
@@ -54,13 +54,13 @@ impl Impatient {
     }
 }
 
-/// Runs a test with less and more patience, which must be tried.
-fn each_patience(test: impl AsyncFn(&Impatient)) {
+/// Runs a test with less and more max_polls, which must be tried.
+fn each_max_polls(test: impl AsyncFn(&Impatient)) {
     each_flavor(|runtime| {
         let mut dropped = 0;
-        for patience in 1..=3 {
+        for max_polls in 1..=3 {
             let impatient = Impatient {
-                patience,
+                max_polls,
                 dropped: Cell::new(0),
             };
             let test = async { timeout(LIMIT, test(&impatient)).await };
@@ -119,7 +119,7 @@ fn text() -> String {
     (0..40).map(|n| "x".repeat(n) + "\n").collect()
 }
 
-/// Writes the text in pieces, after whoever reads has waited.
+/// Writes the text in pieces, so that the reader waits before each.
 async fn feed(mut writer: impl AsyncWrite + Unpin) {
     for piece in text().as_bytes().chunks(3) {
         yield_now().await;
@@ -136,7 +136,7 @@ async fn while_fed<R>(writer: impl AsyncWrite + Unpin, reading: impl Future<Outp
 
 #[test]
 fn read() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         for (name, mut reader, writer) in streams().await {
             let reading = async {
                 let mut content = Vec::new();
@@ -157,7 +157,7 @@ fn read() {
 
 #[test]
 fn read_buf_and_read_to_end() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         for (name, mut reader, writer) in streams().await {
             let mut content = Vec::new();
             let reading = async {
@@ -178,7 +178,7 @@ fn read_buf_and_read_to_end() {
 
 #[test]
 fn read_until_and_fill_buf() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         for (name, reader, writer) in streams().await {
             let mut reader = BufReader::with_capacity(4, reader);
             let mut content = Vec::new();
@@ -206,7 +206,7 @@ fn read_until_and_fill_buf() {
 
 #[test]
 fn next_line_and_next_segment() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         for by_line in [true, false] {
             for (name, reader, writer) in streams().await {
                 let reader = BufReader::with_capacity(4, reader);
@@ -239,7 +239,7 @@ fn next_line_and_next_segment() {
 /// time.
 #[test]
 fn copying_from_a_buffer() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         for (name, reader, writer) in streams().await {
             let mut reader = BufReader::with_capacity(4, reader);
             let (mut target, mut copied) = duplex(3);
@@ -278,7 +278,7 @@ async fn read_all(mut reader: impl AsyncRead + Unpin) -> Vec<u8> {
 
 #[test]
 fn write() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         for (name, reader, mut writer) in streams().await {
             if name == "duplex" {
                 // Would take too long for all of it; see `write_to_memory`.
@@ -321,7 +321,7 @@ fn write() {
 
 #[test]
 fn write_all_buf() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         for (name, reader, mut writer) in streams().await {
             let text = text();
             let large = match name {
@@ -344,7 +344,7 @@ fn write_all_buf() {
 
 #[test]
 fn readable_and_writable() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         let (near, far) = tcp().await;
         let large = large();
         let writing = async {
@@ -382,7 +382,7 @@ fn readable_and_writable() {
 
 #[test]
 fn peek() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         let (mut near, far) = tcp().await;
         let reading = async {
             let mut content = Vec::new();
@@ -404,7 +404,7 @@ fn peek() {
 
 #[test]
 fn accept() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("listener");
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -467,7 +467,7 @@ fn connect() {
 
 #[test]
 fn datagrams() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
         let sending = async {
@@ -515,7 +515,7 @@ fn datagrams() {
 /// These wait for room, so that their sending is dropped as well.
 #[test]
 fn datagrams_of_unix() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         let (near, far) = UnixDatagram::pair().unwrap();
         let sending = async {
             for n in 0..2_000_u32 {
@@ -576,7 +576,7 @@ fn next_entry() {
 
 #[test]
 fn ticks() {
-    each_patience(async |impatient| {
+    each_max_polls(async |impatient| {
         let mut interval = time::interval(Duration::from_millis(1));
         interval.set_missed_tick_behavior(time::MissedTickBehavior::Burst);
         let first = interval.tick().await;

@@ -1,4 +1,4 @@
-//! How many descriptors things take. One test for itself, for it counts those of
+//! How many descriptors things take. The test has a process of its own, since it counts those of
 //! the process.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 

@@ -1,5 +1,5 @@
 //! Peers that vanish, are slow or never answer, and numbers that are used again:
-//! the sockets of a whole runtime. Those of `raddle-net` alone have more.
+//! the sockets of a whole runtime. The tests of `raddle-net` have more.
 #![cfg(all(unix, not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -152,9 +152,9 @@ fn a_connection_that_is_refused() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let listener = TcpListener::bind(any()).await.unwrap();
-            let nobody = listener.local_addr().unwrap();
+            let unused = listener.local_addr().unwrap();
             drop(listener);
-            let error = soon(TcpStream::connect(nobody)).await.unwrap_err();
+            let error = soon(TcpStream::connect(unused)).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
 
             let dir = tempfile::tempdir().unwrap();
@@ -228,7 +228,7 @@ fn numbers_that_are_used_again() {
                     for round in 0..250 {
                         let (mut near, mut far) = UnixStream::pair().unwrap();
                         let id = task << 16 | round;
-                        // The former owner of a number is told of its end here.
+                        // The former owner of the descriptor's number gets its end here.
                         let (gone, other_end) = UnixStream::pair().unwrap();
                         far.write_u32(id).await.unwrap();
                         drop(other_end);
@@ -267,7 +267,7 @@ fn registrations_while_the_runtime_shuts_down() {
         }
     }
 
-    /// Waits for a socket that nobody sends to.
+    /// Waits for a socket that receives nothing.
     async fn wait(made: &AtomicUsize) -> io::Result<()> {
         let socket = UdpSocket::bind(any()).await?;
         made.fetch_add(1, SeqCst);

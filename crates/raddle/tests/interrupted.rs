@@ -1,4 +1,4 @@
-//! Waits that the system interrupts: those of all threads of a process that is
+//! Waits that the system interrupts, in all threads of a process that is
 //! stopped and goes on, which is this test once more.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 

@@ -146,7 +146,7 @@ fn a_poll_runs_61_tasks() {
     assert_eq!((polls.get(), wakes.0.load(SeqCst)), (61, 1));
     assert!(local.as_mut().poll(cx).is_ready());
     assert_eq!((polls.get(), wakes.0.load(SeqCst)), (100, 1));
-    // A set that was ready has nobody to call.
+    // A set that was ready has no waker to call.
     local.spawn_local(async {});
     assert_eq!(wakes.0.load(SeqCst), 1);
 }

@@ -40,7 +40,7 @@ fn in_a_static() {
         for thread in threads {
             assert_eq!(thread.join().unwrap(), 2);
         }
-        // What is left at the end of the process hurts nobody.
+        // What is left at the end of the process does no harm.
         runtime.spawn(pending::<()>());
     }
 }

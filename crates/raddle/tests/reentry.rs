@@ -422,7 +422,7 @@ fn drops() {
                 runtime.block_on(yield_now());
                 task.abort();
             });
-            count("an output that nobody wants", &|| {
+            count("an output without a join handle", &|| {
                 let value = value();
                 drop(raddle::spawn(async { value }));
             });
@@ -492,7 +492,7 @@ fn drops() {
             let before = workshop.calls();
             drop(guard);
             drop(runtime);
-            assert!(workshop.calls() >= before + 3, "those of the end");
+            assert!(workshop.calls() >= before + 3, "the calls of the shutdown");
         });
     });
 }

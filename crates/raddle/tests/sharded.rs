@@ -190,7 +190,7 @@ fn a_local_set_goes_before_its_worker() {
         for _ in 0..10 {
             yield_now().await;
         }
-        // It is the set's, which nobody has polled.
+        // It belongs to the set, which has not been polled.
         let before = ran.get();
         set.await;
         (before, ran.get())
@@ -365,7 +365,7 @@ fn threads_are_named_and_hooks_run_on_them() {
     assert_eq!(stopped.load(SeqCst), WORKERS);
 }
 
-/// Each worker accepts from a socket of its own at one address: whoever accepts
+/// Each worker accepts from a socket of its own at one address: the worker that accepts
 /// a connection serves it, and nothing goes from thread to thread.
 #[cfg(unix)]
 #[test]

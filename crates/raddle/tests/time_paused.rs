@@ -103,8 +103,7 @@ async fn blocking_work_stops_time() {
 
 #[raddle::test(start_paused = true)]
 async fn time_goes_on_when_blocking_work_has_ended() {
-    let start = Instant::now();
-    // Nobody waits for it.
+    let start = Instant::now(); // No task waits for it.
     drop(spawn_blocking(|| std::thread::sleep(ms(20))));
     sleep(HOUR).await;
     assert_eq!(start.elapsed(), HOUR);

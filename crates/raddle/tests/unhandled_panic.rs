@@ -252,7 +252,7 @@ fn a_panic_of_an_aborted_future_does_not_count() {
 #[test]
 fn a_panic_of_an_output_does_not_count() {
     each_flavor(|runtime| {
-        // Nobody joins it: the handle is gone before it completes.
+        // It is detached: the handle is dropped before it completes.
         let (detach, detached) = channel();
         let task = runtime.spawn(async move {
             while detached.try_recv().is_err() {

@@ -1,6 +1,5 @@
 //! Layers of Raddle against reference models.
-//!
-//! Each module does to its layer whatever it is told to, by [`Choices`], and
+//! Each module does to its layer what [`Choices`] choose, and
 //! after each step compares it with a model that is simple enough to be right.
 //! The choices come from a seed ([`seeded`]) in `tests/property.rs`, or from a
 //! fuzzer, in `fuzz`; what the fuzzer found worth keeping is in `fuzz/corpus`, and

@@ -35,7 +35,7 @@ struct Source {
     touched: bool,
     /// And since the near end found that it would block.
     fresh: bool,
-    /// Somebody waits who was told, or not, by so many wakes.
+    /// A waiter waits; `wakes` says whether it was woken.
     waiting: bool,
     wakes: Arc<Wakes>,
 }
@@ -139,7 +139,7 @@ impl Bench {
             6 if !self.graves.is_empty() => {
                 let count = self.graves.len();
                 let (_, far) = &mut self.graves[which % count];
-                // Nobody watches that any more.
+                // No registration watches that any more.
                 let _ = far.as_mut().map(|far| far.write(b"stale"));
                 return;
             }
@@ -262,7 +262,10 @@ impl Bench {
             let ready = source.registration.try_ready(Interest::READABLE);
             assert_eq!(matches!(ready, Ok(Some(_))), known_before);
             assert_eq!(ready.is_err(), !known_before);
-            assert!(!source.waiting || source.woken(), "not told of the end");
+            assert!(
+                !source.waiting || source.woken(),
+                "not woken by the shutdown"
+            );
         }
         let (mut near, _far) = UnixStream::pair().expect("a pair of sockets");
         let refused = self

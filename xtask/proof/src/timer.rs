@@ -204,7 +204,7 @@ impl Bench {
             }
             Poll::Pending => {
                 assert!(!timer.fired, "a timer has fired, and waits");
-                // If its time has passed, it is told by the next turn.
+                // If its time has passed, the next turn fires it.
                 timer.armed = true;
                 self.earlier(tick);
             }
@@ -220,10 +220,10 @@ impl Bench {
         timer.deadline = deadline;
         timer.fired = false;
         let (tick, armed) = (timer.tick(), timer.armed);
-        // One whose time has passed may be told at once.
-        let told: Vec<_> = std::mem::take(&mut *self.log.lock());
-        if !told.is_empty() {
-            assert!(armed && told == [id] && tick <= self.now / TICK);
+        // One whose time has passed may fire at once.
+        let fired: Vec<_> = std::mem::take(&mut *self.log.lock());
+        if !fired.is_empty() {
+            assert!(armed && fired == [id] && tick <= self.now / TICK);
             (timer.armed, timer.fired) = (false, true);
         } else if armed {
             self.earlier(tick);

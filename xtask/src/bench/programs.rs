@@ -40,18 +40,18 @@ pub(super) struct Program {
     quick_rounds: u32,
 }
 
-/// What a number of workers is to a program.
+/// How a program takes a number of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Workers {
-    /// It compares several.
+    /// It compares several numbers in one run.
     List,
-    /// It has one number of them, and runs again for another.
+    /// It takes one number, and runs again for another.
     One,
-    /// It is what it is.
+    /// Its number of workers is fixed.
     Fixed,
 }
 
-/// As few as have an interval of 95 %.
+/// The fewest that have an interval of 95 %.
 const QUICK_ROUNDS: u32 = 6;
 /// For counts, which hardly vary.
 const COUNTED: u32 = 1;
@@ -195,7 +195,7 @@ pub(super) struct Run {
     pub(super) args: Vec<String>,
 }
 
-/// What `args` ask for, in order.
+/// The runs for `args`, in order.
 pub(super) fn runs(args: &Args) -> Vec<Run> {
     let name = args.name.as_deref();
     let workload = name.filter(|name| !names().contains(name));
@@ -221,7 +221,7 @@ impl Program {
         let mut step = self.step.to_owned();
         let mut words: Vec<String> = Vec::new();
         let own = match args.quick {
-            // What it is in quick stands for what it is else.
+            // The quick list replaces the other one.
             true if self.workers == Workers::List => self.quick.to_vec(),
             true => [self.args, self.quick].concat(),
             false => self.args.to_vec(),

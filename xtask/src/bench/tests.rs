@@ -48,8 +48,8 @@ fn workers_are_a_list_or_runs_of_their_own() {
             workers: vec![3, 4],
             ..Args::default()
         });
-        let told = |run: &Run| format!("{} {}", run.step, run.args.join(" "));
-        runs.iter().map(told).collect::<Vec<_>>()
+        let line = |run: &Run| format!("{} {}", run.step, run.args.join(" "));
+        runs.iter().map(line).collect::<Vec<_>>()
     };
     assert!(of("sched").contains(&"scheduler --workers 3,4 --rounds 30".to_owned()));
     assert_eq!(of("policies")[1], "policies-4 --workers 4 --rounds 30");
@@ -65,9 +65,9 @@ fn everything_takes_a_number_of_workers() {
             ..Args::default()
         });
         for run in &runs {
-            let told = |option: &str| run.args.iter().filter(|word| *word == option).count();
-            assert!(told("--workers") <= 1, "{run:?}");
-            assert_eq!(told("--rounds"), 1, "{run:?}");
+            let count = |option: &str| run.args.iter().filter(|word| *word == option).count();
+            assert!(count("--workers") <= 1, "{run:?}");
+            assert_eq!(count("--rounds"), 1, "{run:?}");
         }
         let fixed = runs
             .iter()

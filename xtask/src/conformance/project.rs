@@ -149,7 +149,7 @@ impl Project {
 }
 
 /// Where cargo has the sources of the packages, and which features they have.
-/// Those of `tokio` are the real one's in both projects.
+/// In both projects the features of `tokio` are the real crate's.
 fn sources(root: &Path, directory: &Path) -> Result<Vec<Source>> {
     let mut found: Vec<Source> = Vec::new();
     for place in [directory, root] {

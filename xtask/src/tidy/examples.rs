@@ -7,8 +7,8 @@ use super::text::File;
 /// How many items lack an example. The number may only fall: write examples, then lower it.
 const MISSING: usize = 0;
 
-/// The packages of whose items the facade re-exports all, and those of which it re-exports the
-/// types and functions named here, with their methods.
+/// The packages that the facade re-exports: whole if the list is empty, else the types named
+/// here, with their methods, and functions.
 const RE_EXPORTED: &[(&str, &[&str])] = &[
     ("raddle", &[]),
     ("raddle-fs", &[]),

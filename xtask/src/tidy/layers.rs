@@ -129,7 +129,7 @@ pub(crate) fn is_layer(package: &str) -> bool {
     layer(package).is_some()
 }
 
-/// Those of `tree`, the packages under a layer, that do not belong there.
+/// The packages of `tree`, the dependencies of a layer, that do not belong there.
 pub(crate) fn strangers<'a>(name: &str, tree: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let below = below(name);
     tree.filter(|package| {

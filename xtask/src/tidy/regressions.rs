@@ -35,12 +35,12 @@ fn rows(page: &str, file: impl Fn(&str) -> Option<String>) -> Vec<String> {
             continue;
         }
         let mut object = |what: String| findings.push(format!("{PAGE}:{}: {what}", index + 1));
-        let mut told = String::new();
+        let mut docs = String::new();
         let mut count = 0;
         for test in tests.split('`').skip(1).step_by(2) {
             count += 1;
             match documentation(test, &file) {
-                Some(text) => told.push_str(&text),
+                Some(text) => docs.push_str(&text),
                 None => object(format!("there is no test {test}")),
             }
         }
@@ -53,7 +53,7 @@ fn rows(page: &str, file: impl Fn(&str) -> Option<String>) -> Vec<String> {
             let number = |word: &&str| word.ends_with(|last: char| last.is_ascii_digit());
             words.filter(number).map(str::to_owned).collect()
         };
-        let known = numbers(&told);
+        let known = numbers(&docs);
         for number in numbers(reports) {
             if !known.contains(&number) {
                 object(format!("no doc comment of its tests names {number}"));

@@ -77,7 +77,7 @@ impl Axis {
     }
 }
 
-/// A number as short as it can be told.
+/// A number with few digits.
 fn label(value: f64) -> String {
     let (value, unit) = match value {
         1e6.. => (value / 1e6, "M"),

@@ -1,7 +1,7 @@
 //! A listener, streams and a poll in memory, in the shape of mio's, which count
 //! how they are called.
 //!
-//! There are no clients: whoever connects has always sent a line, and takes what
+//! There are no clients: each connection has always sent a line, and takes what
 //! is written. Every other call of the same object would block, so that each
 //! operation takes two calls and an event between them. An event of every
 //! registered source comes with every poll.
@@ -39,7 +39,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Those of a server of `requests` that makes no call too many.
+    /// The calls of a server of `requests` that makes no unnecessary call.
     pub fn of(requests: usize) -> Self {
         Self {
             register: requests + 1,

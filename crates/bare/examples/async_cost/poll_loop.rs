@@ -58,8 +58,7 @@ impl<'c> PollLoop<'c> {
     /// Serves that many requests.
     ///
     /// # Errors
-    ///
-    /// Those of the sources.
+    /// The errors of the sources.
     pub fn run(&mut self, requests: usize) -> io::Result<()> {
         let server = &mut self.server;
         let listener = FakeListener::new(server.poll.calls());

@@ -14,11 +14,11 @@ pub struct Reactor<'c> {
     poll: fake_io::Poll<'c>,
     events: RefCell<Events>,
     registrations: Box<[Registration]>,
-    /// The first that nobody has.
+    /// The first token that is free.
     free: Cell<usize>,
 }
 
-/// One source. It stays where it is, so that nobody looks it up but the events.
+/// One source. It does not move, so only events look it up.
 #[derive(Debug)]
 struct Registration {
     ready: Cell<Readiness>,
@@ -63,7 +63,7 @@ impl<'c> Reactor<'c> {
             .get(self.free.get())
             .expect("the reactor has room for every source");
         self.free.set(registration.next_free.get());
-        // Perhaps it is ready: the first call will tell.
+        // It may be ready: the first call finds out.
         registration.ready.set(readiness);
         let token = Token(registration.index);
         self.poll.register(source, token, readiness);

@@ -21,7 +21,7 @@ pub struct Reactor {
     events: RefCell<Events>,
     registry: Registry,
     registrations: Box<[Registration]>,
-    /// The first that nobody has.
+    /// The first token that is free.
     free: Cell<usize>,
 }
 
@@ -88,8 +88,7 @@ impl Reactor {
     /// Waits for events, and wakes the tasks that they are for.
     ///
     /// # Errors
-    ///
-    /// Those of the selector, an interruption apart.
+    /// The errors of the selector, other than `Interrupted`.
     pub fn poll(&self, timeout: Option<Duration>) -> io::Result<()> {
         let events = &mut *self.events.borrow_mut();
         match self.poll.borrow_mut().poll(events, timeout) {
@@ -133,7 +132,7 @@ impl<'r, T: Source> Evented<'r, T> {
         let both = Interest::READABLE | Interest::WRITABLE;
         reactor.registry.register(&mut source, token, both)?;
         reactor.free.set(registration.next_free.get());
-        // Perhaps it is ready: the first call will tell.
+        // It may be ready: the first call finds out.
         registration.reads.reset(true);
         registration.writes.reset(true);
         Ok(Self {

@@ -25,7 +25,7 @@ enum Job {
 ///
 /// # Errors
 ///
-/// Those of the listener at the start, and of the selector.
+/// The errors of binding the listener, and of the selector.
 pub fn run(
     listener: std::net::TcpListener,
     connections: usize,

@@ -13,8 +13,8 @@ use crate::buffer::Buffer;
 use crate::in_flight::Outcome;
 use crate::offload;
 
-// A call is begun through `&mut self` only, and not under the lock: so between
-// the look at the buffer and the call, nobody else begins one.
+// A call is begun through `&mut self` only, and not under the lock: so no other call
+// begins between the look at the buffer and the call.
 
 impl AsyncRead for File {
     fn poll_read(

@@ -39,8 +39,8 @@ pub struct Stdin {
 /// Each read runs on a thread for blocking work, reads 2 MiB at most, and cannot be stopped once it
 /// has begun: see the [module](crate::stdio) for what that means for an interactive program.
 ///
-/// The bytes that a read gave which was dropped are those of the next read of
-/// the same `Stdin`; they are lost with it.
+/// If a read is dropped, the next read of the same `Stdin` returns its bytes; dropping the
+/// `Stdin` loses them.
 ///
 /// # Errors
 ///

@@ -26,7 +26,7 @@ pub type Stdout = Output<io::Stdout>;
 /// Makes a writer of the standard output of the process.
 ///
 /// A write is complete when its bytes are copied, 2 MiB at most at a time; they
-/// are written afterwards, and before those of the next write to the same
+/// are written afterwards, and before the bytes of the next write to the same
 /// `Stdout`. Nothing that was written is lost: a write that has been taken is done
 /// even if the writer is dropped or the runtime shut down, as long as the
 /// process lives. Only a flush says that it is done, so flush before the

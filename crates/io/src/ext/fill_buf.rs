@@ -38,7 +38,7 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
             .take()
             .expect("fill_buf has completed; call it again for a new future");
         // A slice that is returned borrows the reader for the whole of 'a, and
-        // then the reader cannot be put back. So the first call tells whether
+        // then the reader cannot be put back. So the first call shows whether
         // there will be a slice, and the second gets it: as long as bytes are
         // not consumed, `poll_fill_buf` is ready and gives them again.
         match Pin::new(&mut *reader).poll_fill_buf(cx) {

@@ -9,7 +9,7 @@ use crate::AsyncRead;
 
 /// A source of bytes with a buffer that can be looked at before it is read.
 ///
-/// The methods to call are those of
+/// The methods to call are in
 /// [`AsyncBufReadExt`](crate::AsyncBufReadExt).
 ///
 /// # Examples

@@ -9,7 +9,7 @@ use crate::ReadBuf;
 
 /// A source of bytes that are read without blocking.
 ///
-/// The methods to call are those of [`AsyncReadExt`](crate::AsyncReadExt).
+/// The methods to call are in [`AsyncReadExt`](crate::AsyncReadExt).
 ///
 /// # Examples
 ///

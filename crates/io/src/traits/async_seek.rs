@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 /// A stream of bytes with a position that can be moved without blocking.
 ///
 /// A seek has two steps: it is started, and then polled until it is complete.
-/// The methods to call are those of [`AsyncSeekExt`](crate::AsyncSeekExt).
+/// The methods to call are in [`AsyncSeekExt`](crate::AsyncSeekExt).
 ///
 /// # Examples
 ///

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 /// A sink for bytes that are written without blocking.
 ///
-/// The methods to call are those of [`AsyncWriteExt`](crate::AsyncWriteExt).
+/// The methods to call are in [`AsyncWriteExt`](crate::AsyncWriteExt).
 ///
 /// Where a method is `Pending`, the waker of `cx` is woken when trying again
 /// makes sense. Only the waker of the last call is kept.

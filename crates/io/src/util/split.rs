@@ -90,7 +90,7 @@ pub struct WriteHalf<T> {
 /// ```
 pub fn split<T: AsyncRead + AsyncWrite>(stream: T) -> (ReadHalf<T>, WriteHalf<T>) {
     let is_write_vectored = stream.is_write_vectored();
-    // UNRANKED: the stream, which may be anybody's, is polled under it.
+    // UNRANKED: the stream, which may be of any type, is polled under it.
     let stream = Arc::new(Mutex::new(Box::pin(stream)));
     let reader = ReadHalf {
         stream: stream.clone(),

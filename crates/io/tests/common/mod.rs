@@ -64,7 +64,7 @@ enum Step {
     Fail(ErrorKind),
 }
 
-/// A stream that does what it is told, then reads its end and takes every
+/// A stream that follows a script, then reads its end and takes every
 /// write.
 #[derive(Debug, Default)]
 pub(crate) struct Script {

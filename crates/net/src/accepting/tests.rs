@@ -30,7 +30,7 @@ fn accept_after(codes: &[i32]) -> (io::Result<()>, Vec<u64>) {
     (result, pauses)
 }
 
-/// Those that accept(2) names, and those of a firewall and a full selector.
+/// The errors that accept(2) names, and the ones of a firewall and a full selector.
 #[test]
 fn each_error_has_its_remedy() {
     let of_one_connection = [

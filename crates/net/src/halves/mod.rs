@@ -1,7 +1,7 @@
 //! The halves of a stream, the same for every kind of it: [`Reading`] and
 //! [`Writing`] over a reference to the stream, which borrows or shares it.
 //!
-//! Their names in programs are those of [`tcp`](crate::tcp) and, for Unix
+//! Programs use them under the names of [`tcp`](crate::tcp) and, for Unix
 //! sockets, of the module `unix`.
 
 mod reading;
@@ -49,7 +49,7 @@ impl<S: Stream> Deref for Ending<S> {
 impl<S: Stream> Drop for Ending<S> {
     fn drop(&mut self) {
         if self.on_drop {
-            // Nobody is left to be told that the connection has broken.
+            // An error is dropped: no half is left to return it.
             let _ = self.stream.shutdown_write();
         }
     }
@@ -102,7 +102,7 @@ pub(crate) fn reunite<S: Stream>(
     drop(writing);
     match Arc::try_unwrap(reading.0) {
         Ok(stream) => Ok(stream),
-        Err(_) => unreachable!("two halves share a stream, and nobody else does"),
+        Err(_) => unreachable!("only two halves share a stream"),
     }
 }
 

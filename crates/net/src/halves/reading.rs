@@ -16,7 +16,7 @@ use crate::sys::Receive;
 /// The reading half of a stream, which `P` refers to. It comes from `split` or
 /// `into_split`; modules name it `ReadHalf` and `OwnedReadHalf`.
 ///
-/// Its methods are those of the stream of the same names.
+/// Its methods are the stream's methods of the same names.
 ///
 /// # Examples
 ///

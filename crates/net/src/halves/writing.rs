@@ -16,7 +16,7 @@ use crate::evented::ByteStream;
 ///
 /// Dropping the half of `into_split` ends the writing direction, unless it is
 /// forgotten or reunited with the other one; dropping the half of `split` does
-/// not. Its methods are those of the stream of the same names.
+/// not. Its methods are the stream's methods of the same names.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! Who is at the other end of a Unix socket.
+//! The credentials of the process at the other end of a Unix socket.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};

@@ -12,7 +12,7 @@ impl FromRawFd for TcpSocket {
     ///
     /// # Safety
     ///
-    /// As [`OwnedFd`]'s: the descriptor is open and nobody else's.
+    /// As for [`OwnedFd`]: the descriptor is open and has no other owner.
     unsafe fn from_raw_fd(fd: RawFd) -> TcpSocket {
         // SAFETY: by the contract.
         TcpSocket::from(unsafe { OwnedFd::from_raw_fd(fd) })
@@ -24,7 +24,7 @@ impl FromRawFd for UnixSocket {
     ///
     /// # Safety
     ///
-    /// As [`OwnedFd`]'s: the descriptor is open and nobody else's.
+    /// As for [`OwnedFd`]: the descriptor is open and has no other owner.
     unsafe fn from_raw_fd(fd: RawFd) -> UnixSocket {
         // SAFETY: by the contract.
         UnixSocket::from(unsafe { OwnedFd::from_raw_fd(fd) })

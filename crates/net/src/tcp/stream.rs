@@ -125,8 +125,8 @@ impl TcpStream {
         })
     }
 
-    /// A connection that a listener of that reactor has accepted. Whoever
-    /// connects is likely to have sent something by now.
+    /// A connection that a listener of that reactor has accepted. The peer is likely to have
+    /// sent something by now.
     pub(super) fn accepted(stream: mio::net::TcpStream, handle: &Handle) -> io::Result<TcpStream> {
         Ok(TcpStream {
             io: evented::watch(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),

@@ -1,4 +1,4 @@
-//! Who is at the other end.
+//! The credentials of the peer.
 
 use super::{gid_t, pid_t, uid_t};
 

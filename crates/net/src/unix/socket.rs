@@ -115,8 +115,7 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the socket is for datagrams; otherwise those of the
-    /// operating system.
+    /// `InvalidInput` if the socket is for datagrams; otherwise an error of the operating system.
     ///
     /// # Panics
     ///

@@ -93,8 +93,8 @@ impl UnixStream {
         })
     }
 
-    /// A connection that a listener of that reactor has accepted. Whoever
-    /// connects is likely to have sent something by now.
+    /// A connection that a listener of that reactor has accepted. The peer is likely to have
+    /// sent something by now.
     pub(super) fn accepted(
         stream: mio::net::UnixStream,
         handle: &Handle,

@@ -20,10 +20,9 @@ pub struct Operations {
     pub read_modify_writes: u64,
     /// Acquisitions of a lock.
     pub locks: u64,
-    /// Those of the operations above for which the cache line would have come
-    /// from another core: loads of a word that another actor has written since
-    /// the actor touched it last, and writes of a word that the actor does not
-    /// have for itself.
+    /// The operations above for which the cache line would have come from another core: loads of a
+    /// word that another actor has written since the actor touched it last, and writes of a word
+    /// that the actor does not have for itself.
     pub transfers: u64,
     /// Events.
     pub events: u64,
@@ -110,7 +109,7 @@ fn ledger() -> MutexGuard<'static, Ledger> {
     LEDGER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has the calling thread's operations count as those of an actor from now on.
+/// Counts the calling thread's operations for an actor from now on.
 ///
 /// # Panics
 ///
@@ -207,7 +206,7 @@ impl Ledger {
     }
 }
 
-/// Adds a word to those of a name, whose number is returned.
+/// Adds a word to the words of a name, and returns the number of the name.
 pub(super) fn add_named(name: &'static str) -> usize {
     let mut ledger = ledger();
     let name = ledger.intern(name, Kind::Named);
@@ -215,7 +214,8 @@ pub(super) fn add_named(name: &'static str) -> usize {
     name
 }
 
-/// Adds a word to those that are made at a place, whose number is returned.
+/// Adds a word to the words that are made at a place in the source, and returns the number of
+/// the place.
 pub(super) fn add_at(place: &'static Location<'static>) -> usize {
     let mut ledger = ledger();
     let name = ledger.intern_place(place);
@@ -223,7 +223,7 @@ pub(super) fn add_at(place: &'static Location<'static>) -> usize {
     name
 }
 
-/// Takes a word away from those of a name: it has got another.
+/// Removes a word from the words of a name: it has got another name.
 pub(super) fn remove(name: usize) {
     ledger().entries[name].made -= 1;
 }

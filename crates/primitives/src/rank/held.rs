@@ -8,7 +8,7 @@ use super::Rank;
 const DEPTH: usize = 16;
 
 std::thread_local! {
-    // Without a destructor, so that it is there for those of others.
+    // Without a destructor, so that destructors of other thread-locals find it.
     static HELD: [Cell<Option<Rank>>; DEPTH] = const { [const { Cell::new(None) }; DEPTH] };
 }
 

@@ -19,7 +19,7 @@
 ///
 /// 1. The conditions are evaluated. A branch whose condition is false is
 ///    *disabled*.
-/// 2. The future expressions are evaluated, those of disabled branches too. What
+/// 2. The future expressions are evaluated, also of disabled branches. What
 ///    they give is [`IntoFuture`].
 /// 3. The futures of the branches that are not disabled are polled in turn by
 ///    the task. When one is complete and its output matches the pattern, that is

@@ -133,7 +133,7 @@ impl fmt::Debug for EnterGuard<'_> {
 }
 
 /// What a runtime makes current: itself, and the handles of its layers. A runtime without sockets
-/// or timers hides those of an outer one, whose driver may never run again while this thread
+/// or timers hides the ones of an outer runtime, whose driver may never run again while this thread
 /// waits.
 struct Entered {
     runtime: Handle,
@@ -152,7 +152,7 @@ impl Frame for Entered {
 }
 
 /// Makes a runtime current. On a worker of the runtime its sockets and timers become current,
-/// elsewhere those of worker 0.
+/// elsewhere the ones of worker 0.
 pub(crate) fn enter(handle: &Handle) -> raddle_sched::EnterGuard<'_> {
     let worker = handle.scheduler().current_worker();
     enter_worker(handle, worker.unwrap_or(0))

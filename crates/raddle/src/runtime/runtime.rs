@@ -292,8 +292,8 @@ impl Parts {
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         {
-            // Futures that are dropped here find what their polls found: all of a
-            // current-thread runtime, and those of a worker that has no thread.
+            // Futures that are dropped here find the runtime that their polls found. They are all
+            // futures of a current-thread runtime, or the ones of a worker without a thread.
             let _entered = context::enter(handle);
             match &mut self.scheduler {
                 Scheduler::CurrentThread(scheduler) => scheduler.shutdown(),
@@ -308,10 +308,9 @@ impl Parts {
         self.blocking.shutdown(left());
     }
 
-    /// Lets a thread of its own wait for the end; without such a thread,
-    /// nobody waits.
+    /// Lets a new thread wait for the shutdown. If the system refuses one, no thread waits.
     fn hand_over(self, handle: Handle, wait: Option<Duration>) {
-        // Shared, for a thread that cannot be had drops what it was given.
+        // Shared, since a spawn that fails drops its closure.
         // UNRANKED: emptied by one of two threads, and never waited for.
         let parts = Arc::new(Mutex::new(Some(self)));
         let theirs = (Arc::clone(&parts), handle.clone());

@@ -54,7 +54,7 @@ const fn kind(name: &'static str, round: fn(&mut Random)) -> Kind {
     Kind { name, round }
 }
 
-/// The present round, for whoever finds that it fails, and how many there were.
+/// The present round, for the message of a failure, and how many there were.
 static SEED: AtomicU64 = AtomicU64::new(0);
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 
@@ -82,7 +82,7 @@ fn args() -> Args {
         match arg.as_str() {
             "--minutes" => parsed.time = Some(Duration::from_secs(60 * number())),
             "--seed" => parsed.seed = number(),
-            // There are no tests with names; the rest is for those of libtest.
+            // The other options of libtest have no meaning here: there are no tests with names.
             "--list" => exit(0),
             name if !name.starts_with('-') && !"stress".contains(name) => exit(0),
             _ => {}

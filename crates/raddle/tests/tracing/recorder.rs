@@ -25,7 +25,7 @@ struct Span {
     handles: usize,
 }
 
-/// What became of a span.
+/// The events of a span.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     pub(crate) id: Id,

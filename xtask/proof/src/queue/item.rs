@@ -1,4 +1,4 @@
-//! Items that are counted, and that stop whoever takes one out of a queue.
+//! Items that are counted, and that pause the thread that takes one out of a queue.
 
 use std::cell::Cell;
 use std::ptr::NonNull;

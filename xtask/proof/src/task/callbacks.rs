@@ -1,4 +1,4 @@
-//! The user code that a task calls, any of which panics when it is told to.
+//! The user code that a task calls, any of which panics on request.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -85,7 +85,7 @@ pub(super) struct Plan {
     pub(super) wakers: Vec<Waker>,
     pub(super) abort: Option<AbortHandle>,
     pub(super) polls: usize,
-    pub(super) panics_told: usize,
+    pub(super) panics_reported: usize,
     pub(super) queue: VecDeque<Runnable>,
 }
 
@@ -212,7 +212,7 @@ impl Schedule for Scheduler {
     }
 
     fn panicked(&self) {
-        self.world.with(|plan| plan.panics_told += 1);
+        self.world.with(|plan| plan.panics_reported += 1);
     }
 }
 

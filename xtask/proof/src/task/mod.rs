@@ -238,13 +238,13 @@ impl Bench {
             }
             Verdict::Ready => End::Output,
             Verdict::Panic => {
-                self.model.panics_told += 1;
+                self.model.panics_reported += 1;
                 End::Panic("poll")
             }
         };
         assert!(matches!(outcome, Outcome::Complete));
         if future_drop_panics {
-            self.model.panics_told += 1;
+            self.model.panics_reported += 1;
             self.ended(End::Panic("future"));
         } else {
             self.ended(end);
@@ -344,8 +344,12 @@ impl Bench {
         let held = self.handle.is_some() || !self.aborts.is_empty() || !self.wakers.is_empty();
         let has_cell = held || is_alive;
         assert_eq!(self.world.cells.get(), usize::from(has_cell), "{model:?}");
-        let (polls, told) = self.world.with(|plan| (plan.polls, plan.panics_told));
-        assert_eq!((polls, told), (model.polls, model.panics_told), "{model:?}");
+        let (polls, panics) = self.world.with(|plan| (plan.polls, plan.panics_reported));
+        assert_eq!(
+            (polls, panics),
+            (model.polls, model.panics_reported),
+            "{model:?}"
+        );
         for (number, joiner) in self.joiners.iter().enumerate() {
             assert_eq!(joiner.wakes(), model.wakes[number], "{model:?}");
             let stored = usize::from(model.joining == Some(number));

@@ -23,7 +23,7 @@ pub(super) struct Model {
     pub(super) taken: bool,
     pub(super) wakes: [usize; JOINERS],
     pub(super) polls: usize,
-    pub(super) panics_told: usize,
+    pub(super) panics_reported: usize,
 }
 
 pub(super) const JOINERS: usize = 5;

@@ -69,7 +69,7 @@ type Buffer = &'static mut [u8];
 /// Something to write.
 type Bytes = &'static [u8];
 
-/// Those of `fs`.
+/// The futures of `fs`.
 pub(crate) fn files() -> Vec<Row> {
     let mut rows = Vec::new();
     futures! { rows;
@@ -115,7 +115,7 @@ pub(crate) fn files() -> Vec<Row> {
     rows
 }
 
-/// Those of `io`.
+/// The futures of `io`.
 pub(crate) fn io() -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_parameter! { rows; All, OnlySend, OnlySync, Neither, Bare; futures! {
@@ -182,7 +182,7 @@ pub(crate) fn io() -> Vec<Row> {
     rows
 }
 
-/// Those of `net`.
+/// The futures of `net`.
 pub(crate) fn sockets() -> Vec<Row> {
     let mut rows = Vec::new();
     futures! { rows;
@@ -253,7 +253,7 @@ pub(crate) fn sockets() -> Vec<Row> {
     rows
 }
 
-/// Those of `process` and `signal`.
+/// The futures of `process` and `signal`.
 pub(crate) fn processes() -> Vec<Row> {
     let mut rows = Vec::new();
     futures! { rows;
@@ -268,7 +268,7 @@ pub(crate) fn processes() -> Vec<Row> {
     rows
 }
 
-/// Those of `sync`.
+/// The futures of `sync`.
 pub(crate) fn sync() -> Vec<Row> {
     let mut rows = Vec::new();
     futures! { rows;
@@ -304,7 +304,7 @@ pub(crate) fn sync() -> Vec<Row> {
     rows
 }
 
-/// Those of `task` and `time`.
+/// The futures of `task` and `time`.
 pub(crate) fn tasks() -> Vec<Row> {
     let mut rows = Vec::new();
     futures! { rows;

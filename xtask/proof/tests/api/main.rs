@@ -112,7 +112,7 @@ fn conversions() {
     );
 }
 
-/// The probes tell types with a trait from types without.
+/// The probes distinguish types with a trait from types without it.
 #[test]
 fn probes_find_what_is_there_and_only_that() {
     let mut rows = Vec::new();

@@ -211,7 +211,7 @@ pub(crate) fn was_planned(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// Tells a future what to do next. It wakes nothing: the program polls.
+/// Sets what a future does next. It wakes nothing: the program polls.
 #[derive(Clone, Default)]
 pub(crate) struct Gate(Rc<Cell<Option<usize>>>);
 

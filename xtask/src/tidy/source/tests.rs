@@ -89,11 +89,14 @@ fn what_is_not_atomic_or_not_a_layer_owes_no_ordering() {
 #[test]
 fn an_async_function_that_says_nothing_of_being_dropped_is_found() {
     let silent = "/// Waits.\npub async fn f() {}";
-    let told =
+    let documented =
         "/// Waits.\n///\n/// # Cancel safety\n///\n/// Safe.\n#[inline]\npub async fn f() {}";
     assert_eq!(cancel_safety(&queue(silent)).len(), 1);
-    assert_eq!(cancel_safety(&queue(&format!("{told}\n{silent}"))).len(), 1);
-    assert!(cancel_safety(&queue(told)).is_empty());
+    assert_eq!(
+        cancel_safety(&queue(&format!("{documented}\n{silent}"))).len(),
+        1
+    );
+    assert!(cancel_safety(&queue(documented)).is_empty());
     assert!(cancel_safety(&queue("pub(super) async fn f() {}\nasync fn g() {}")).is_empty());
     let tests = file("raddle-queue", "crates/queue/tests/a.rs", silent);
     assert!(cancel_safety(&tests).is_empty());
@@ -107,8 +110,8 @@ fn a_lock_without_a_rank_is_found() {
         rank(&queue(text)),
         ["crates/queue/src/ring.rs:2: give the lock a Rank, or say why it has none"]
     );
-    let told = "fn f() -> Lock {\n    // UNRANKED: for once.\n    Lock(Mutex::new(0))\n}";
-    assert!(rank(&queue(told)).is_empty());
+    let documented = "fn f() -> Lock {\n    // UNRANKED: for once.\n    Lock(Mutex::new(0))\n}";
+    assert!(rank(&queue(documented)).is_empty());
     let ranked = "fn f() -> Lock { Lock(Mutex::ranked(Rank::leaf(\"a\"), 0)) }";
     assert!(rank(&queue(ranked)).is_empty());
     assert!(rank(&file("raddle-queue", "crates/queue/tests/a.rs", text)).is_empty());

@@ -105,8 +105,7 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if it is no pipe; otherwise those of the operating
-    /// system.
+    /// `InvalidInput` if it is no pipe; otherwise an error of the operating system.
     ///
     /// # Panics
     ///

@@ -54,8 +54,8 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if it is no pipe or was not opened for reading; otherwise
-    /// those of the operating system.
+    /// `InvalidInput` if it is no pipe or was not opened for reading; otherwise an error of the
+    /// operating system.
     ///
     /// # Panics
     ///
@@ -315,8 +315,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing is there; otherwise those of the operating
-    /// system.
+    /// `WouldBlock` if nothing is there; otherwise an error of the operating system.
     ///
     /// # Examples
     ///

@@ -51,8 +51,8 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if it is no pipe or was not opened for writing; otherwise
-    /// those of the operating system.
+    /// `InvalidInput` if it is no pipe or was not opened for writing; otherwise an error of the
+    /// operating system.
     ///
     /// # Panics
     ///

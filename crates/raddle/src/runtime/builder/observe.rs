@@ -1,4 +1,4 @@
-//! What a runtime tells of itself and of its tasks.
+//! Options that name a runtime, hook its tasks and configure its metrics.
 
 use std::sync::Arc;
 

@@ -84,7 +84,7 @@ fn quic_streams_echo_on_one_connection() {
 
 #[test]
 fn a_graceful_shutdown_under_load_answers_each_request_that_began() {
-    /// Answers requests until told to stop, then those that have begun.
+    /// Answers requests until it is stopped, then finishes the requests that have begun.
     async fn serve(connection: Connection, load: Load, mut stop: watch::Receiver<bool>) {
         let mut requests = JoinSet::new();
         loop {

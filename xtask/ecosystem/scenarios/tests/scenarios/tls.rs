@@ -86,7 +86,7 @@ fn a_client_refuses_a_certificate_that_it_does_not_know() {
 
 #[test]
 fn a_shutdown_under_load_answers_each_request_that_began() {
-    /// Reads numbers and writes the next ones, until told to stop between two.
+    /// Reads numbers and writes the next ones, until it is stopped between two.
     async fn serve(
         acceptor: TlsAcceptor,
         tcp: TcpStream,

@@ -106,7 +106,7 @@ struct Inner {
 pub(crate) struct Stream(Rc<RefCell<Inner>>);
 
 impl Stream {
-    /// A stream whose calls are those of a part of a program.
+    /// A stream that makes the calls of a part of a program.
     pub(crate) fn new(name: &'static str, program: &[Step]) -> Self {
         let part = usize::from(name.as_bytes()[0]);
         let script = |part: usize| Script {
