@@ -1,0 +1,72 @@
+//! The clock of a worker's busy time: it counts while it runs, and keeps what it shows.
+#![cfg(not(raddle_loom))]
+
+#[allow(dead_code)]
+#[path = "../src/metrics/clock.rs"]
+mod clock;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clock::Clock;
+
+/// Longer than any test takes.
+const HOUR: Duration = Duration::from_secs(3600);
+const NAP: Duration = Duration::from_millis(2);
+
+/// A clock whose epoch is long ago.
+fn clock() -> Clock {
+    let now = Instant::now();
+    Clock::new(now.checked_sub(2 * HOUR).unwrap_or(now))
+}
+
+#[test]
+fn a_new_clock_stands_at_zero() {
+    let clock = clock();
+    assert_eq!(clock.busy(), Duration::ZERO);
+    clock.stop();
+    thread::sleep(NAP);
+    assert_eq!(clock.busy(), Duration::ZERO);
+}
+
+#[test]
+fn a_clock_counts_while_it_runs() {
+    let clock = clock();
+    clock.start();
+    thread::sleep(NAP);
+    let first = clock.busy();
+    assert!((NAP..HOUR).contains(&first), "{first:?}");
+    // It runs already.
+    clock.start();
+    let second = clock.busy();
+    assert!((first..HOUR).contains(&second), "{first:?}, {second:?}");
+}
+
+#[test]
+fn a_stopped_clock_keeps_what_it_shows() {
+    let clock = clock();
+    clock.start();
+    thread::sleep(NAP);
+    clock.stop();
+    let shown = clock.busy();
+    assert!((NAP..HOUR).contains(&shown), "{shown:?}");
+    thread::sleep(NAP);
+    clock.stop();
+    assert_eq!(clock.busy(), shown);
+}
+
+#[test]
+fn a_clock_that_starts_again_goes_on_where_it_stood() {
+    let clock = clock();
+    clock.start();
+    thread::sleep(NAP);
+    clock.stop();
+    let shown = clock.busy();
+    thread::sleep(NAP);
+    let restarted = Instant::now();
+    clock.start();
+    thread::sleep(NAP);
+    clock.stop();
+    let total = clock.busy();
+    assert!((shown + NAP..=shown + restarted.elapsed()).contains(&total));
+}

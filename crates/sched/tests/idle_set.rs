@@ -1,0 +1,302 @@
+//! The idle set: what each transition changes, and which worker is claimed or elected.
+#![cfg(not(raddle_loom))]
+
+#[allow(dead_code)]
+#[path = "../src/idle.rs"]
+mod idle;
+
+use idle::{Duty, IdleSet, Parking};
+
+/// The number of workers whose state is one word.
+const GROUP: usize = usize::BITS as usize - 8;
+
+/// Numbers of workers with a full last group, and with one, two or three in it.
+const SIZES: [usize; 6] = [1, 2, 3, GROUP, GROUP + 1, 2 * GROUP + 3];
+
+fn park(set: &IdleSet, workers: impl IntoIterator<Item = usize>) {
+    for worker in workers {
+        let _ = set.transition_to_parked(worker, false);
+    }
+}
+
+/// Claims a worker, if one is to be woken, and ends its search.
+fn claim(set: &IdleSet, in_driver: Option<usize>) -> Option<usize> {
+    let claimed = set.claim_to_wake(|| in_driver);
+    if let Some(worker) = claimed {
+        assert!(set.transition_to_running(worker), "{worker} was claimed");
+        assert!(set.end_search(worker), "{worker} searched alone");
+    }
+    claimed
+}
+
+#[track_caller]
+fn assert_counts(set: &IdleSet, searching: usize, parked: usize) {
+    let expected = format!("IdleSet {{ searching: {searching}, parked: {parked}, .. }}");
+    assert_eq!(format!("{set:?}"), expected);
+}
+
+#[test]
+fn in_a_new_set_all_workers_run() {
+    for workers in SIZES {
+        let set = IdleSet::new(workers, true);
+        assert!((0..workers).all(|worker| !set.is_parked(worker)));
+        assert_counts(&set, 0, 0);
+        assert_eq!(set.claim_to_wake(|| None), None);
+        assert!(!set.lacks_monitor());
+        assert_eq!(set.elect_monitor(None), None);
+    }
+}
+
+#[test]
+fn a_mark_is_that_of_one_worker() {
+    for workers in SIZES {
+        for parked in 0..workers {
+            let set = IdleSet::new(workers, false);
+            park(&set, [parked]);
+            assert_counts(&set, 0, 1);
+            assert!((0..workers).all(|worker| set.is_parked(worker) == (worker == parked)));
+            assert!(!set.transition_to_running(parked), "it was not claimed");
+            assert_counts(&set, 0, 0);
+        }
+    }
+}
+
+#[test]
+fn the_parked_worker_with_the_lowest_number_is_claimed() {
+    for in_driver in [None, Some(GROUP - 1)] {
+        let set = IdleSet::new(2 * GROUP + 3, false);
+        let parked = [0, 3, 4, GROUP, GROUP + 2, 2 * GROUP + 1];
+        park(&set, parked.into_iter().rev());
+        for worker in parked {
+            assert_eq!(claim(&set, in_driver), Some(worker));
+        }
+        assert_eq!(claim(&set, in_driver), None);
+        assert_counts(&set, 0, 0);
+    }
+}
+
+#[test]
+fn no_worker_is_claimed_while_one_searches() {
+    for searching in [0, 1, GROUP, GROUP + 1] {
+        let set = IdleSet::new(GROUP + 4, false);
+        assert!(set.transition_to_searching(searching));
+        park(&set, [2, GROUP + 2]);
+        assert_eq!(set.claim_to_wake(|| None), None);
+        assert_counts(&set, 1, 2);
+        assert!(set.end_search(searching));
+        assert_eq!(set.claim_to_wake(|| None), Some(2));
+        assert_counts(&set, 1, 1);
+        assert!(!set.is_parked(2));
+        // The worker that was claimed searches.
+        assert_eq!(set.claim_to_wake(|| None), None);
+    }
+}
+
+/// Between the look at all groups and the claim.
+#[test]
+fn no_worker_is_claimed_when_one_begins_to_search_meanwhile() {
+    let set = IdleSet::new(4, false);
+    park(&set, [2]);
+    let searches = || {
+        assert!(set.transition_to_searching(0));
+        None
+    };
+    assert_eq!(set.claim_to_wake(searches), None);
+    assert_counts(&set, 1, 1);
+}
+
+#[test]
+fn the_worker_in_the_driver_and_the_monitor_are_claimed_last() {
+    for first in [0, GROUP] {
+        let set = IdleSet::new(2 * GROUP, true);
+        let (monitor, in_driver, third) = (first, first + 2, first + 3);
+        park(&set, [monitor]);
+        assert_eq!(set.elect_monitor(None), Some(monitor));
+        // They have the same places in the other group.
+        let others = [0, 2, 3].map(|place| GROUP - first + place);
+        park(&set, others);
+        park(&set, [in_driver, third]);
+        let mut order = others.to_vec();
+        order.insert(if first == 0 { 0 } else { 3 }, third);
+        order.extend([in_driver, monitor]);
+        for worker in order {
+            assert_eq!(claim(&set, Some(in_driver)), Some(worker));
+        }
+    }
+}
+
+#[test]
+fn half_of_a_group_searches_at_most() {
+    for workers in [1, 2, 3, 4, GROUP - 1, GROUP] {
+        // Behind a full group, and as the only one.
+        for first in [0, GROUP] {
+            let set = IdleSet::new(first + workers, false);
+            let most = workers.div_ceil(2);
+            for place in 0..workers {
+                let searches = set.transition_to_searching(first + place);
+                assert_eq!(searches, place < most, "{place} of {workers}");
+            }
+            assert_counts(&set, most, 0);
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_has_left_does_not_count_for_its_group() {
+    let set = IdleSet::new(GROUP + 3, true);
+    set.leave(GROUP + 1);
+    assert!(set.transition_to_searching(GROUP));
+    assert!(!set.transition_to_searching(GROUP + 2), "they are two");
+    assert!(set.end_search(GROUP));
+    // Nor is it one that runs.
+    park(&set, (0..GROUP).chain([GROUP]));
+    assert_eq!(set.duty(GROUP, false), Duty::Monitor);
+    park(&set, [GROUP + 2]);
+    assert_eq!(set.duty(GROUP, false), Duty::Sleep);
+}
+
+#[test]
+fn the_last_searcher_of_a_group_looks_for_more() {
+    let set = IdleSet::new(GROUP + 4, false);
+    for worker in [0, 1, 2, GROUP] {
+        assert!(set.transition_to_searching(worker));
+    }
+    assert!(!set.end_search(0));
+    assert!(!set.end_search(2));
+    assert!(set.end_search(GROUP));
+    assert_counts(&set, 1, 0);
+    assert!(set.end_search(1));
+    assert_counts(&set, 0, 0);
+}
+
+#[test]
+fn a_worker_that_parks_looks_again_unless_its_group_has_a_searcher() {
+    let set = IdleSet::new(GROUP + 4, false);
+    assert_eq!(set.transition_to_parked(3, false), Parking::LookAgain);
+    assert!(set.transition_to_searching(0) && set.transition_to_searching(1));
+    assert_eq!(set.transition_to_parked(2, false), Parking::Sleep);
+    // That of another group does not count.
+    assert_eq!(set.transition_to_parked(GROUP, false), Parking::LookAgain);
+    assert_eq!(set.transition_to_parked(0, true), Parking::Sleep);
+    assert_counts(&set, 1, 4);
+    assert_eq!(set.transition_to_parked(1, true), Parking::LookAgain);
+    assert_counts(&set, 0, 5);
+}
+
+#[test]
+fn a_worker_that_cancels_its_parking_searches() {
+    for worker in [1, GROUP + 1] {
+        let set = IdleSet::new(GROUP + 4, false);
+        park(&set, [0, 1, 2, GROUP, GROUP + 1]);
+        set.cancel_parking(worker);
+        assert_counts(&set, 1, 4);
+        assert!(!set.is_parked(worker));
+        // As it does that was claimed meanwhile.
+        set.cancel_parking(worker);
+        assert_counts(&set, 1, 4);
+    }
+}
+
+#[test]
+fn a_claimed_worker_runs_as_a_searcher() {
+    let set = IdleSet::new(GROUP + 4, false);
+    park(&set, [1, 2, GROUP]);
+    assert_eq!(set.claim_to_wake(|| None), Some(1));
+    assert!(set.transition_to_running(1));
+    assert!(!set.transition_to_running(GROUP));
+    assert_counts(&set, 1, 1);
+    assert!(set.is_parked(2));
+}
+
+#[test]
+fn a_parked_worker_takes_the_role_while_another_runs() {
+    let set = IdleSet::new(3, true);
+    assert_eq!(set.duty(0, false), Duty::Leave);
+    park(&set, [0]);
+    assert!(set.lacks_monitor());
+    assert_eq!(set.duty(0, false), Duty::Monitor);
+    assert!(set.was_monitor(0) && !set.was_monitor(1));
+    assert!(!set.lacks_monitor());
+    // It keeps the role, and another does not take it.
+    assert_eq!(set.duty(0, false), Duty::Monitor);
+    park(&set, [1]);
+    assert_eq!(set.duty(1, false), Duty::Sleep);
+    assert!(set.was_monitor(0) && !set.was_monitor(1));
+}
+
+#[test]
+fn the_role_passes_on_when_the_monitor_runs() {
+    let set = IdleSet::new(4, true);
+    park(&set, [0]);
+    assert_eq!(set.duty(0, false), Duty::Monitor);
+    // It has the role again if no other took it.
+    assert!(!set.transition_to_running(0));
+    assert!(set.was_monitor(0) && !set.lacks_monitor());
+    park(&set, [0]);
+    assert_eq!(set.duty(0, false), Duty::Monitor);
+    park(&set, [1]);
+    assert!(!set.transition_to_running(0));
+    assert!(set.lacks_monitor());
+    assert_eq!(set.duty(1, false), Duty::Monitor);
+    park(&set, [0]);
+    assert_eq!(set.duty(0, false), Duty::Sleep);
+    assert!(set.was_monitor(1) && !set.was_monitor(0));
+}
+
+#[test]
+fn the_monitor_resigns_when_all_workers_are_parked_unless_it_lingers() {
+    for workers in [2, GROUP + 2] {
+        let set = IdleSet::new(workers, true);
+        park(&set, [0]);
+        assert_eq!(set.duty(0, false), Duty::Monitor);
+        park(&set, 1..workers);
+        assert_eq!(set.duty(1, false), Duty::Sleep);
+        assert_eq!(set.duty(0, true), Duty::Monitor);
+        assert_eq!(set.duty(0, false), Duty::Sleep);
+        assert!(!set.was_monitor(0));
+        assert_eq!(set.duty(1, false), Duty::Sleep);
+        assert!(!set.was_monitor(1));
+        assert_eq!(set.duty(1, true), Duty::Monitor);
+        assert!(set.was_monitor(1));
+    }
+}
+
+#[test]
+fn a_parked_worker_is_elected_while_another_runs() {
+    for first in [0, GROUP] {
+        let set = IdleSet::new(first + 4, true);
+        assert_eq!(set.elect_monitor(None), None, "none is parked");
+        park(&set, [first + 1, first + 2]);
+        assert_eq!(set.elect_monitor(Some(first + 1)), Some(first + 2));
+        assert!(set.was_monitor(first + 2));
+        assert_eq!(set.elect_monitor(None), None, "one is parked");
+        // It runs, and the one in the driver is the only one that is left.
+        assert!(!set.transition_to_running(first + 2));
+        assert_eq!(set.elect_monitor(Some(first + 1)), Some(first + 1));
+        assert!(set.was_monitor(first + 1));
+        park(&set, [first + 2]);
+        assert!(!set.transition_to_running(first + 1));
+        assert_eq!(set.elect_monitor(None), Some(first + 2));
+    }
+}
+
+#[test]
+fn no_worker_is_elected_while_none_runs() {
+    let set = IdleSet::new(2, true);
+    park(&set, [0, 1]);
+    assert!(set.lacks_monitor());
+    assert_eq!(set.elect_monitor(None), None);
+    assert!(!set.was_monitor(0));
+}
+
+#[test]
+fn without_a_monitor_parked_workers_sleep() {
+    let set = IdleSet::new(3, false);
+    park(&set, [0, 1]);
+    for lingers in [false, true] {
+        assert_eq!(set.duty(0, lingers), Duty::Sleep);
+        assert_eq!(set.duty(2, lingers), Duty::Leave);
+    }
+    assert_eq!(set.elect_monitor(None), None);
+    assert!(!set.lacks_monitor() && !set.was_monitor(0));
+}
