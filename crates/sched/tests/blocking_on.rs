@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use common::{Gate, POLICIES, SelfWaking, Signal, current_thread, message_of, pool_of, wait_until};
-use raddle_sched::{spawn, yield_now};
+use raddle_sched::{CurrentThread, spawn, yield_now};
 
 #[test]
 fn several_threads_block_on_one_pool() {
@@ -82,6 +82,52 @@ fn the_seat_is_handed_over() {
         polled.set();
         task_signal.set();
         other.join().unwrap();
+    });
+}
+
+/// Several threads, of which the first drives the tasks and the others wait for that, in the
+/// order of their signals, each of which ends one.
+fn with_threads_that_wait(body: impl FnOnce(&CurrentThread, &[Signal; 3])) {
+    let scheduler = current_thread();
+    let task = Signal::default();
+    drop(scheduler.handle().spawn(task.clone()));
+    let signals = [(); 3].map(|()| Signal::default());
+    thread::scope(|scope| {
+        for signal in &signals {
+            let scheduler = &scheduler;
+            scope.spawn(move || scheduler.block_on(signal.clone()));
+            wait_until(|| signal.polls() == 1 && task.polls() == 1);
+        }
+        body(&scheduler, &signals);
+    });
+}
+
+/// Whether some thread runs the tasks.
+fn is_driven(scheduler: &CurrentThread) {
+    let task = scheduler.handle().spawn(async {});
+    wait_until(|| task.is_finished());
+}
+
+#[test]
+fn each_of_several_threads_that_wait_has_the_seat_in_turn() {
+    with_threads_that_wait(|scheduler, signals| {
+        for signal in signals {
+            is_driven(scheduler);
+            signal.set();
+        }
+    });
+}
+
+#[test]
+fn a_thread_that_waits_no_more_is_not_called_to_the_seat() {
+    with_threads_that_wait(|scheduler, [driving, gone, waiting]| {
+        gone.set();
+        wait_until(|| gone.polls() == 2);
+        is_driven(scheduler);
+        driving.set();
+        wait_until(|| driving.polls() == 2);
+        is_driven(scheduler);
+        waiting.set();
     });
 }
 

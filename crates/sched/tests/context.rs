@@ -5,8 +5,8 @@ mod common;
 
 use std::cell::RefCell;
 
-use common::{OnDrop, POLICIES, current_thread, message_of, pool_of};
-use raddle_sched::{Handle, is_inside, spawn};
+use common::{OnDrop, POLICIES, config_of, current_thread, message_of, pool_of};
+use raddle_sched::{Handle, Policy, Pool, Step, is_inside, is_on_pinned_worker, spawn, take_id};
 
 /// Whether the current scheduler is the one with so many workers.
 fn current_workers() -> Option<usize> {
@@ -133,6 +133,51 @@ fn the_end_of_a_thread_is_survived() {
         .join()
         .unwrap();
     }
+}
+
+#[test]
+fn workers_are_numbered_from_zero() {
+    for policy in POLICIES {
+        let (handle, mut workers) = Pool::stepped(config_of(policy, 3), None);
+        let _current = handle.enter();
+        for (number, worker) in workers.iter_mut().enumerate() {
+            let here = handle.clone();
+            let task = match policy {
+                Policy::Sharded => handle.spawn_on(number, || async move { here.current_worker() }),
+                _ => handle.spawn(async move { here.current_worker() }),
+            };
+            assert_eq!(worker.step(), Step::Ran);
+            assert_eq!(handle.block_on(task).unwrap(), Some(number));
+        }
+        assert_eq!(handle.current_worker(), None);
+    }
+    let scheduler = current_thread();
+    let here = scheduler.handle().clone();
+    let task = scheduler
+        .handle()
+        .spawn(async move { here.current_worker() });
+    assert_eq!(scheduler.block_on(task).unwrap(), Some(0));
+}
+
+#[test]
+fn only_workers_of_a_sharded_scheduler_are_pinned() {
+    assert!(!is_on_pinned_worker());
+    for policy in POLICIES {
+        let pool = pool_of(policy, 1);
+        let task = pool.handle().spawn(async { is_on_pinned_worker() });
+        let is_pinned = pool.handle().block_on(task).unwrap();
+        assert_eq!(is_pinned, policy == Policy::Sharded);
+        let _current = pool.handle().enter();
+        assert!(!is_on_pinned_worker(), "this thread is no worker");
+    }
+}
+
+#[test]
+fn an_id_is_shown_as_its_number() {
+    let (one, two) = (take_id(), take_id());
+    let numbers = [one, two].map(|id| id.to_string().parse::<u64>().unwrap());
+    assert_ne!(numbers[0], numbers[1]);
+    assert_eq!(format!("{one:?}"), format!("Id({})", numbers[0]));
 }
 
 #[test]

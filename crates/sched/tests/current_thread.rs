@@ -2,10 +2,19 @@
 #![cfg(not(raddle_loom))]
 
 mod common;
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub(crate) use raddle_sched::{Driver, Unpark};
+}
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
-use common::{Census, current_thread};
+use common::{Census, Signal, current_thread, wait_until};
+use condvar_driver::Events;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, CurrentThread, spawn, yield_now};
 
@@ -58,6 +67,52 @@ fn tasks_from_outside_run_in_order() {
         }
     });
     assert!(order.lock().is_sorted());
+}
+
+#[test]
+fn the_future_is_polled_before_tasks_that_are_due() {
+    let scheduler = current_thread();
+    let task = scheduler.handle().spawn(async {});
+    assert!(!scheduler.block_on(async { task.is_finished() }));
+}
+
+#[test]
+fn a_thread_without_anything_to_run_parks() {
+    let scheduler = current_thread();
+    let (metrics, signal) = (scheduler.handle().metrics(), Signal::default());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_until(|| metrics.worker(0).parks > 0);
+            signal.set();
+        });
+        scheduler.block_on(signal.clone());
+    });
+}
+
+/// Each poll takes longer than what may pass between two looks at the driver.
+#[test]
+fn slow_polls_bring_the_looks_at_the_driver_closer() {
+    const POLLS: usize = 16;
+    let events = Events::new();
+    let config = Config {
+        event_interval: 4,
+        ..Config::default()
+    };
+    let scheduler = CurrentThread::new(config, Some(Box::new(Events::driver(&events))));
+    let mut polls = 0;
+    let task = scheduler.handle().spawn(poll_fn(move |cx| {
+        polls += 1;
+        std::thread::sleep(Duration::from_millis(4));
+        // It does not yield, after which the driver would be looked at.
+        cx.waker().wake_by_ref();
+        match polls {
+            POLLS => Poll::Ready(()),
+            _ => Poll::Pending,
+        }
+    }));
+    scheduler.block_on(task).unwrap();
+    let looks = events.with(|state| state.parks);
+    assert!(looks >= POLLS - 6, "{looks} looks");
 }
 
 #[test]

@@ -173,6 +173,37 @@ fn it_is_a_worker_no_more_and_stays_inside() {
     });
 }
 
+/// A thread of the caller's, which drives the worker until another does.
+#[test]
+fn a_thread_that_has_driven_a_worker_may_block_and_shut_down_afterwards() {
+    let (offers, reliefs) = mpsc::channel::<Relief>();
+    let config = Config {
+        relief: Some(Arc::new(move |relief| offers.send(relief).unwrap())),
+        ..config(1)
+    };
+    let mut pool = Pool::start(config, None).unwrap();
+    let handle = pool.handle().clone();
+    let (first, second) = (Gate::default(), Gate::default());
+    let waits = first.clone();
+    drop(handle.spawn(async move { block_in_place(|| waits.wait()) }));
+    let relief = reliefs.recv().unwrap();
+    let (waits, opens) = (second.clone(), second);
+    drop(handle.spawn(async move { block_in_place(|| waits.wait()) }));
+    drop(handle.spawn(async move { opens.open() }));
+    let other = thread::spawn(move || reliefs.recv().unwrap().run());
+    relief.run();
+    assert!(!is_inside());
+    // The worker's first thread keeps the end, until it comes.
+    let opener = thread::spawn(move || {
+        wait_until(|| handle.spawn(pending::<()>()).is_finished());
+        thread::sleep(Duration::from_millis(10));
+        first.open();
+    });
+    assert!(pool.shutdown(None), "this thread is none of the pool's");
+    opener.join().unwrap();
+    other.join().unwrap();
+}
+
 #[test]
 fn functions_inside_functions_are_called() {
     let number = run(1, async {

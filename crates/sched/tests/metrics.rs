@@ -307,6 +307,33 @@ fn busy_time_goes_on_during_a_poll() {
 }
 
 #[test]
+fn busy_time_stands_while_a_worker_is_parked() {
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        assert!(workers[0].begin_park().is_some());
+        let busy = metrics.worker(0).busy;
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(metrics.worker(0).busy, busy);
+    }
+}
+
+#[test]
+fn a_worker_has_the_thread_that_drives_it() {
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 2);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        assert_eq!(metrics.worker_thread_id(0), None);
+        workers[0].park(Some(Duration::ZERO));
+        let here = std::thread::current().id();
+        assert_eq!(metrics.worker_thread_id(0), Some(here));
+        assert_eq!(metrics.worker_thread_id(1), None);
+    }
+}
+
+#[test]
 fn polls_are_timed_when_asked() {
     for policy in POLICIES {
         let (handle, mut workers) = Pool::stepped(
@@ -354,6 +381,10 @@ fn what_is_not_there_is_refused() {
         );
         assert_eq!(
             message_of(|| _ = metrics.poll_time_bucket_range(3)),
+            "there is no bucket 3: the histogram of poll times has 3"
+        );
+        assert_eq!(
+            message_of(|| _ = metrics.poll_time_count(0, 3)),
             "there is no bucket 3: the histogram of poll times has 3"
         );
         let (handle, _workers) = stepped(policy, 2);

@@ -6,13 +6,15 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::config;
+use common::{POLICIES, config, config_of, message_of};
 use raddle_sched::{Config, Pool};
 
 #[test]
-#[should_panic(expected = "a scheduler needs at least one worker")]
 fn no_workers() {
-    drop(Pool::start(config(0), None));
+    for policy in POLICIES {
+        let message = message_of(|| drop(Pool::start(config_of(policy, 0), None)));
+        assert_eq!(message, "a scheduler needs at least one worker");
+    }
 }
 
 #[test]
@@ -64,7 +66,7 @@ fn a_start_that_fails_half_way_ends_what_it_started() {
         })),
         ..config(4)
     };
-    let message = common::message_of(|| drop(Pool::start(config, None)));
+    let message = message_of(|| drop(Pool::start(config, None)));
     assert_eq!(message, "no more names");
     assert_eq!(ended.load(Ordering::SeqCst), 2);
 }

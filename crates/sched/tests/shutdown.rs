@@ -237,6 +237,29 @@ fn a_shutdown_does_not_wait_longer_than_it_is_told() {
     }
 }
 
+/// The end waits for a poll; no worker would drop the task before that.
+#[test]
+fn a_spawn_while_the_pool_ends_is_cancelled_at_once() {
+    for policy in POLICIES {
+        let mut pool = pool_of(policy, 1);
+        let (gate, entered) = (Gate::default(), Gate::default());
+        let (inside, open) = (gate.clone(), entered.clone());
+        drop(pool.handle().spawn(async move {
+            open.open();
+            inside.wait();
+        }));
+        entered.wait();
+        assert!(!pool.shutdown(Some(Duration::ZERO)));
+        let handle = pool.handle().clone();
+        let _current = handle.enter();
+        assert!(spawn(async {}).is_finished());
+        assert!(handle.spawn(async {}).is_finished());
+        gate.open();
+        assert!(pool.shutdown(None));
+        assert_eq!(handle.metrics().alive_tasks(), 0);
+    }
+}
+
 #[test]
 fn a_shutdown_in_the_background_ends_by_itself() {
     for policy in POLICIES {

@@ -184,6 +184,28 @@ fn a_hook_may_spawn() {
     }
 }
 
+/// Also of a spawn from outside, which finds the current scheduler.
+#[test]
+fn a_hook_may_enter_a_scheduler() {
+    for policy in POLICIES {
+        let other = CurrentThread::new(Config::default(), None);
+        let (handle, entered) = (other.handle().clone(), Arc::new(AtomicUsize::new(0)));
+        let counted = entered.clone();
+        let hooks = TaskHooks {
+            on_spawn: Some(Arc::new(move |_| {
+                let _other = handle.enter();
+                counted.fetch_add(1, SeqCst);
+            })),
+            ..TaskHooks::default()
+        };
+        let pool = Pool::start(with_hooks(policy, 1, hooks), None).unwrap();
+        let _current = pool.handle().enter();
+        let task = spawn(async { spawn(ready(7)).await.unwrap() });
+        assert_eq!(pool.handle().block_on(task).unwrap(), 7);
+        assert_eq!(entered.load(SeqCst), 2);
+    }
+}
+
 /// A payload whose drop panics, too.
 struct Grenade;
 

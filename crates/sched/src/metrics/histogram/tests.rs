@@ -103,6 +103,22 @@ fn the_ends_are_as_near_as_they_can_be() {
 }
 
 #[test]
+fn the_first_bucket_reaches_up_to_the_shortest_time() {
+    for (min, end) in [(0, 1), (1, 1), (2, 2), (7, 7), (100, 96), (1_000, 896)] {
+        let builder = LogHistogram::builder().min_value(Duration::from_nanos(min));
+        let histogram = Histogram::new(&HistogramConfiguration::log(builder));
+        assert_eq!(nanos(histogram.range(0).end), end, "from {min} ns");
+    }
+}
+
+#[test]
+fn a_longest_time_below_the_shortest_makes_two_buckets() {
+    let builder = LogHistogram::builder().min_value(Duration::from_millis(1));
+    let builder = builder.max_value(Duration::from_micros(1));
+    assert_eq!(HistogramConfiguration::log(builder).num_buckets(), 2);
+}
+
+#[test]
 fn the_error_gives_the_precision() {
     let buckets = |error: f64| {
         let builder = LogHistogram::builder().max_error(error);

@@ -77,3 +77,37 @@ fn a_spell_without_a_poll_says_nothing() {
         History::new(STEADY).pace.mean_poll_time()
     );
 }
+
+#[test]
+fn a_spell_is_usual_up_to_a_fixed_time_above_what_its_polls_let_expect() {
+    let mut history = History::new(STEADY);
+    history.spell(1_000, 1_000 * POLL);
+    assert!(history.pace.keeps_up(12), "many polls take long together");
+    let mean = history.pace.mean_poll_time();
+    history.spell(3, 3 * mean + UNUSUAL);
+    assert!(history.pace.keeps_up(1));
+    let mean = history.pace.mean_poll_time();
+    history.spell(3, 3 * mean + UNUSUAL + Duration::from_nanos(1));
+    assert!(!history.pace.keeps_up(1));
+}
+
+#[test]
+fn a_mean_below_that_of_a_long_poll_is_short() {
+    let nanosecond = Duration::from_nanos(1);
+    for (mean, keeps_up) in [(LONG_POLL - nanosecond, true), (LONG_POLL, false)] {
+        let mut history = History::new(0);
+        // The average begins at zero.
+        history.spell(1, mean * (INERTIA as u32 + 1));
+        (0..STEADY).for_each(|_| history.spell(1, mean));
+        assert_eq!(history.pace.mean_poll_time(), mean);
+        assert_eq!(history.pace.keeps_up(1), keeps_up);
+    }
+}
+
+#[test]
+fn polls_are_long_that_took_more_than_a_long_poll_each() {
+    assert!(!Pace::is_long(3 * LONG_POLL, 3));
+    assert!(Pace::is_long(3 * LONG_POLL + Duration::from_nanos(1), 3));
+    assert!(!Pace::is_long(Duration::ZERO, 0));
+    assert!(Pace::is_long(Duration::from_nanos(1), 0));
+}

@@ -1,0 +1,168 @@
+//! A task's panic that ends its scheduler: each `block_on` ends with it, and every other task
+//! is dropped.
+#![cfg(not(raddle_loom))]
+
+mod common;
+#[path = "common/relief.rs"]
+mod relief;
+
+use std::future::pending;
+use std::sync::Arc;
+use std::thread;
+
+use common::{Census, POLICIES, SelfWaking, Signal, config, config_of, message_of, wait_until};
+use raddle_sched::{
+    Config, CurrentThread, Handle, Hook, Policy, Pool, Step, UnhandledPanic, block_in_place, spawn,
+};
+use relief::Reliefs;
+
+const ENDED: &str = "a task panicked, and its runtime is set to shut down then";
+
+fn ends_by_panic(config: Config) -> Config {
+    Config {
+        unhandled_panic: UnhandledPanic::ShutdownRuntime,
+        ..config
+    }
+}
+
+fn scheduler() -> CurrentThread {
+    CurrentThread::new(ends_by_panic(config(1)), None)
+}
+
+/// Panics without a word in the test's output.
+async fn panics() {
+    std::panic::resume_unwind(Box::new(()));
+}
+
+/// Whether the call is ended by the panic of a task.
+fn is_ended(block_on: impl FnOnce()) -> bool {
+    message_of(block_on).starts_with(ENDED)
+}
+
+#[test]
+fn a_panic_ends_each_block_on_that_waits() {
+    for policy in POLICIES {
+        let pool = Pool::start(ends_by_panic(config_of(policy, 2)), None).unwrap();
+        let waiting = Signal::default();
+        thread::scope(|scope| {
+            let others = [(); 2]
+                .map(|()| scope.spawn(|| is_ended(|| pool.handle().block_on(waiting.clone()))));
+            wait_until(|| waiting.polls() == 2);
+            let task = pool.handle().spawn(panics());
+            assert!(is_ended(|| drop(pool.handle().block_on(task))));
+            assert!(others.map(|other| other.join().unwrap()) == [true; 2]);
+        });
+        // A later one too, which does not poll its future.
+        assert!(is_ended(|| pool
+            .handle()
+            .block_on(async { unreachable!() })));
+        assert!(pool.handle().spawn(async {}).is_finished());
+    }
+}
+
+#[test]
+fn a_panic_ends_the_current_thread_scheduler_and_drops_its_tasks() {
+    let scheduler = scheduler();
+    let census = Census::default();
+    let citizen = census.citizen();
+    let signal = Signal::default();
+    let waits = signal.clone();
+    drop(scheduler.handle().spawn(async move {
+        let _citizen = citizen;
+        waits.await;
+    }));
+    thread::scope(|scope| {
+        // It waits for the seat, and for its future.
+        let (first, second) = (Signal::default(), Signal::default());
+        let theirs = (first.clone(), second.clone());
+        let [driving, waiting] = [theirs.0, theirs.1]
+            .map(|signal| scope.spawn(|| is_ended(|| scheduler.block_on(signal))));
+        wait_until(|| first.polls() == 1 && second.polls() == 1 && signal.polls() == 1);
+        let task = scheduler.handle().spawn(panics());
+        assert!(driving.join().unwrap() && waiting.join().unwrap());
+        assert!(task.is_finished());
+    });
+    assert_eq!(census.dropped(), 1);
+    assert!(is_ended(|| scheduler.block_on(async { unreachable!() })));
+}
+
+#[test]
+fn a_future_that_the_panic_makes_ready_gives_no_output() {
+    let scheduler = scheduler();
+    let task = scheduler.handle().spawn(panics());
+    assert!(is_ended(|| drop(scheduler.block_on(task))));
+}
+
+/// The other tasks of the worker are due, and do not run any more.
+#[test]
+fn the_worker_whose_task_panicked_ends_at_its_next_step() {
+    for policy in POLICIES {
+        let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(policy, 1)), None);
+        let _current = handle.enter();
+        let polls = Arc::default();
+        for _ in 0..3 {
+            drop(handle.spawn(SelfWaking(Arc::clone(&polls))));
+        }
+        let task = handle.spawn(panics());
+        while !task.is_finished() {
+            assert_eq!(workers[0].step(), Step::Ran);
+        }
+        assert_eq!(workers[0].step(), Step::Shutdown, "{policy:?}");
+    }
+}
+
+#[test]
+fn a_panic_on_one_shard_ends_all() {
+    let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(Policy::Sharded, 2)), None);
+    let _current = handle.enter();
+    drop(handle.spawn_on(1, panics));
+    assert_eq!(workers[1].step(), Step::Ran);
+    assert!(handle.spawn_on(0, pending::<()>).is_finished());
+    assert_eq!(workers[0].step(), Step::Shutdown);
+}
+
+/// Its thread drives no worker then.
+#[test]
+fn a_panic_after_the_worker_has_left_ends_the_scheduler() {
+    let reliefs = Reliefs::default();
+    let pool = reliefs.pool(ends_by_panic(config(1)));
+    let task = pool.handle().spawn(async {
+        block_in_place(|| {
+            let handle = Handle::current();
+            handle.block_on(handle.spawn(async {})).unwrap();
+        });
+        panics().await;
+    });
+    assert!(is_ended(|| pool.handle().block_on(pending())));
+    assert!(pool.handle().spawn(async {}).is_finished());
+    wait_until(|| task.is_finished());
+    drop(pool);
+    reliefs.join();
+}
+
+#[test]
+fn without_the_policy_a_panic_ends_its_task_alone() {
+    let scheduler = common::current_thread();
+    let inside = scheduler.block_on(async {
+        assert!(spawn(panics()).await.unwrap_err().is_panic());
+        spawn(async { 7 }).await
+    });
+    assert_eq!(inside.unwrap(), 7);
+}
+
+/// A call that has returned is not woken any more, and the scheduler does not keep itself
+/// by the waker.
+#[test]
+fn a_block_on_that_has_returned_leaves_nothing_behind() {
+    let hook: Hook = Arc::new(|| ());
+    let config = || Config {
+        on_thread_park: Some(hook.clone()),
+        ..ends_by_panic(common::config(1))
+    };
+    let scheduler = CurrentThread::new(config(), None);
+    for _ in 0..3 {
+        scheduler.block_on(async {});
+    }
+    drop(scheduler);
+    assert_eq!(Arc::strong_count(&hook), 1);
+}
