@@ -15,9 +15,9 @@ const MARKED: u64 = 1 << 32;
 /// made and is reading.
 ///
 /// One stealer at a time has it: the others are refused. It is set before the
-/// front moves past the claim, and cleared after the last read, so that whoever
-/// acquires a front, and then this word, knows of each claim before that front
-/// that it is marked here or has been read. A mark may be older than the front
+/// head moves past the claim, and cleared after the last read, so that a thread
+/// that acquires a head, and then this word, knows of each claim before that head that it is
+/// marked here or has been read. A mark may be older than the head
 /// beside it, if the owner was faster than the stealer: it then promises less
 /// room than there is.
 #[derive(Debug)]
@@ -44,15 +44,15 @@ impl ClaimCell {
         self.0.load(Ordering::Relaxed) & MARKED != 0
     }
 
-    /// Marks a claim, unless another stealer is at work. Whoever marks it
-    /// clears it.
+    /// Marks a claim, unless another stealer is at work. The stealer that
+    /// marks it clears it.
     #[inline]
     #[must_use]
     pub(crate) fn mark(&self, start: Index) -> bool {
         // ORDERING: Acquire pairs with `clear`, so that what this stealer
         // writes here later also vouches for the reads of those before it. That
-        // the mark is seen with the front that it covers is for
-        // `FrontCell::advance` to release.
+        // the mark is seen with the head that it covers is for
+        // `HeadCell::advance` to release.
         self.0
             .compare_exchange(
                 NOT_MARKED,

@@ -1,4 +1,4 @@
-//! Positions in the ring, and the word that holds the one at its front.
+//! Positions in the ring, and the word that holds the one at its head.
 //!
 //! An index counts the items that ever passed, modulo 2^32, and so is wider
 //! than the ring: two indices are equal only if 2^32 items passed between, a
@@ -47,16 +47,16 @@ impl Index {
     }
 }
 
-/// The atomic word of the front: the next item to take.
+/// The atomic word of the head: the next item to take.
 ///
 /// No slot before it holds an item of the queue, but a stealer may still be
 /// reading some: see [`ClaimCell`](crate::claim::ClaimCell).
 #[derive(Debug)]
-pub(crate) struct FrontCell(AtomicU32);
+pub(crate) struct HeadCell(AtomicU32);
 
-impl FrontCell {
-    pub(crate) fn new(front: Index) -> Self {
-        Self(named("queue head", AtomicU32::new(front.value())))
+impl HeadCell {
+    pub(crate) fn new(head: Index) -> Self {
+        Self(named("queue head", AtomicU32::new(head.value())))
     }
 
     #[inline]
@@ -64,17 +64,17 @@ impl FrontCell {
         Index(self.0.load(order))
     }
 
-    /// Replaces `current` by `new`, releasing what came before; the front that
+    /// Replaces `current` by `new`, releasing what came before; the head that
     /// is really there if another thread was faster.
     ///
-    /// Every change of the front releases, because whoever acquires a front
+    /// Every change of the head releases, because a thread that acquires a head
     /// must not then see a tail older than it, whose difference is what there
     /// is to take, nor miss the mark of a claim that lies before it.
     #[inline]
     pub(crate) fn advance(&self, current: Index, new: Index) -> Result<(), Index> {
-        // ORDERING: Release pairs with the Acquire loads of the front in
+        // ORDERING: Release pairs with the Acquire loads of the head in
         // `Stealer` and `Ring::len` (the tail is at least as new) and in
-        // `Owner::look_behind` (so is the mark). Acquire on failure: a stealer
+        // `Owner::find_free` (so is the mark). Acquire on failure: a stealer
         // goes on by what it then sees as if it had loaded it.
         self.0
             .compare_exchange(
@@ -87,7 +87,7 @@ impl FrontCell {
             .map_err(Index)
     }
 
-    /// Sets the front, which no other thread changes.
+    /// Sets the head, which no other thread changes.
     #[inline]
     pub(crate) fn set(&self, new: Index) {
         // ORDERING: as in `advance`.

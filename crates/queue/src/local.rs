@@ -1,7 +1,7 @@
 //! The bounded run queue: one owner pushes and pops, any thread steals.
 //!
 //! The design is that of Go's scheduler (Vyukov, 2012) as Tokio's rewrite of
-//! 2019 carried it over: a ring, a tail that only the owner writes, and a front
+//! 2019 carried it over: a ring, a tail that only the owner writes, and a head
 //! that owner and stealers move by compare-exchange. What a stealer has claimed
 //! and not yet read is in a word of its own, which the owner looks at only when
 //! the queue seems full.
@@ -55,9 +55,9 @@ pub fn starting_at<T: Pointer, const N: usize>(index: u32) -> (Owner<T, N>, Stea
     let ring = Arc::new(Ring::new(start));
     let owner = Owner {
         ring: ring.clone(),
-        seen: Cell::new(start),
+        cached_head: Cell::new(start),
         free: Cell::new(start),
-        unstolen: Cell::new(start),
+        unstolen_head: Cell::new(start),
         items: PhantomData,
     };
     let stealer = Stealer {

@@ -37,8 +37,8 @@ impl<T: Pointer> Slot<T> {
     /// Puts an item in and returns the one it displaces.
     pub fn put(&self, item: T) -> Option<T> {
         let new = item.into_ptr().as_ptr();
-        // ORDERING: Release pairs with the Acquire of whoever takes the item,
-        // Acquire with the Release of whoever put the displaced one.
+        // ORDERING: Release pairs with the Acquire of the thread that takes the item,
+        // Acquire with the Release of the thread that put the displaced one.
         Self::own(self.item.swap(new, Ordering::AcqRel))
     }
 
@@ -93,7 +93,7 @@ impl<T: Pointer> Slot<T> {
         // ORDERING: Acquire, as in `take`.
         let word = self.item.load(Ordering::Acquire);
         if !word.is_null() {
-            // ORDERING: nobody else touches the word.
+            // ORDERING: no other thread touches the word.
             self.item.store(ptr::null_mut(), Ordering::Relaxed);
         }
         Self::own(word)

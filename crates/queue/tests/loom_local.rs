@@ -208,7 +208,7 @@ fn two_owners_that_steal_from_each_other() {
     });
 }
 
-/// Two items pass, one at a time. A front that is older than the tail counts
+/// Two items pass, one at a time. A head that is older than the tail counts
 /// both; one that is newer would make the queue look full. Complete.
 #[test]
 fn the_length_does_not_wrap() {

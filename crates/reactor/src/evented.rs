@@ -113,8 +113,7 @@ impl<E: Source> Evented<E> {
     /// budget.
     ///
     /// # Errors
-    ///
-    /// Those of `f`; and `WouldBlock` if the source is not ready.
+    /// The errors of `f`, and `WouldBlock` if the source is not ready.
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -144,8 +143,7 @@ impl<E: Source> Evented<E> {
     /// Calls `f` until it would not block, as [`Registration::async_io`].
     ///
     /// # Errors
-    ///
-    /// Those of `f`; and if the reactor has shut down.
+    /// The errors of `f`, and an error if the reactor has shut down.
     ///
     /// # Cancel safety
     ///
@@ -175,7 +173,7 @@ impl<E: Source> Drop for Evented<E> {
     fn drop(&mut self) {
         if let Some(source) = &mut self.source {
             // Closing alone would leave a duplicated descriptor's interest in
-            // the selector. A refusal changes nothing for anybody.
+            // the selector. An error changes nothing.
             let _ = self.registration.deregister(source);
         }
     }

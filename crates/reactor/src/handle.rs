@@ -9,7 +9,7 @@ use raddle_primitives::sync::{Arc, Mutex, Rank};
 use crate::table::{Table, UNPARK};
 use crate::{Interest, IoState, Metrics, Registration, error};
 
-/// Registers sources with a reactor and wakes whoever drives it. Cloning is
+/// Registers sources with a reactor and unparks the thread that drives it. Cloning is
 /// cheap; all methods may be called from any thread.
 #[derive(Clone)]
 pub struct Handle {

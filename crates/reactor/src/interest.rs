@@ -1,4 +1,4 @@
-//! What somebody waits for.
+//! The kinds of readiness that a task waits for.
 
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
@@ -139,8 +139,8 @@ impl Interest {
         self.0 & ERROR != 0
     }
 
-    /// What the selector is told. It reports errors unasked but wants to be
-    /// asked for something.
+    /// The interest for the selector. It reports errors in any case, but needs at least one
+    /// interest.
     pub(crate) fn to_mio(self) -> mio::Interest {
         let mut interest = None;
         let mut want = |wanted: bool, more: mio::Interest| {

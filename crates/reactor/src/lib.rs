@@ -1,10 +1,7 @@
-//! A reactor on mio: registrations, their readiness and the wakers of those
-//! who wait for it.
-//!
-//! A [`Reactor`] is owned by whoever drives it, a worker that has nothing to
-//! do or a thread of its own. Everybody else has a [`Handle`], registers
-//! sources with it and gets a [`Registration`], which a socket type polls.
-//! Nothing here knows tasks or sockets: sources are mio's, and those who wait
+//! A reactor on mio: registrations, their readiness and the wakers of the tasks that wait for it.
+//! The thread that drives a [`Reactor`] owns it: a worker that has nothing to do, or a thread of
+//! its own. Other threads have a [`Handle`], register sources with it and get a [`Registration`],
+//! which a socket type polls. Nothing here knows tasks or sockets: sources are mio's, and waiters
 //! are wakers.
 //!
 //! How it works inside, and which thread may touch what, is written down in

@@ -13,8 +13,8 @@ use crate::{Handle, Ready, WakerBatch};
 /// How many events one wait takes from the selector.
 const EVENTS: usize = 1024;
 
-/// Waits for events and hands them to the registrations they are for. Owned by
-/// whoever drives it; everybody else has a [`Handle`].
+/// Waits for events and hands them to the registrations they are for. The thread that
+/// drives it owns it; other threads have a [`Handle`].
 ///
 /// Dropping it [shuts it down](Self::shutdown).
 pub struct Reactor {
@@ -64,8 +64,7 @@ impl Reactor {
     /// A forked child must not call it: it would take the parent's events.
     ///
     /// # Errors
-    ///
-    /// Those of the selector.
+    /// The errors of the selector.
     pub fn turn(&mut self, timeout: Option<Duration>, limit: usize) -> io::Result<usize> {
         if self.cursor == self.batch.len() {
             if timeout == Some(Duration::ZERO) && self.handle.registered_count() == 0 {

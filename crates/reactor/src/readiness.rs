@@ -22,7 +22,7 @@ pub struct Readiness(AtomicU64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot(u64);
 
-/// Readiness as somebody saw it: the flags, and the tick that says when.
+/// Readiness at some moment: the flags, and the tick that says when.
 ///
 /// An operation that finds it outdated clears it; should another event have
 /// come in between, the ticks differ and the newer readiness stays.
@@ -54,8 +54,8 @@ impl Readiness {
     /// The word now.
     #[inline]
     pub fn load(&self) -> Snapshot {
-        // ORDERING: pairs with the release of `update`, so that who sees the
-        // readiness also sees what its setter did before.
+        // ORDERING: pairs with the release of `update`, so that a thread that sees
+        // the readiness also sees what its setter did before.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 

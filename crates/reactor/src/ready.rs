@@ -92,8 +92,8 @@ impl Ready {
         Ready(flags)
     }
 
-    /// The flags of an event. An error readies both directions, so that
-    /// whoever operates next gets to see it.
+    /// The flags of an event. An error readies both directions, so that the next operation reports
+    /// it.
     pub(crate) fn from_mio(event: &mio::event::Event) -> Ready {
         let mut ready = Ready::EMPTY;
         if event.is_readable() {

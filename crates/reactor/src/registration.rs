@@ -86,11 +86,11 @@ impl Registration {
     }
 
     /// Takes the source for `ready` until an operation proves it wrong, so that
-    /// the first one is tried without an event. To be called before anybody
-    /// waits: nobody is woken.
+    /// the first one is tried without an event. Call it before a task
+    /// waits: it wakes none.
     ///
-    /// Nothing is lost if it is wrong: the selector tells the state of a source
-    /// that is new to it, too.
+    /// Nothing is lost if it is wrong: the selector also reports the state of a source that
+    /// is new to it.
     pub fn assume_ready(&self, ready: Ready) {
         self.state.assume_ready(ready);
     }
@@ -135,8 +135,7 @@ impl Registration {
     /// between.
     ///
     /// # Errors
-    ///
-    /// Those of `f`, and one if the reactor has shut down.
+    /// The errors of `f`, and an error if the reactor has shut down.
     #[inline]
     pub fn poll_read_io<R>(
         &self,
@@ -154,8 +153,7 @@ impl Registration {
     /// Runs `f` until it does not block, waiting for room to write in between.
     ///
     /// # Errors
-    ///
-    /// Those of `f`, and one if the reactor has shut down.
+    /// The errors of `f`, and an error if the reactor has shut down.
     #[inline]
     pub fn poll_write_io<R>(
         &self,
@@ -174,8 +172,7 @@ impl Registration {
     /// number of tasks may do so at the same time.
     ///
     /// # Errors
-    ///
-    /// Those of `f`, and one if the reactor has shut down.
+    /// The errors of `f`, and an error if the reactor has shut down.
     ///
     /// # Cancel safety
     ///
@@ -200,9 +197,8 @@ impl Registration {
     /// for. Nothing that waits on this registration is woken by events any more.
     ///
     /// # Errors
-    ///
-    /// Those of the selector, for one if the descriptor was closed already; and
-    /// one in a forked child of the process that made the reactor, where the
+    /// The errors of the selector, for example if the descriptor was closed already; and one in a
+    /// forked child of the process that made the reactor, where the
     /// source stays registered for the parent. The slot is free in any case.
     pub fn deregister<S>(&mut self, source: &mut S) -> io::Result<()>
     where

@@ -1,4 +1,4 @@
-//! One source: its readiness and who waits for it.
+//! One source: its readiness and its waiters.
 
 use std::fmt;
 use std::future::Future;
@@ -12,12 +12,11 @@ use crate::readiness::{Clearing, Readiness, ReadyEvent};
 use crate::waiters::WaiterList;
 use crate::{Interest, Ready, WakerBatch, error};
 
-/// The readiness of one source and the wakers of those who wait for it.
+/// The readiness of one source and the wakers of the tasks that wait for it.
 ///
-/// This is the part of a registration that knows neither selector nor socket:
-/// whoever learns of events calls [`set_ready`](Self::set_ready), whoever
-/// operates on the source polls and clears. All methods may be called from any
-/// thread.
+/// This is the part of a registration that knows neither selector nor socket: the code that
+/// receives events calls [`set_ready`](Self::set_ready), operations on the source poll and clear.
+/// All methods may be called from any thread.
 pub struct IoState {
     readiness: Readiness,
     waiters: Mutex<Waiters>,
@@ -135,8 +134,7 @@ impl IoState {
     }
 
     /// Takes the source for ready until an operation proves it wrong. For a new
-    /// source, of which the reactor has told nothing: those who wait already are
-    /// not woken.
+    /// source, of which the reactor has reported no event: present waiters are not woken.
     pub fn assume_ready(&self, ready: Ready) {
         self.readiness.transition_to_ready(ready);
     }
@@ -178,7 +176,7 @@ impl IoState {
         self.wake(Ready::ALL, &mut WakerBatch::new());
     }
 
-    /// Wakes all who wait for any of `ready`, after what is in the batch, also if
+    /// Wakes all waiters for any of `ready`, after what is in the batch, also if
     /// wakers panic.
     pub(crate) fn wake(&self, ready: Ready, batch: &mut WakerBatch) {
         loop {

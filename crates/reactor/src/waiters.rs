@@ -8,7 +8,7 @@ use crate::Ready;
 /// keep.
 const SMALL: usize = 8;
 
-/// Those who wait for a source, in the order in which they came.
+/// The waiters of a source, in the order in which they came.
 ///
 /// The entries are sorted by key, for keys are given out in rising order. One
 /// that is removed leaves a gap; when more than half of the list are gaps, it is

@@ -36,7 +36,7 @@ pub struct Barrier {
 struct State {
     /// How many have come since it last opened.
     arrived: usize,
-    /// Those of them that wait; released when it opens.
+    /// The arrived tasks that wait; released when the barrier opens.
     waiters: WaitList<Waker, ()>,
 }
 

@@ -1,10 +1,9 @@
 //! A channel on which every receiver gets every value.
 //!
-//! Values are kept in a ring until all receivers that were there when they were
-//! sent have received them, or until newer ones need their place. [`Sender::send`] never
-//! waits: a receiver that is slower than the ring is long loses the oldest
-//! values, is told [how many](error::RecvError::Lagged), and goes on with the oldest that is
-//! left.
+//! Values are kept in a ring until all receivers that were there when they were sent have received
+//! them, or until newer ones need their place. [`Sender::send`] never waits: a receiver that is
+//! slower than the ring is long loses the oldest values, gets [their
+//! number](error::RecvError::Lagged) as an error, and goes on with the oldest that is left.
 //!
 //! A value is cloned for each receiver but the last, which gets the original.
 //! It is cloned under the lock of its place in the ring, so never by two

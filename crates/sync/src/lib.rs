@@ -6,7 +6,7 @@ mod blocking;
 pub mod broadcast;
 #[allow(
     unsafe_code,
-    reason = "a slot of its list belongs to who reserved it, and then to the receiver"
+    reason = "a slot of its list belongs to the sender that reserved it, and then to the receiver"
 )]
 pub mod mpsc;
 #[allow(unsafe_code, reason = "its guards reach the value in its cell")]
@@ -17,7 +17,7 @@ mod once_cell;
 mod once_slot;
 #[allow(
     unsafe_code,
-    reason = "its one allocation belongs to who leaves last, as its state word says"
+    reason = "its one allocation belongs to the party that leaves last, as its state word says"
 )]
 pub mod oneshot;
 #[allow(unsafe_code, reason = "its guards reach the value in its cell")]

@@ -47,7 +47,7 @@ use crate::try_lock_error::TryLockError;
 /// shared::<raddle_sync::MutexGuard<'static, std::cell::Cell<u32>>>();
 /// ```
 pub struct Mutex<T: ?Sized> {
-    /// One permit, and who has it has the value.
+    /// One permit, whose holder may use the value.
     core: Core,
     value: UnsafeCell<T>,
 }

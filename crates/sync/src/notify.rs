@@ -15,7 +15,7 @@ use crate::wakers::Wakers;
 
 pub use self::notified::{Notified, OwnedNotified};
 
-/// Tells one task, or all that wait, that something has happened.
+/// Notifies one waiting task, or all, that something has happened.
 ///
 /// It works like a semaphore of at most one permit that starts without it:
 /// [`notified`](Self::notified)`.await` waits for the permit and takes it,

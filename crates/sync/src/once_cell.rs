@@ -54,7 +54,7 @@ pub enum SetError<T> {
     /// The cell holds a value already.
     AlreadyInitializedError(T),
 
-    /// Somebody is making the cell's value at this moment.
+    /// An initialiser of the cell is running.
     InitializingError(T),
 }
 

@@ -13,12 +13,11 @@ const WRITING: u32 = 1;
 const SET: u32 = 2;
 
 /// Empty, or a value that does not change while the slot is shared.
-///
-/// Who may touch the value:
-/// 1. in `EMPTY` nobody, for there is none;
-/// 2. in `WRITING` the thread that made it so only;
-/// 3. in `SET` everybody may read it;
-/// 4. who holds the slot exclusively may do anything.
+/// Which thread may touch the value:
+/// 1. in `EMPTY` none: there is no value;
+/// 2. in `WRITING` only the thread that set this state;
+/// 3. in `SET` every thread may read it;
+/// 4. code that holds the slot exclusively may do anything.
 pub(crate) struct OnceSlot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
@@ -67,8 +66,8 @@ impl<T> OnceSlot<T> {
     pub(crate) fn get(&self) -> Option<&T> {
         self.is_set().then(|| {
             self.value.with(|value| {
-                // SAFETY: rule 3; it is initialised, and who could change it
-                // needs the slot exclusively, which the borrow prevents.
+                // SAFETY: rule 3; it is initialised, and to change it takes the slot exclusively,
+                // which the borrow prevents.
                 unsafe { (*value).assume_init_ref() }
             })
         })
@@ -88,18 +87,18 @@ impl<T> OnceSlot<T> {
         if !self.is_set() {
             return None;
         }
-        // ORDERING: nobody else has the slot.
+        // ORDERING: the slot is borrowed exclusively.
         self.state.store(EMPTY, Ordering::Relaxed);
         Some(self.value.with_mut(|value| {
-            // SAFETY: rule 4; it was initialised, and nobody reads it again
-            // now that the state is `EMPTY`.
+            // SAFETY: rule 4; it was initialised, and is not read again now that the state is
+            // `EMPTY`.
             unsafe { (*value).assume_init_read() }
         }))
     }
 
     /// Sets the value; or gives it back, if there is one or another thread writes one.
     pub(crate) fn set(&self, value: T) -> Result<(), T> {
-        // ORDERING: the place is as it was made, or as who had the slot exclusively left it.
+        // ORDERING: the slot is as new, or as its last exclusive holder left it.
         let empty =
             self.state
                 .compare_exchange(EMPTY, WRITING, Ordering::Relaxed, Ordering::Relaxed);

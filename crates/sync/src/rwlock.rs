@@ -512,7 +512,7 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// The value. A model looks here for anybody else.
+    /// The value. In a model this access fails if another thread has one.
     fn to_write(&self) -> NonNull<T> {
         self.value.with_mut(|value| {
             // SAFETY: the address of a field is not null.

@@ -16,34 +16,33 @@ use crate::wakers::Wakers;
 
 pub(crate) use self::word::{Now, Waiting};
 
-/// Over how many locks those who wait are spread.
-const CROWDS: usize = if cfg!(raddle_loom) { 2 } else { 8 };
+/// The number of waiter shards.
+const SHARDS: usize = if cfg!(raddle_loom) { 2 } else { 8 };
 
 /// A count, at first 0, that [`advance`](Self::advance) raises by one, until it
-/// is [closed](Self::close). Whoever waits for it is woken by the next advance.
+/// is [closed](Self::close). The next advance wakes all waiters.
+/// One word holds the count, whether it is closed, and which *waiter shards* have waiters; so
+/// without waiters an advance is one operation on it.
 ///
-/// One word tells the count, whether it is closed, and in which *crowds*
-/// somebody waits; so an advance is one operation on it if nobody does.
-///
-/// The word and each crowd have cache lines of their own: others look at the word
-/// while those of one crowd go in and out of it.
+/// The word and each shard have cache lines of their own: other threads load the word while waiters
+/// enter and leave a shard.
 #[derive(Debug)]
 pub(crate) struct Sequence {
     word: CachePadded<Word>,
-    crowds: [CachePadded<Mutex<Crowd>>; CROWDS],
+    shards: [CachePadded<Mutex<Shard>>; SHARDS],
 }
 
-/// Some of those who wait, all woken together.
-type Crowd = WaitList<Waker, ()>;
+/// Waiters with a lock of their own, all woken together.
+type Shard = WaitList<Waker, ()>;
 
 impl Sequence {
     pub(crate) fn new() -> Self {
         Self {
             word: CachePadded::new(Word::new()),
-            crowds: std::array::from_fn(|_| {
+            shards: std::array::from_fn(|_| {
                 CachePadded::new(Mutex::ranked(
-                    Rank::leaf("crowd of a sequence"),
-                    Crowd::new(),
+                    Rank::leaf("shard of a sequence"),
+                    Shard::new(),
                 ))
             }),
         }
@@ -55,8 +54,8 @@ impl Sequence {
         self.word.load()
     }
 
-    /// Raises the count by one. Whoever waits has to be woken then: a step of
-    /// its own, so that a lock of the caller can be released in between.
+    /// Raises the count by one. The caller then wakes the waiters, in a step of its
+    /// own, so that it can release a lock in between.
     pub(crate) fn advance(&self) -> Waiting {
         self.word.advance()
     }
@@ -66,7 +65,7 @@ impl Sequence {
         self.word.close()
     }
 
-    /// Wakes the crowds in which somebody waited.
+    /// Wakes the shards that had waiters.
     pub(crate) fn wake(&self, waiting: Waiting) {
         if !waiting.is_empty() {
             self.wake_crowds(waiting);
@@ -75,22 +74,22 @@ impl Sequence {
 
     fn wake_crowds(&self, waiting: Waiting) {
         let mut wakers = Wakers::default();
-        for index in waiting.crowds() {
-            let mut crowd = self.crowds[index].lock();
-            while let Some(waker) = crowd.release_first(()) {
+        for index in waiting.shards() {
+            let mut shard = self.shards[index].lock();
+            while let Some(waker) = shard.release_first(()) {
                 wakers.push(waker);
             }
         }
         wakers.wake_all();
     }
 
-    /// Waits until the count is not `seen`, or closed. Those who give different
-    /// numbers for `spread` share no lock, as long as these are few.
+    /// Waits until the count is not `seen`, or closed. Waiters with different numbers for
+    /// `spread` share no lock, as long as these are few.
     pub(crate) fn changed(&self, seen: u64, spread: usize) -> Changed<'_> {
         Changed {
             sequence: self,
             seen,
-            index: spread % CROWDS,
+            index: spread % SHARDS,
             node: Node::new(),
         }
     }
@@ -105,7 +104,7 @@ pin_project! {
         sequence: &'a Sequence,
         seen: u64,
         index: usize,
-        // In the crowd, unless it is idle; released by an advance.
+        // In the shard, unless it is idle; released by an advance.
         #[pin]
         node: Node<Waker, ()>,
     }
@@ -121,14 +120,14 @@ pin_project! {
 }
 
 impl Changed<'_> {
-    /// Goes into the crowd, unless it need not wait.
+    /// Goes into the shard, unless it need not wait.
     fn join(self: Pin<&mut Self>, mut waker: Waker) -> Poll<Now> {
         let (sequence, index, seen) = (self.sequence, self.index, self.seen);
-        let mut crowd = sequence.crowds[index].lock();
+        let mut shard = sequence.shards[index].lock();
         let mut node = self.project().node;
-        if let Some(registered) = crowd.get_mut(node.as_mut()) {
+        if let Some(registered) = shard.get_mut(node.as_mut()) {
             mem::swap(registered, &mut waker);
-            drop(crowd);
+            drop(shard);
             // The former waker is dropped after the lock.
             drop(waker);
             return Poll::Pending;
@@ -137,29 +136,29 @@ impl Changed<'_> {
         let _ = node.as_mut().take_verdict();
         let now = sequence.word.start_waiting(index);
         if now.is_after(seen) {
-            if crowd.is_empty() {
+            if shard.is_empty() {
                 sequence.word.stop_waiting(index);
             }
-            drop(crowd);
+            drop(shard);
             return Poll::Ready(now);
         }
-        crowd.push_back(node, waker);
+        shard.push_back(node, waker);
         Poll::Pending
     }
 
-    /// Leaves the crowd, unless it was released.
+    /// Leaves the shard, unless it was released.
     #[cold]
     fn leave(self: Pin<&mut Self>) {
         let mut this = self.project();
         if this.node.as_mut().take_verdict().is_some() {
             return;
         }
-        let mut crowd = this.sequence.crowds[*this.index].lock();
-        let waker = crowd.remove(this.node);
-        if waker.is_some() && crowd.is_empty() {
+        let mut shard = this.sequence.shards[*this.index].lock();
+        let waker = shard.remove(this.node);
+        if waker.is_some() && shard.is_empty() {
             this.sequence.word.stop_waiting(*this.index);
         }
-        drop(crowd);
+        drop(shard);
         drop(waker);
     }
 }
@@ -174,8 +173,8 @@ impl Future for Changed<'_> {
         }
         if !self.node.is_idle() {
             let this = self.as_mut().project();
-            let mut crowd = this.sequence.crowds[*this.index].lock();
-            if let Some(waker) = crowd.get_mut(this.node)
+            let mut shard = this.sequence.shards[*this.index].lock();
+            if let Some(waker) = shard.get_mut(this.node)
                 && waker.will_wake(cx.waker())
             {
                 return Poll::Pending;

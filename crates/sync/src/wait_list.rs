@@ -1,4 +1,4 @@
-//! Who waits, in the order in which they came.
+//! The list of waiters, in the order in which they came.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,24 +15,23 @@ use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
 const IDLE: u32 = 0;
 
 /// The node is in a list. Set by its future, under the lock of the list; ended by the future with
-/// `IDLE` or by whoever serves it with `RELEASED`, under that lock too.
+/// `IDLE`, or with `RELEASED` by the operation that serves it, under that lock too.
 const QUEUED: u32 = 1;
 
 /// The node has left its list with a verdict, which its future has not taken yet.
 const RELEASED: u32 = 2;
 
-/// A list of waiters, each with an item `T` for whoever serves it, and released with a verdict `V`.
-/// What is waited for keeps it under its lock.
+/// A list of waiters, each with an item `T` for the operation that serves it, and released with a
+/// verdict `V`. The primitive keeps the list under its lock.
 ///
 /// It allocates nothing: a waiter is a [`Node`], which lies in the future that waits. The future
 /// learns without the lock that it was released, and is then free to be dropped without it.
-///
-/// Who may touch a node:
+/// Which thread may touch a node:
 /// 1. while it is `IDLE` or `RELEASED`, its future alone;
-/// 2. while it is `QUEUED`, whoever has the list exclusively, and so the lock. That it is queued
-///    its future knows by itself; whether it is still, only who has the list does;
-/// 3. the store of `RELEASED` is the last access of whoever releases it: the node may be gone after
-///    that;
+/// 2. while it is `QUEUED`, the holder of the list's lock. The future knows by itself that it is
+///    queued; only the holder of the lock knows whether it still is;
+/// 3. the store of `RELEASED` is the last access of the releasing operation: the node may be gone
+///    after that;
 /// 4. a node is pinned from its first use on, and not dropped while it is queued.
 pub(crate) struct WaitList<T, V: Copy> {
     ends: Option<Ends<T, V>>,
@@ -68,7 +67,7 @@ struct Place<T, V: Copy> {
 unsafe impl<T: Send, V: Copy + Send> Send for Node<T, V> {}
 // SAFETY: a shared node can be asked for its state only.
 unsafe impl<T: Send, V: Copy + Send> Sync for Node<T, V> {}
-// SAFETY: who has the list has what is in its nodes.
+// SAFETY: the owner of the list owns what is in its nodes.
 unsafe impl<T: Send, V: Copy + Send> Send for WaitList<T, V> {}
 
 impl<T, V: Copy> Node<T, V> {
@@ -95,14 +94,14 @@ impl<T, V: Copy> Node<T, V> {
     #[inline]
     pub(crate) fn take_verdict(self: Pin<&mut Self>) -> Option<V> {
         // ORDERING: Acquire pairs with `WaitList::release`: what was done before is seen, and the
-        // accesses of whoever released it are over.
+        // accesses of the releasing thread are over.
         if self.state.load(Ordering::Acquire) != RELEASED {
             return None;
         }
         // ORDERING: the node is its future's alone.
         self.state.store(IDLE, Ordering::Relaxed);
-        // SAFETY: the verdict was written before the node was released, and by rule 1 nobody else
-        // touches it.
+        // SAFETY: the verdict was written before the node was released, and by rule 1 no other
+        // thread touches it.
         Some(
             self.verdict
                 .with(|verdict| unsafe { (*verdict).assume_init() }),
@@ -159,7 +158,7 @@ impl<T, V: Copy> WaitList<T, V> {
         Self { ends: None }
     }
 
-    /// Whether nobody is in it.
+    /// Whether it has no waiter.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ends.is_none()
@@ -185,7 +184,7 @@ impl<T, V: Copy> WaitList<T, V> {
             // SAFETY: rule 1, for the node is idle.
             unsafe { (*place).write(new) };
         });
-        // ORDERING: who looks for queued nodes has the lock, which the caller has now.
+        // ORDERING: only the holder of the lock, now the caller, looks for queued nodes.
         node.state.store(QUEUED, Ordering::Relaxed);
         let last = Link::from(node);
         match &mut self.ends {
@@ -237,8 +236,8 @@ impl<T, V: Copy> WaitList<T, V> {
             // SAFETY: it is in the list, so it is there.
             let node = unsafe { next?.as_ref() };
             node.place.with(|place| {
-                // SAFETY: it is queued, and by rule 2 nobody changes its place while the list is
-                // borrowed.
+                // SAFETY: it is queued, and by rule 2 no other thread changes its content while the
+                // list is borrowed.
                 let place = unsafe { (*place).assume_init_ref() };
                 next = place.after;
                 Some(&place.item)
@@ -338,7 +337,7 @@ impl<T, V: Copy> Drop for WaitList<T, V> {
             let item = unsafe { self.unlink(first) };
             // SAFETY: as above.
             let node = unsafe { first.as_ref() };
-            // ORDERING: nobody looks any more.
+            // ORDERING: no thread looks any more.
             node.state.store(IDLE, Ordering::Relaxed);
             drop(item);
         }

@@ -17,8 +17,8 @@ use raddle_primitives::cell::UnsafeCell;
 ///    word says "over" meanwhile.
 /// 2. To change its mind, the waiter clears "registered", unless the word says
 ///    "over" meanwhile. Then the cell is the waiter's again.
-/// 3. Whoever sets "over" while "registered" is set has the content from then
-///    on, and takes it out once. The waiter does not touch the cell again.
+/// 3. The thread that sets "over" while "registered" is set has the content from then on, and
+///    takes it out once. The waiter does not touch the cell again.
 ///
 /// So there is no critical section: wakers are cloned before they are
 /// registered, and woken or dropped after they were taken out.
@@ -37,7 +37,7 @@ impl WakerCell {
     /// The caller is the waiter, and "registered" is not set.
     pub(crate) unsafe fn put(&self, waker: Waker) {
         self.0.with_mut(|content| {
-            // SAFETY: by the first rule nobody else touches the cell.
+            // SAFETY: by the first rule no other thread touches the cell.
             unsafe { (*content).write(waker) };
         });
     }
@@ -49,8 +49,8 @@ impl WakerCell {
     /// The content is the caller's by one of the rules, and it takes it once.
     pub(crate) unsafe fn take(&self) -> Waker {
         self.0.with(|content| {
-            // SAFETY: a waker was put there before "registered" was set, and
-            // nobody takes it again. The waiter may be comparing it.
+            // SAFETY: a waker was put there before "registered" was set, and it is taken only once.
+            // The waiter may be comparing it.
             unsafe { (*content).assume_init_read() }
         })
     }

@@ -24,8 +24,7 @@
 //!
 //! A [`Ref`] holds a lock on the value: several readers may hold one at a time, and
 //! a sender waits for them, with its thread. Hold it briefly and not across an `.await`;
-//! whoever holds one and sends, or asks for another while a sender waits, waits for
-//! itself.
+//! a thread that holds one and sends, or borrows again while a sender waits, deadlocks.
 //!
 //! # Examples
 //!
@@ -102,8 +101,8 @@ impl<T> Shared<T> {
     }
 
     fn receiver_count(&self) -> usize {
-        // ORDERING: Acquire pairs with the drops of the receivers: whoever finds
-        // none left sees what they did.
+        // ORDERING: Acquire pairs with the drops of the receivers: a thread that
+        // finds none left sees what they did.
         self.receivers.load(Ordering::Acquire)
     }
 }

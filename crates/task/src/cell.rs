@@ -30,7 +30,7 @@ pub(crate) struct Header {
 
 /// The part of a cell that is the same for every task, at its end.
 pub(crate) struct Trailer {
-    /// Whom to wake on completion (rule 2).
+    /// The waker of the task that joins (rule 2).
     pub(crate) join_waker: UnsafeCell<Option<Waker>>,
 }
 
@@ -100,8 +100,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///
     /// # Safety
     ///
-    /// `cell` comes from [`allocate`](Self::allocate), and nobody else can
-    /// reach it.
+    /// `cell` comes from [`allocate`](Self::allocate), and no other code can reach it.
     pub(crate) unsafe fn free(cell: NonNull<Self>) {
         /// Gives the memory up, also when a drop panics.
         struct Memory<F: Future, S: Schedule>(NonNull<Cell<F, S>>);
@@ -233,7 +232,7 @@ impl Header {
     /// The caller took the reference count to zero.
     #[cold]
     pub(crate) unsafe fn dealloc(header: NonNull<Self>) {
-        // SAFETY: nobody else can reach the cell (rule 7).
+        // SAFETY: no other code can reach the cell (rule 7).
         unsafe { (header.as_ref().vtable.dealloc)(header) };
     }
 

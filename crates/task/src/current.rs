@@ -87,7 +87,7 @@ pub(crate) fn enter(header: NonNull<Header>) -> Entered {
 }
 
 /// Notes the wake of a task that this thread is running, which then need not
-/// change the task's state: nobody but the runner, on this thread, has to know.
+/// change the task's state: only the runner, on this thread, has to know.
 /// False if it is not the one that runs.
 #[inline]
 pub(crate) fn wake_itself(header: NonNull<Header>) -> bool {

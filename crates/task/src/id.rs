@@ -24,8 +24,8 @@ use raddle_primitives::sync::atomic::Ordering;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 
-/// How many ids a thread takes from the common counter at once. The first of
-/// them is nobody's: a thread whose next id it would be has none left.
+/// How many ids a thread takes from the common counter at once. The first of them is never used: it
+/// marks a thread that has none left.
 const BLOCK: u64 = 1024;
 
 /// The first id of the next block. A counter without a bearing on any other
@@ -55,8 +55,7 @@ impl Id {
 
 /// The id that the next task gets that is spawned on this thread. Code that runs
 /// before that may spawn another, which gets it then.
-///
-/// For whoever must name a task before it is there.
+/// For callers that must name a task before they spawn it.
 pub fn upcoming_id() -> Id {
     let id = Id::next();
     // A thread that is ending goes on with another block, and cannot promise.

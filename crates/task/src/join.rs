@@ -16,9 +16,9 @@ use crate::waker;
 
 /// Owned permission to wait for a task.
 ///
-/// A future of the task's output. Dropping the handle detaches the task: it
-/// runs on, and its output is dropped. If that panics the panic ends there: it
-/// is no business of whoever drops the handle.
+/// A future of the task's output. Dropping the handle detaches the task: it runs on, and its output
+/// is dropped. If that panics the panic ends there and does not reach the code that drops the
+/// handle.
 ///
 /// # Cancel safety
 ///
@@ -211,7 +211,7 @@ struct Reference(NonNull<Header>);
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // SAFETY: made by whoever gives its reference up.
+        // SAFETY: the handle gives its own reference up.
         unsafe { waker::release(self.0) };
     }
 }

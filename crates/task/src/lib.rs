@@ -62,7 +62,7 @@ pub trait Schedule: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Told that the task has panicked: in a poll, or in the drop of its
+    /// Called when the task has panicked: in a poll, or in the drop of its
     /// future after that, or both. Not called for a panic in the drop of a
     /// future that was aborted, or of an output.
     ///

@@ -15,8 +15,7 @@ pub trait ScheduleLocal: Send + Sync + 'static {
     /// get back to the thread of its list, which alone can run it.
     fn schedule(&self, task: LocalRunnable);
 
-    /// As [`Schedule::panicked`]: told that a task has panicked, by the thread
-    /// of its list.
+    /// As [`Schedule::panicked`]: called by the list's thread when a task has panicked.
     fn panicked(&self) {}
 }
 

@@ -216,7 +216,7 @@ struct Depot([Mutex<Vec<Batch>>; SIZES]);
 /// A chain of `BATCH` blocks.
 struct Batch(NonNull<Block>);
 
-// SAFETY: blocks are memory that nobody uses.
+// SAFETY: blocks are unused memory.
 unsafe impl Send for Batch {}
 
 impl Depot {

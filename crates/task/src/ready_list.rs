@@ -38,7 +38,7 @@ impl Default for ReadyList {
 #[derive(Default)]
 struct State {
     keys: VecDeque<usize>,
-    /// Who waits for a key to be listed.
+    /// The waker of the task that waits for a key.
     waiter: Option<Waker>,
 }
 
@@ -106,7 +106,7 @@ impl ReadyList {
         self.state.lock().keys.clear();
     }
 
-    /// Lists `key` and wakes who waits for it.
+    /// Lists `key` and wakes the waiting task.
     pub fn push(&self, key: usize) {
         let mut state = self.state.lock();
         state.keys.push_back(key);

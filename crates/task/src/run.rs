@@ -107,7 +107,7 @@ unsafe fn poll<F: Future, S: Schedule>(
     })
 }
 
-/// Tells the scheduler of a panic, and makes an error of it.
+/// Reports a panic to the scheduler, and makes a join error of it.
 #[cold]
 fn panicked<F: Future, S: Schedule>(cell: &Cell<F, S>, payload: Box<dyn Any + Send>) -> JoinError {
     swallow(|| cell.scheduler.panicked());
@@ -149,7 +149,7 @@ unsafe fn complete<F: Future, S: Schedule>(
         // SAFETY: the caller holds the runnable (rule 4).
         let place = unsafe { Place::of(header, live) };
         if let Place::Elsewhere(slot) = place {
-            // Nobody joins, so there is no duty but the reference's.
+            // The task is detached, so only the reference is left to give up.
             let _ = state.transition_to_complete();
             // SAFETY: it has just completed.
             unsafe { leave(header, slot, current) };
@@ -208,8 +208,7 @@ unsafe fn leave(header: NonNull<Header>, slot: Slot, current: Entered) {
     }
 }
 
-/// Wakes who joins a task that has just completed, or drops the output if
-/// nobody does.
+/// Wakes the task that joins one that has just completed, or drops the output of a detached one.
 ///
 /// # Safety
 ///
@@ -231,8 +230,7 @@ unsafe fn hand_over<F: Future, S: Schedule>(header: NonNull<Header>, completion:
     }
 }
 
-/// Runs user code whose panic has nobody to go to. A payload whose drop
-/// panics in turn is forgotten.
+/// Runs user code and contains its panic. A payload whose drop panics is forgotten.
 #[inline]
 fn swallow(code: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(code)) {
@@ -303,7 +301,7 @@ pub(crate) unsafe fn take_output<F: Future, S: Schedule>(
 ///
 /// Rule 7.
 pub(crate) unsafe fn dealloc<F: Future, S: Schedule>(header: NonNull<Header>) {
-    // SAFETY: the header is that of a cell of this type, which nobody else can
+    // SAFETY: the header belongs to a cell of this type, which no other code can
     // reach.
     unsafe { Cell::<F, S>::free(header.cast()) };
 }

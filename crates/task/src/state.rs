@@ -37,18 +37,18 @@ impl State {
     /// list of another thread has the task.
     #[inline]
     pub(crate) fn transition_to_running(&self, alone: impl FnOnce() -> bool) -> Start {
-        // ORDERING: Acquire pairs with the Release of whoever gave up a
+        // ORDERING: Acquire pairs with the Release of the thread that gave up a
         // reference, if there is none but liveness any more. Otherwise only the
         // caller changes `RUNNING`, or clears `NOTIFIED`, and the caller got the
         // runnable through a queue.
         let current = Snapshot(self.0.load(Ordering::Acquire));
         debug_assert!(current.0 & (RUNNING | NOTIFIED) != 0 && !current.is(COMPLETE));
         let before = if !current.is(NOTIFIED) {
-            // The task woke itself, and nobody else has. Whoever does from here
-            // on finds it running, and is noticed when its poll ends.
+            // Only the task has woken itself. A later wake finds it running, and is noticed
+            // when its poll ends.
             current
         } else if current.references() == 1 && alone() {
-            // ORDERING: nobody else can reach the word: no handle, no waker.
+            // ORDERING: no other thread can reach the word: no handle, no waker.
             self.0
                 .store((current.0 | RUNNING) & !NOTIFIED, Ordering::Relaxed);
             current
@@ -99,7 +99,7 @@ impl State {
         !Snapshot(self.0.load(Ordering::Relaxed)).is(JOIN_INTEREST)
     }
 
-    /// Completes a task that nobody joins, and gives the liveness reference up
+    /// Completes a detached task, and gives the liveness reference up
     /// with it. The stage must be empty.
     #[inline]
     pub(crate) fn transition_to_complete_and_release(&self) -> Release {
@@ -189,14 +189,14 @@ impl State {
         self.0.fetch_or(CANCELLED, Ordering::Relaxed);
     }
 
-    /// Hands the join waker, just written, to whoever completes the task.
+    /// Hands the join waker, just written, to the thread that completes the task.
     /// False if the task has completed: the waker is still the caller's.
     pub(crate) fn set_join_waker(&self) -> bool {
         // ORDERING: Release pairs with `transition_to_complete`.
         self.change_unless_complete(|state| state | JOIN_WAKER, Ordering::Release)
     }
 
-    /// Takes the join waker back from whoever completes the task. False if the
+    /// Takes the join waker back from the thread that completes the task. False if the
     /// task has completed: the waker is the completer's.
     pub(crate) fn unset_join_waker(&self) -> bool {
         // ORDERING: the field is as the caller itself left it.
@@ -276,11 +276,11 @@ impl State {
         Snapshot(self.0.fetch_sub(REF_ONE, Ordering::AcqRel)).released()
     }
 
-    /// Whether the caller's reference is the only one, so that nobody else
-    /// can reach the word, and giving it up need not change it.
+    /// Whether the caller's reference is the only one, so that no other thread can reach the word,
+    /// and giving it up need not change it.
     #[inline]
     fn is_last(&self) -> bool {
-        // ORDERING: Acquire pairs with the Release of whoever gave up the last
+        // ORDERING: Acquire pairs with the Release of the thread that gave up the last
         // other reference: its accesses happen before the cell is freed.
         Snapshot(self.0.load(Ordering::Acquire)).references() == 1
     }

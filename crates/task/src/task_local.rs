@@ -309,7 +309,7 @@ struct Swapped<'a, T: 'static> {
 impl<T> Drop for Swapped<'_, T> {
     fn drop(&mut self) {
         // Whatever borrowed it has returned, and the thread was there before,
-        // so there is nothing to be told.
+        // so there is no error to report.
         let _ = self.key.swap(self.value);
     }
 }

@@ -1,7 +1,7 @@
 //! A span for each task, of the crate `tracing`.
 //!
-//! Target, name and fields are those of Tokio's own spans, so that what reads
-//! these reads ours. Without the feature `tracing` the functions of this module do nothing.
+//! Target, name and fields equal those of Tokio's spans, so that tools that read these work here.
+//! Without the feature `tracing` the functions of this module do nothing.
 //!
 //! ```
 //! use raddle_task::Runnable;

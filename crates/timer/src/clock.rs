@@ -85,8 +85,8 @@ impl Clock {
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        // ORDERING: pairs with `release`: who sees the last hold gone sees what
-        // was woken before.
+        // ORDERING: pairs with `release`: a thread that sees the last hold gone sees
+        // the wakes before it.
         self.holds.load(Ordering::Acquire) > 0
     }
 

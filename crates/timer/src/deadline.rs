@@ -1,4 +1,4 @@
-//! How the driver and who sets a timer agree on when the driver wakes:
+//! How the driver and a thread that sets a timer agree on when the driver wakes:
 //! `docs/timers.md`, cutting a park short.
 //!
 //! Two kinds of word: what each shard has to be looked at for, and what the
@@ -64,7 +64,7 @@ impl ParkedUntil {
 
     /// Notes that the driver will look at the shards before it parks.
     pub(crate) fn transition_to_awake(&self) {
-        // ORDERING: who still reads the former tick unparks for nothing.
+        // ORDERING: a thread that still reads the former tick unparks needlessly.
         self.0.store(AWAKE, Ordering::Relaxed);
     }
 
@@ -74,8 +74,8 @@ impl ParkedUntil {
         // ORDERING: the fence orders it.
         self.0.store(NEVER, Ordering::Relaxed);
         // ORDERING: pairs with the fence in `is_too_late_for`. Without them: the
-        // driver does not see the timer in its shard, and who sets it does not
-        // see that the driver has looked; the timer is late.
+        // driver does not see the timer in its shard, and the thread that sets it does not see
+        // that the driver has looked; the timer is late.
         fence(Ordering::SeqCst);
         let tick = earliest();
         // ORDERING: read by `is_too_late_for` to spare the unpark.

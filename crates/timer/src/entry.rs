@@ -24,7 +24,7 @@ pub(crate) struct Node {
     pub(crate) state: State,
     /// Place in the wheel (rule 2).
     pub(crate) links: UnsafeCell<Links>,
-    /// Whom to wake (rule 3); filled while the entry is armed.
+    /// The waker (rule 3); filled while the entry is armed.
     waker: UnsafeCell<Option<Parked>>,
 }
 
@@ -53,17 +53,17 @@ pub(crate) struct Entry {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: rules 1 to 3 say for each field of the node who may touch it; what
-// the raw words of the waker stand for is `Send` and `Sync`, as is the handle.
+// SAFETY: rules 1 to 3 say which thread may touch each field of the node; the waker behind
+// its raw words is `Send` and `Sync`, as is the handle.
 unsafe impl Send for Entry {}
 // SAFETY: as above; a shared reference gives access to the word only.
 unsafe impl Sync for Entry {}
 
-/// What became of an attempt to arm an entry.
+/// The result of an attempt to arm an entry.
 #[must_use]
 enum Arm {
     Armed,
-    /// As `Armed`; once the lock is released, the driver must be told of it.
+    /// As `Armed`; after releasing the lock, the caller has to announce it to the driver.
     ArmedFirst,
     /// The tick has passed. The node is not linked.
     Elapsed,
@@ -116,8 +116,8 @@ impl Node {
     ///
     /// # Safety
     ///
-    /// The entry is armed, or was until the caller, who holds the lock, ended
-    /// that; or the caller is its owner.
+    /// The entry is armed, or was until the caller, which holds the lock, ended that; or the caller
+    /// is its owner.
     pub(crate) unsafe fn copy_waker(&self) -> Parked {
         // SAFETY: rule 3: the owner writes with the lock, or it is the caller.
         let parked = unsafe { self.waker.with(|parked| *parked) };
@@ -208,8 +208,8 @@ impl Entry {
             }
             Arm::ShutDown => Err(ShutDown),
         };
-        // SAFETY: the entry was not armed, so nobody else takes the waker that
-        // was set above.
+        // SAFETY: the entry was not armed, so no other thread takes the
+        // waker that was set above.
         drop(unsafe { self.node.copy_waker().into_waker() });
         Poll::Ready(result)
     }
@@ -286,8 +286,8 @@ impl Entry {
             return;
         }
         // SAFETY: the caller is the owner and holds the lock, and the entry is
-        // armed. Unlinked, it keeps its waker. That its phase still says armed
-        // until the end of this block is seen by nobody without the lock.
+        // armed. Unlinked, it keeps its waker. Until the end of this block its phase
+        // still says armed, which no thread sees without the lock.
         let arm = unsafe {
             // What the shard is looked at for is lowered by the insertion.
             let _ = core.wheel.remove(NonNull::from(node));

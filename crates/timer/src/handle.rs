@@ -204,7 +204,7 @@ impl Handle {
     }
 
     /// Fires what is due in the handle's shard, as [`Timers::fire_due`](crate::Timers::fire_due)
-    /// does in all, for who has moved the clock and does not want to wait for the owner.
+    /// does in all shards, for a caller that has moved the clock and does not wait for the owner.
     pub fn fire_due(&self) -> usize {
         self.0.fire(self.0.shared.present_tick())
     }

@@ -52,7 +52,7 @@ impl Instant {
         Self(std::time::Instant::now())
     }
 
-    /// An instant so long after `now` that nobody waits for it.
+    /// An instant so long after `now` that no program waits for it.
     pub(crate) fn far_after(now: Self) -> Self {
         // Thirty years fit on every platform; a clock that was advanced to the
         // end of what can be counted stays there.

@@ -67,8 +67,8 @@ impl Shard {
         }
     }
 
-    /// Ends every timer that has not fired, and wakes who waits for it, also if
-    /// wakers panic.
+    /// Ends every timer that has not fired, and wakes the task that waits for it,
+    /// also if wakers panic.
     pub(crate) fn shut_down(&self) {
         loop {
             let mut batch = WakerBatch::new();

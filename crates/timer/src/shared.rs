@@ -46,8 +46,8 @@ impl Shared {
         (self.unpark)();
     }
 
-    /// Tells the driver of a timer that is the first of its shard, if it would
-    /// be late otherwise. Never with a lock held.
+    /// Unparks the driver for a timer that is the first of its shard, if it would be late
+    /// otherwise. Never with a lock held.
     pub(crate) fn announce(&self, tick: u64) {
         if self.driver.parked_until.is_too_late_for(tick) {
             self.unpark();

@@ -8,7 +8,7 @@ use std::fmt;
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
 /// Set while the entry is linked in the wheel and holds a waker; never with
-/// another phase. Cleared by whoever takes the entry out of the wheel.
+/// another phase. Cleared by the thread that takes the entry out of the wheel.
 const ARMED: u64 = 1;
 
 /// Set once the deadline was reached; never with another phase. Cleared by a
@@ -38,7 +38,7 @@ pub(crate) struct State(AtomicU64);
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Snapshot(u64);
 
-/// What became of the firer's attempt to fire an armed entry.
+/// The result of the firer's attempt to fire an armed entry.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fire {
@@ -49,7 +49,7 @@ pub(crate) enum Fire {
     Postponed(u64),
 }
 
-/// What became of the owner's attempt to move a deadline without the lock.
+/// The result of the owner's attempt to move a deadline without the lock.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Postpone {
@@ -61,7 +61,7 @@ pub(crate) enum Postpone {
 }
 
 impl State {
-    /// The word of an entry that nobody has polled.
+    /// The word of an entry that has not been polled.
     pub(crate) fn idle() -> Self {
         Self(AtomicU64::new(0))
     }
@@ -151,7 +151,7 @@ impl State {
     /// Makes the entry idle. Called by the owner, of an entry that is not
     /// linked.
     pub(crate) fn transition_to_idle(&self) {
-        // ORDERING: nobody but the owner looks at an entry that is not linked.
+        // ORDERING: only the owner looks at an entry that is not linked.
         self.0.store(0, Ordering::Relaxed);
     }
 

@@ -1,4 +1,4 @@
-//! The owner of the timers: whoever parks.
+//! The owner of the timers: the code that parks.
 
 use raddle_primitives::sync::Arc;
 
@@ -80,8 +80,8 @@ impl Timers {
         (tick != NEVER).then(|| self.shared.instant_of(tick))
     }
 
-    /// Wakes the tasks whose deadline has come, those of a shard in the order of
-    /// the deadlines, and says how many those were.
+    /// Wakes the tasks whose deadline has passed, within a shard in the order of the deadlines, and
+    /// returns their number.
     ///
     /// Wakers run on the calling thread without a lock held, so they may set,
     /// reset and drop timers. A panic of a waker ends here, reported by the panic
@@ -100,9 +100,8 @@ impl Timers {
     /// Moves a stopped clock to the earliest deadline and fires what is due
     /// then; says how many those were. None are if the clock runs, if it is
     /// [held](Handle::hold_clock), or if no timer is set.
-    ///
-    /// It is what makes time pass for who waits on a stopped clock: to be called
-    /// in place of parking, when there is nothing else to do.
+    /// It makes time pass for tasks that wait on a paused clock. Call it in place of parking, when
+    /// there is nothing else to do.
     pub fn auto_advance(&mut self) -> usize {
         while self.may_auto_advance()
             && let Some(deadline) = self.next_deadline()
@@ -117,8 +116,8 @@ impl Timers {
         0
     }
 
-    /// Ends every timer that has not fired and wakes who waits for it. To poll
-    /// such a timer, or a new one, panics from then on; to drop it is as before. A
+    /// Ends every timer that has not fired and wakes the task that waits for it.
+    /// Polling such a timer, or a new one, panics from then on; dropping it is as before. A
     /// panic of a waker ends here.
     pub fn shutdown(&mut self) {
         for shard in &self.shards {

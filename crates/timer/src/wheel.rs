@@ -54,7 +54,7 @@ struct NextSlot {
     start: u64,
 }
 
-/// What became of an insertion.
+/// The result of an insertion.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Insert {
@@ -292,8 +292,8 @@ impl Wheel {
         }
     }
 
-    /// Unlinks the first node of a slot. It stays armed, and the caller, who
-    /// holds the lock, must end that or link it again.
+    /// Unlinks the first node of a slot. It stays armed, and the caller, which holds the
+    /// lock, must end that or link it again.
     fn pop(&mut self, slot: NextSlot) -> Option<NonNull<Node>> {
         let node = self.levels[slot.level].slots[slot.slot]?;
         // SAFETY: what a slot names is linked and therefore armed (rule 4).

@@ -31,17 +31,17 @@ pub struct Pushed {
 /// Dropping it drops the items that are left.
 pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     pub(super) ring: Arc<Ring<N>>,
-    /// The front as the owner last saw it. Stealers may have moved it since: an
+    /// The head as the owner last loaded it. Stealers may have moved it since: an
     /// exchange that expects it then fails. Using it spares a load, which would
     /// wait for the exchange before it, or for a stealer's core. The cell keeps
     /// the owner from being `Sync`.
-    pub(super) seen: Cell<Index>,
+    pub(super) cached_head: Cell<Index>,
     /// Slots before this may be written again, as the owner last found. There
     /// may be more by now.
     pub(super) free: Cell<Index>,
-    /// Where the front is, if no stealer has moved it since the last
+    /// Where the head is, if no stealer has moved it since the last
     /// [`push`](Self::push).
-    pub(super) unstolen: Cell<Index>,
+    pub(super) unstolen_head: Cell<Index>,
     pub(super) items: PhantomData<T>,
 }
 
@@ -58,9 +58,9 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// wake a worker.
     #[inline]
     pub fn push(&self, item: T, overflow: &impl Overflow<T>) -> Pushed {
-        let front = self.look();
-        let was_empty = front == self.tail();
-        let was_stolen_from = front != self.unstolen.replace(front);
+        let head = self.refresh_head();
+        let was_empty = head == self.tail();
+        let was_stolen_from = head != self.unstolen_head.replace(head);
         let overflowed = match self.try_push(item) {
             Ok(()) => false,
             Err(item) => {
@@ -80,8 +80,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     #[inline]
     pub fn try_push(&self, item: T) -> Result<(), T> {
         let tail = self.tail();
-        if tail.since(self.free.get()) as usize >= N && tail.since(self.look_behind()) as usize >= N
-        {
+        if tail.since(self.free.get()) as usize >= N && tail.since(self.find_free()) as usize >= N {
             return Err(item);
         }
         self.write(tail, item);
@@ -103,17 +102,17 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     #[inline]
     pub fn pop(&self) -> Option<T> {
         let tail = self.tail();
-        let mut front = self.seen.get();
+        let mut head = self.cached_head.get();
         loop {
-            // However old it is: no front passes the tail.
-            if front == tail {
-                self.seen.set(front);
+            // However old it is: no head passes the tail.
+            if head == tail {
+                self.cached_head.set(head);
                 return None;
             }
-            match self.ring.front.advance(front, front.plus(1)) {
+            match self.ring.head.advance(head, head.plus(1)) {
                 // SAFETY: the exchange claimed the slot, and the tail is ours.
-                Ok(()) => return Some(unsafe { self.took(front) }),
-                Err(actual) => front = actual,
+                Ok(()) => return Some(unsafe { self.took(head) }),
+                Err(actual) => head = actual,
             }
         }
     }
@@ -121,29 +120,27 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// As [`pop`](Self::pop), without a read-modify-write.
     ///
     /// # Safety
-    ///
-    /// Nobody may steal from the queue at the same time: the item would be
-    /// taken twice.
+    /// No thread may steal from the queue at the same time: the item would be taken twice.
     #[inline]
     pub unsafe fn pop_alone(&self) -> Option<T> {
-        let front = self.look();
-        if front == self.tail() {
+        let head = self.refresh_head();
+        if head == self.tail() {
             return None;
         }
-        self.ring.front.set(front.plus(1));
-        // SAFETY: nobody else takes the slot, and the tail is ours.
-        Some(unsafe { self.took(front) })
+        self.ring.head.set(head.plus(1));
+        // SAFETY: no other thread takes the slot, and the tail is ours.
+        Some(unsafe { self.took(head) })
     }
 
-    /// Takes the item at `index`, past which the owner has moved the front.
+    /// Takes the item at `index`, past which the owner has moved the head.
     ///
     /// # Safety
     ///
     /// It has just done so.
     #[inline]
     unsafe fn took(&self, index: Index) -> T {
-        self.seen.set(index.plus(1));
-        self.unstolen.set(self.unstolen.get().plus(1));
+        self.cached_head.set(index.plus(1));
+        self.unstolen_head.set(self.unstolen_head.get().plus(1));
         // SAFETY: the caller claimed the slot; the owner wrote it.
         unsafe { self.ring.take(index) }
     }
@@ -151,7 +148,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// How many items could be pushed now without overflow; never more than
     /// there really is room for.
     pub fn room(&self) -> usize {
-        let free = self.look_behind();
+        let free = self.find_free();
         // A mark may have been left behind by more than the capacity.
         N.saturating_sub(self.tail().since(free) as usize)
     }
@@ -165,7 +162,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         // ORDERING: a stealer can only make it emptier.
-        self.ring.front.load(Ordering::Relaxed) == self.tail()
+        self.ring.head.load(Ordering::Relaxed) == self.tail()
     }
 
     /// A further stealer of this queue.
@@ -176,30 +173,30 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
     }
 
-    /// Sees the front as it is.
+    /// Refreshes the cached head.
     #[inline]
-    fn look(&self) -> Index {
+    fn refresh_head(&self) -> Index {
         // ORDERING: the owner wrote the slots that it takes, and goes by
-        // `look_behind` where it writes.
-        let front = self.ring.front.load(Ordering::Relaxed);
-        self.seen.set(front);
-        front
+        // `find_free` where it writes.
+        let head = self.ring.head.load(Ordering::Relaxed);
+        self.cached_head.set(head);
+        head
     }
 
-    /// Sees before which slot nobody reads any more.
-    fn look_behind(&self) -> Index {
-        // ORDERING: pairs with `FrontCell::advance` in `Stealer::claim`, which
+    /// Refreshes the cached end of the free slots, which no stealer reads any more.
+    fn find_free(&self) -> Index {
+        // ORDERING: pairs with `HeadCell::advance` in `Stealer::claim`, which
         // comes after the mark, so that the load of the mark below finds each
-        // claim that lies before this front, or that it has been cleared. The
+        // claim that lies before this head, or that it has been cleared. The
         // other way round a claim could be missed that is marked, and moves
-        // the front, between the two loads.
-        let front = self.ring.front.load(Ordering::Acquire);
-        self.seen.set(front);
+        // the head, between the two loads.
+        let head = self.ring.head.load(Ordering::Acquire);
+        self.cached_head.set(head);
         let tail = self.tail();
         let free = match self.ring.claim.start() {
-            // A claim that starts past this front is newer than it.
-            Some(start) if tail.since(start) > tail.since(front) => start,
-            _ => front,
+            // A claim that starts past this head is newer than it.
+            Some(start) if tail.since(start) > tail.since(head) => start,
+            _ => head,
         };
         self.free.set(free);
         free
@@ -233,17 +230,17 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
                 overflow.push_batch(std::iter::once(item));
                 return;
             }
-            let front = self.look();
+            let head = self.refresh_head();
             let half = (N / 2) as u32;
             // A stealer that has come in between fails to claim, and goes on
             // behind this half.
-            if self.tail().since(front) as usize == N
-                && self.ring.front.advance(front, front.plus(half)).is_ok()
+            if self.tail().since(head) as usize == N
+                && self.ring.head.advance(head, head.plus(half)).is_ok()
             {
-                overflow.push_batch(self.lift(front, half).chain(std::iter::once(item)));
+                overflow.push_batch(self.take_batch(head, half).chain(std::iter::once(item)));
                 return;
             }
-            // A stealer or nobody made room in between.
+            // A stealer may have made room in between.
             match self.try_push(item) {
                 Ok(()) => return,
                 Err(back) => item = back,
@@ -253,8 +250,8 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
 
     /// Copies `count` claimed items out, so that the ring may be pushed to
     /// while they are consumed.
-    fn lift(&self, first: Index, count: u32) -> Lifted<T, N> {
-        let mut lifted = Lifted {
+    fn take_batch(&self, first: Index, count: u32) -> Batch<T, N> {
+        let mut batch = Batch {
             words: [const { MaybeUninit::uninit() }; N],
             next: 0,
             len: count as usize,
@@ -263,9 +260,9 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         for offset in 0..count {
             let slot = self.ring.slot(first.plus(offset));
             // ORDERING: the owner wrote the slot itself.
-            lifted.words[offset as usize].write(slot.load(Ordering::Relaxed));
+            batch.words[offset as usize].write(slot.load(Ordering::Relaxed));
         }
-        lifted
+        batch
     }
 }
 
@@ -287,21 +284,21 @@ impl<T: Pointer, const N: usize> fmt::Debug for Owner<T, N> {
 }
 
 /// Items on their way from a full queue to its overflow.
-struct Lifted<T: Pointer, const N: usize> {
+struct Batch<T: Pointer, const N: usize> {
     words: [MaybeUninit<*mut ()>; N],
     next: usize,
     len: usize,
     items: PhantomData<T>,
 }
 
-impl<T: Pointer, const N: usize> Iterator for Lifted<T, N> {
+impl<T: Pointer, const N: usize> Iterator for Batch<T, N> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
         if self.next == self.len {
             return None;
         }
-        // SAFETY: `Owner::lift` initialised the words before `len`.
+        // SAFETY: `Owner::take_batch` initialised the words before `len`.
         let word = unsafe { self.words[self.next].assume_init() };
         self.next += 1;
         // SAFETY: the owner claimed these items, and each is yielded once.
@@ -309,7 +306,7 @@ impl<T: Pointer, const N: usize> Iterator for Lifted<T, N> {
     }
 }
 
-impl<T: Pointer, const N: usize> Drop for Lifted<T, N> {
+impl<T: Pointer, const N: usize> Drop for Batch<T, N> {
     fn drop(&mut self) {
         self.for_each(drop);
     }

@@ -7,20 +7,20 @@ use raddle_primitives::{CachePadded, named};
 
 use crate::Pointer;
 use crate::claim::ClaimCell;
-use crate::cursor::{FrontCell, Index};
+use crate::cursor::{HeadCell, Index};
 
 /// What owner and stealers share.
 ///
-/// Slots from `front` to `tail` hold items; those from the start of a marked
-/// `claim` to `front` may be in the hands of one stealer; the rest are the owner's
-/// to write. A slot's word is taken as an item only by whoever moved `front`
-/// past it.
+/// Slots from `head` to `tail` hold items; those from the start of a marked
+/// `claim` to `head` may be in the hands of one stealer; the rest are the owner's
+/// to write. Only the thread that moved `head` past a slot takes its word as an
+/// item.
 ///
 /// Each word has cache lines of its own: the owner writes `tail` in each push
-/// and `front` in each pop, and a stealer that writes `claim` takes neither
+/// and `head` in each pop, and a stealer that writes `claim` takes neither
 /// away from it.
 pub(super) struct Ring<const N: usize> {
-    pub(super) front: CachePadded<FrontCell>,
+    pub(super) head: CachePadded<HeadCell>,
     pub(super) claim: CachePadded<ClaimCell>,
     /// One past the last item. Written by the owner alone.
     pub(super) tail: CachePadded<AtomicU32>,
@@ -31,7 +31,7 @@ impl<const N: usize> Ring<N> {
     /// An empty ring whose first item will have the index `start`.
     pub(super) fn new(start: Index) -> Self {
         Self {
-            front: CachePadded::new(FrontCell::new(start)),
+            head: CachePadded::new(HeadCell::new(start)),
             claim: CachePadded::new(ClaimCell::new()),
             tail: CachePadded::new(named("queue tail", AtomicU32::new(start.value()))),
             slots: std::array::from_fn(|_| named("queue slot", AtomicPtr::new(ptr::null_mut()))),
@@ -47,7 +47,7 @@ impl<const N: usize> Ring<N> {
     ///
     /// # Safety
     ///
-    /// The caller must be the one that moved `front` past `index`, and
+    /// The caller must be the one that moved `head` past `index`, and
     /// must have acquired a tail that is past it.
     #[inline]
     pub(super) unsafe fn take<T: Pointer>(&self, index: Index) -> T {
@@ -59,11 +59,11 @@ impl<const N: usize> Ring<N> {
     }
 
     pub(super) fn len(&self) -> usize {
-        // ORDERING: Acquire of the front keeps the tail at least as new as it;
-        // see `FrontCell::advance`.
-        let front = self.front.load(Ordering::Acquire);
+        // ORDERING: Acquire of the head keeps the tail at least as new as it;
+        // see `HeadCell::advance`.
+        let head = self.head.load(Ordering::Acquire);
         // ORDERING: pairs with `Owner::publish`.
         let tail = Index::new(self.tail.load(Ordering::Acquire));
-        (tail.since(front) as usize).min(N)
+        (tail.since(head) as usize).min(N)
     }
 }

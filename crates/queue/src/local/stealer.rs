@@ -96,16 +96,16 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
     /// Takes the oldest item.
     pub fn steal(&self) -> Option<T> {
         loop {
-            let (front, available) = self.look();
+            let (head, available) = self.head_and_len();
             if available == 0 || self.ring.claim.is_marked() {
                 return None;
             }
             // ORDERING: the push happened before, through the tail. If the
             // exchange below fails the word is forgotten, not taken.
-            let word = self.ring.slot(front).load(Ordering::Relaxed);
-            if self.ring.front.advance(front, front.plus(1)).is_ok() {
+            let word = self.ring.slot(head).load(Ordering::Relaxed);
+            if self.ring.head.advance(head, head.plus(1)).is_ok() {
                 // SAFETY: the exchange claimed the slot while it held `word`:
-                // the owner writes it again only after the front has moved.
+                // the owner writes it again only after the head has moved.
                 return Some(unsafe { T::from_ptr(NonNull::new_unchecked(word)) });
             }
         }
@@ -123,12 +123,12 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
 
     /// Claims a share of the items.
     fn claim(&self, share: impl Fn(usize) -> usize) -> Option<Claim<'_>> {
-        let (mut front, mut available) = self.look();
+        let (mut head, mut available) = self.head_and_len();
         if available > 0 && available as usize <= N / 8 {
             (0..STEAL_SPINS).for_each(|_| hint::spin_loop());
-            (front, available) = self.look();
+            (head, available) = self.head_and_len();
         }
-        if available == 0 || !self.ring.claim.mark(front) {
+        if available == 0 || !self.ring.claim.mark(head) {
             return None;
         }
         let mark = Mark(&self.ring.claim);
@@ -137,31 +137,31 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
             // exchange fails then, and the length means nothing.
             let most = (available as usize).min(N / 2);
             let count = share(available as usize).clamp(1, most) as u32;
-            match self.ring.front.advance(front, front.plus(count)) {
+            match self.ring.head.advance(head, head.plus(count)) {
                 Ok(()) => {
                     return Some(Claim {
                         mark,
-                        first: front,
+                        first: head,
                         count,
                     });
                 }
-                Err(actual) => front = actual,
+                Err(actual) => head = actual,
             }
-            available = self.tail().since(front);
+            available = self.tail().since(head);
             if available == 0 {
                 return None;
             }
-            self.ring.claim.mark_again(front);
+            self.ring.claim.mark_again(head);
         }
     }
 
-    /// The front, and how many items there are from there on.
+    /// The head, and how many items there are from there on.
     #[inline]
-    fn look(&self) -> (Index, u32) {
-        // ORDERING: pairs with `FrontCell::advance`, so that the tail loaded
-        // next is not behind this front.
-        let front = self.ring.front.load(Ordering::Acquire);
-        (front, self.tail().since(front))
+    fn head_and_len(&self) -> (Index, u32) {
+        // ORDERING: pairs with `HeadCell::advance`, so that the tail loaded
+        // next is not behind this head.
+        let head = self.ring.head.load(Ordering::Acquire);
+        (head, self.tail().since(head))
     }
 
     #[inline]

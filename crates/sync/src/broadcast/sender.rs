@@ -195,8 +195,8 @@ impl<T> Sender<T> {
         let _receivers = self.shared.receivers.lock();
         let end = self.shared.sent.now().count;
         let start = end.saturating_sub(self.shared.ring.capacity());
-        // Whoever has received a value has received all before it: those that
-        // are wanted are the last ones.
+        // A receiver that has received a value has received all before it: the values that are
+        // still wanted are the last ones.
         let (mut low, mut high) = (start, end);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -374,7 +374,7 @@ impl<T> WeakSender<T> {
     /// ```
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        // ORDERING: Relaxed: who is counted before the last one goes keeps the
+        // ORDERING: Relaxed: a sender that is counted before the last one goes keeps the
         // channel open; nothing else follows from the number.
         let counted =
             self.shared

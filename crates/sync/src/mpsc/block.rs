@@ -58,7 +58,7 @@ pub(super) enum Fill {
 
 /// A place for one message.
 ///
-/// Its sender is whoever reserved its position. `EMPTY` becomes `FILLED` or
+/// Its sender is the one that reserved its position. `EMPTY` becomes `FILLED` or
 /// `END` by the sender, for good; before that the receiver may make it `AWAITED`
 /// and `EMPTY` again. A sender that finds it `AWAITED` makes it `WAKING`, takes the waker, and
 /// goes on to `FILLED` or `END`: so the receiver cannot write another waker, for the
@@ -83,7 +83,7 @@ impl<T> Slot<T> {
         Look::new(self.state.load(Ordering::Acquire))
     }
 
-    /// Writes the message, which nobody sees before [`fill`](Self::fill).
+    /// Writes the message, which the receiver does not see before [`fill`](Self::fill).
     ///
     /// # Safety
     ///
@@ -91,7 +91,7 @@ impl<T> Slot<T> {
     #[inline]
     pub(super) unsafe fn write(&self, message: T) {
         self.message.with_mut(|place| {
-            // SAFETY: nobody else touches it before it is filled.
+            // SAFETY: no other thread touches it before it is filled.
             unsafe { (*place).write(message) };
         });
     }
@@ -104,7 +104,8 @@ impl<T> Slot<T> {
     #[inline]
     pub(super) unsafe fn read(&self) -> T {
         self.message.with(|place| {
-            // SAFETY: it was written before the slot was filled, and nobody else touches it since.
+            // SAFETY: it was written before the slot was filled, and no other thread touches it
+            // since.
             unsafe { (*place).assume_init_read() }
         })
     }
@@ -197,7 +198,7 @@ const RETIRED: usize = 1;
 pub(super) struct Block<T> {
     /// The position of the first slot. Written before the block is shared.
     start: UnsafeCell<Position>,
-    /// The block after it; null until somebody needs it.
+    /// The block after it; null until a sender needs it.
     pub(super) next: AtomicPtr<Block<T>>,
     /// Not zero once senders do not begin their search here any more: `RETIRED`, and above it the
     /// first position that was not reserved when that was certain.
@@ -218,7 +219,7 @@ impl<T> Block<T> {
     /// Makes a block whose messages were received a new one, without a place.
     pub(super) fn reset(&mut self) {
         self.place(Position::of(0));
-        // ORDERING: nobody shares it; whoever links it releases all of this.
+        // ORDERING: it is not shared; the sender that links it releases all of this.
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         // ORDERING: as above.
         self.retired.store(0, Ordering::Relaxed);
@@ -231,14 +232,14 @@ impl<T> Block<T> {
     /// Gives the block the positions from `start` on.
     pub(super) fn place(&mut self, start: Position) {
         self.start.with_mut(|place| {
-            // SAFETY: nobody shares the block.
+            // SAFETY: the block is not shared.
             unsafe { *place = start };
         });
     }
 
     #[inline]
     pub(super) fn start(&self) -> Position {
-        // SAFETY: it is written while nobody shares the block.
+        // SAFETY: it is written while the block is not shared.
         self.start.with(|start| unsafe { *start })
     }
 

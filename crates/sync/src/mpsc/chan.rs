@@ -19,7 +19,7 @@ pub(super) trait Limit {
     /// Whether [`close`](Self::close) was called.
     fn is_closed(&self) -> bool;
 
-    /// Whether nobody has a permit, and no message its own. Asked once
+    /// Whether no sender and no message has a permit. Called after
     /// [`is_closed`](Self::is_closed).
     fn is_idle(&self) -> bool;
 
@@ -45,8 +45,8 @@ impl Limit for Unlimited {
     fn release(&self, _permits: usize) {}
 }
 
-/// A permit for each message. Who has a permit can send, also after the close, so the list is
-/// closed when the last of them has come back.
+/// A permit for each message. A sender with a permit can send, also after the close, so the list
+/// is closed when the last permit has come back.
 #[derive(Debug)]
 pub(super) struct Limited {
     pub(super) permits: Core<Returned>,
@@ -82,7 +82,7 @@ impl Limited {
 pub(super) struct Chan<T, L> {
     pub(super) list: List<T>,
     pub(super) limit: L,
-    /// Notifies all who wait for the receiver to close, once it has.
+    /// Notifies the tasks that wait for the receiver to close.
     pub(super) closed: Notify,
     senders: AtomicUsize,
     weak_senders: AtomicUsize,
@@ -118,15 +118,15 @@ impl<T, L: Limit> Chan<T, L> {
         self.limit.is_closed() || self.list.tail().is_closed()
     }
 
-    /// Gives back permits of messages that were not sent. The last to come back after the
-    /// close tells the receiver.
+    /// Gives back permits of messages that were not sent. The last to come back after the close
+    /// ends the list, which wakes the receiver.
     pub(super) fn give_back(&self, permits: usize) {
         self.limit.release(permits);
         self.end_if_idle();
     }
 
-    /// Tells the receiver that nothing comes any more, if the channel is closed and nobody has a
-    /// permit.
+    /// Ends the list, so that the receiver knows that no message follows, if the channel is closed
+    /// and there is no permit left.
     pub(super) fn end_if_idle(&self) {
         if self.limit.is_closed() && self.limit.is_idle() {
             self.list.end();

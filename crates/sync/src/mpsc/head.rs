@@ -245,12 +245,11 @@ impl<T> Head<T> {
     /// Frees the blocks. What messages are left in them is forgotten.
     ///
     /// # Safety
-    ///
-    /// Nobody shares the list any more, and the head is not used again.
+    /// The list is not shared any more, and the head is not used again.
     pub(super) unsafe fn free(&mut self) {
         let mut next = Some(self.oldest);
         while let Some(block) = next {
-            // SAFETY: as the caller says, it is nobody else's.
+            // SAFETY: the caller promises that no other code uses it.
             let block = unsafe { Box::from_raw(block.as_ptr()) };
             // ORDERING: as above.
             next = NonNull::new(block.next.load(Ordering::Relaxed));

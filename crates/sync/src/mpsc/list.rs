@@ -16,7 +16,7 @@ use crate::waker_cell::WakerCell;
 const CLOSED: usize = 1;
 
 /// Set once the end is in the slot behind the last message, or about to be; never without `CLOSED`;
-/// never cleared. Whoever sets it puts the end there.
+/// never cleared. The thread that sets it puts the end there.
 const ENDED: usize = CLOSED << 1;
 
 const _: () = assert!(STEP == ENDED << 1, "positions lie above the flags");
@@ -27,12 +27,13 @@ const _: () = assert!(STEP == ENDED << 1, "positions lie above the flags");
 /// `tail_block`. Rules:
 ///
 /// 1. `tail_block` moves past a block when all its slots are filled: so the senders of its
-///    positions have found it. Nobody finds the block of his position behind it.
-/// 2. Whoever moved it reads the tail after that, by a read-modify-write. A sender that reserves
-///    later sees the new `tail_block`; all that may have seen the old one have positions before
-///    what was read.
-/// 3. So once the receiver has taken all messages before that position, nobody touches the block.
-///    (The algorithm is that of Tokio's channel by Carl Lerche, 2019, but for who marks what.)
+///    positions have found it. No later sender has its position in that block.
+/// 2. The sender that moved it reads the tail after that, by a read-modify-write. A sender that
+///    reserves later sees the new `tail_block`; all that may have seen the old one have positions
+///    before what was read.
+/// 3. So once the receiver has taken all messages before that position, no sender touches the
+///    block. (The algorithm is that of Tokio's channel by Carl Lerche, 2019, except for which party
+///    sets which mark.)
 pub(super) struct List<T> {
     /// The next position to reserve, `CLOSED` and `ENDED`.
     tail: AtomicUsize,
@@ -41,7 +42,8 @@ pub(super) struct List<T> {
     spare: AtomicPtr<Block<T>>,
     /// Registered at the slot that the receiver waits for.
     pub(super) waker: WakerCell,
-    /// The head, once the receiver has gone: written by it, read when nobody shares the list.
+    /// The head, once the receiver has gone: written by it, read when the list is not shared any
+    /// more.
     left: UnsafeCell<Option<Head<T>>>,
 }
 
@@ -116,8 +118,8 @@ impl<T> List<T> {
 
     /// Hands out no position any more, and returns the tail before.
     pub(super) fn close(&self) -> Tail {
-        // ORDERING: Release pairs with `tail` and `push`: who sees it closed sees what was done
-        // before.
+        // ORDERING: Release pairs with `tail` and `push`: a thread that sees it closed sees what
+        // was done before.
         Tail(self.tail.fetch_or(CLOSED, Ordering::Release))
     }
 
@@ -220,7 +222,7 @@ impl<T> List<T> {
         ) {
             Ok(_) => new,
             Err(next) => {
-                // SAFETY: nobody else has seen it.
+                // SAFETY: no other thread has seen it.
                 self.recycle(unsafe { Box::from_raw(new.as_ptr()) });
                 NonNull::new(next).expect("the exchange failed, so there is a block")
             }
@@ -233,7 +235,7 @@ impl<T> List<T> {
         let block = match NonNull::new(spare) {
             None => Block::new(start),
             Some(spare) => {
-                // SAFETY: `recycle` put it there for whoever takes it out.
+                // SAFETY: `recycle` gave it to the thread that takes it out.
                 let mut spare = unsafe { Box::from_raw(spare.as_ptr()) };
                 spare.place(start);
                 spare
@@ -242,7 +244,7 @@ impl<T> List<T> {
         NonNull::from(Box::leak(block))
     }
 
-    /// Keeps a block that nobody shares any more, or frees it if there is one already.
+    /// Keeps a block that is not shared any more, or frees it if there is one already.
     pub(super) fn recycle(&self, mut block: Box<Block<T>>) {
         block.reset();
         let block = Box::into_raw(block);
@@ -264,7 +266,7 @@ impl<T> Drop for List<T> {
     /// Drops the messages that came after the receiver had gone.
     fn drop(&mut self) {
         self.left.with_mut(|left| {
-            // SAFETY: nobody shares the list any more.
+            // SAFETY: the list is not shared any more.
             if let Some(head) = unsafe { &mut *left } {
                 Rest { list: self, head }.drop_messages();
             }

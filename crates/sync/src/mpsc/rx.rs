@@ -18,7 +18,8 @@ pub(super) struct Rx<T, L: Limit> {
     head: Head<T>,
     /// Whether the receiver has closed the channel.
     closing: bool,
-    /// The permit of the next message is back already: the wake-up of who has it now panicked.
+    /// The permit of the next message is back already: the waker of the sender that got it
+    /// panicked.
     is_paid: bool,
 }
 
@@ -98,9 +99,9 @@ impl<T, L: Limit> Rx<T, L> {
     }
 
     pub(super) fn close(&mut self) {
-        // The waker of one who waits for room, should it panic, does not keep the close from
-        // those who wait for that.
-        let told = match self.closing {
+        // If the waker of a sender that waits for room panics, the tasks that wait for the
+        // close are still notified.
+        let closed = match self.closing {
             true => Ok(()),
             false => catch_unwind(AssertUnwindSafe(|| self.chan.limit.close())),
         };
@@ -109,7 +110,7 @@ impl<T, L: Limit> Rx<T, L> {
             self.end_if_idle();
         }
         self.chan.closed.notify_waiters();
-        if let Err(panic) = told {
+        if let Err(panic) = closed {
             resume_unwind(panic);
         }
     }
@@ -133,8 +134,8 @@ impl<T, L: Limit> Rx<T, L> {
         unsafe { self.head.pop(&self.chan.list) }
     }
 
-    /// Gives back the permit of the message that was popped last. Should the waker panic of a
-    /// sender who waits for it, the message is the next one still.
+    /// Gives back the permit of the message that was popped last. If the waker of a sender that
+    /// waits for it panics, the message stays the next one.
     #[inline]
     fn hand_out(&mut self, message: T) -> T {
         let message = ManuallyDrop::new(message);

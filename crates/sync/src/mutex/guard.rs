@@ -149,8 +149,8 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         self.mutex.value.with(|value| {
-            // SAFETY: the permit is this guard's, which is borrowed, so nobody
-            // writes as long as the reference lives.
+            // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
+            // long as the reference lives.
             unsafe { &*value }
         })
     }
@@ -161,7 +161,7 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         self.mutex.value.with_mut(|value| {
             // SAFETY: the permit is this guard's, which is borrowed
-            // exclusively, so nobody else has a reference as long as this lives.
+            // exclusively, so there is no other reference as long as this lives.
             unsafe { &mut *value }
         })
     }
@@ -285,8 +285,8 @@ impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permit is this guard's, which is borrowed, so nobody
-        // writes as long as the reference lives.
+        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
+        // long as the reference lives.
         unsafe { self.part.as_ref() }
     }
 }
@@ -294,8 +294,8 @@ impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
 impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the permit is this guard's, which is borrowed exclusively, so
-        // nobody else has a reference as long as this lives.
+        // SAFETY: the permit is this guard's, which is borrowed exclusively, so there is no other
+        // reference as long as this lives.
         unsafe { self.part.as_mut() }
     }
 }

@@ -144,8 +144,8 @@ impl<T: ?Sized> Deref for OwnedMutexGuard<T> {
     #[inline]
     fn deref(&self) -> &T {
         self.locked.0.value.with(|value| {
-            // SAFETY: the permit is this guard's, which is borrowed, so nobody
-            // writes as long as the reference lives.
+            // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
+            // long as the reference lives.
             unsafe { &*value }
         })
     }
@@ -156,7 +156,7 @@ impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
     fn deref_mut(&mut self) -> &mut T {
         self.locked.0.value.with_mut(|value| {
             // SAFETY: the permit is this guard's, which is borrowed
-            // exclusively, so nobody else has a reference as long as this lives.
+            // exclusively, so there is no other reference as long as this lives.
             unsafe { &mut *value }
         })
     }
@@ -272,8 +272,8 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedMappedMutexGuard<T, U> {
 
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the permit is this guard's, which is borrowed, so nobody
-        // writes as long as the reference lives.
+        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
+        // long as the reference lives.
         unsafe { self.part.as_ref() }
     }
 }
@@ -281,8 +281,8 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedMappedMutexGuard<T, U> {
 impl<T: ?Sized, U: ?Sized> DerefMut for OwnedMappedMutexGuard<T, U> {
     #[inline]
     fn deref_mut(&mut self) -> &mut U {
-        // SAFETY: the permit is this guard's, which is borrowed exclusively, so
-        // nobody else has a reference as long as this lives.
+        // SAFETY: the permit is this guard's, which is borrowed exclusively, so there is no other
+        // reference as long as this lives.
         unsafe { self.part.as_mut() }
     }
 }

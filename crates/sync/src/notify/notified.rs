@@ -14,7 +14,7 @@ use crate::wait_list::Node;
 /// What a future has in the list of waiters; none while it is enabled only.
 pub(super) type Waiter = Option<Waker>;
 
-/// Who has notified a waiter; its drop passes it on in the same way.
+/// The kind of call that has notified a waiter; the waiter's drop passes it on in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     /// `notify_one`: the first in line.

@@ -2,8 +2,8 @@
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// A permit is stored, and nobody waits. Set by a notification while nobody
-/// waits; never with `WAITING`; cleared by whoever takes the permit.
+/// A permit is stored, and there is no waiter. Set by a notification without waiters; never with
+/// `WAITING`; cleared by the task that takes the permit.
 const PERMIT: usize = 1 << 0;
 
 /// The list of waiters is not empty. Set and cleared under its lock; never
@@ -32,7 +32,7 @@ pub(super) enum ToWaiting {
     Queue,
 }
 
-/// What somebody has to do who notifies one waiter.
+/// What the caller has to do to notify one waiter.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToPermit {
@@ -42,11 +42,11 @@ pub(super) enum ToPermit {
     NotifyOne,
 }
 
-/// What somebody has to do who notifies all waiters.
+/// What the caller has to do to notify all waiters.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToCalled {
-    /// Nothing: nobody waits, the call is counted.
+    /// Nothing: there is no waiter, the call is counted.
     Counted,
     /// Take the lock, and count the call there.
     NotifyAll,
@@ -66,7 +66,7 @@ impl State {
     #[inline]
     pub(super) fn calls(&self) -> Calls {
         // ORDERING: Acquire pairs with `transition_to_called` and `call_all`:
-        // whoever counts a call sees what was done before it.
+        // a task that sees a call counted sees what was done before it.
         Calls(self.0.load(Ordering::Acquire) & CALLS)
     }
 
@@ -113,7 +113,7 @@ impl State {
         }
     }
 
-    /// Stores a permit, unless somebody waits.
+    /// Stores a permit, unless there is a waiter.
     #[inline]
     pub(super) fn transition_to_permit(&self) -> ToPermit {
         // ORDERING: nothing is done on its strength; an exchange or the lock
@@ -123,8 +123,8 @@ impl State {
             if word & WAITING != 0 {
                 return ToPermit::NotifyOne;
             }
-            // Also where a permit is stored already: whoever takes it shall
-            // see what was done before this notification, too.
+            // Also where a permit is stored already: the task that takes it must see what was
+            // done before this notification, too.
             match self.exchange(word, word | PERMIT) {
                 Ok(()) => return ToPermit::Stored,
                 Err(now) => word = now,
@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    /// Counts a call of `notify_waiters`, unless somebody waits.
+    /// Counts a call of `notify_waiters`, unless there is a waiter.
     pub(super) fn transition_to_called(&self) -> ToCalled {
         // ORDERING: as in `transition_to_permit`.
         let mut word = self.0.load(Ordering::Relaxed);
@@ -148,7 +148,7 @@ impl State {
     }
 
     /// Counts a call of `notify_waiters` and clears `WAITING`. Under the lock,
-    /// and everybody leaves the list before it is released.
+    /// and all waiters leave the list before it is released.
     pub(super) fn call_all(&self) {
         // The last waiter may have left before the lock was taken.
         if self.transition_to_called() == ToCalled::NotifyAll {
@@ -162,8 +162,8 @@ impl State {
         self.change_while_waiting(|word| word & !WAITING);
     }
 
-    /// Changes the word while `WAITING` is set: nobody else does, without the
-    /// lock, so that a store is enough.
+    /// Changes the word while `WAITING` is set: only the holder of the lock does then, so a store
+    /// is enough.
     #[inline]
     fn change_while_waiting(&self, change: impl FnOnce(usize) -> usize) {
         // ORDERING: Relaxed: the last change was made under this lock.
@@ -177,7 +177,7 @@ impl State {
 
     #[inline]
     fn exchange(&self, from: usize, to: usize) -> Result<(), usize> {
-        // ORDERING: Release by whoever notifies pairs with Acquire by the
+        // ORDERING: Release by a notification pairs with Acquire by the
         // `Notified` that takes the permit or finds the call counted.
         self.0
             .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)

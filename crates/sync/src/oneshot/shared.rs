@@ -1,4 +1,4 @@
-//! The one allocation of a channel, and who may touch what of it.
+//! The one allocation of a channel, and which party may touch which field.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -17,15 +17,15 @@ struct Shared<T> {
     sender_waker: WakerCell,
 }
 
-/// A party's hold on the memory. Not a reference count: the state says who
-/// has left, and the second to leave frees. A handle that is forgotten leaks.
+/// A party's hold on the memory. Not a reference count: the state says which party has left, and
+/// the second to leave frees. A handle that is forgotten leaks.
 ///
 /// 1. Until `SENT` is set the value's place is the sender's, and then the receiver's, which takes
 ///    the value out before it leaves.
 /// 2. The wakers' cells go by the rules of [`WakerCell`]; what is registered still when the memory
 ///    is freed is dropped with it.
-/// 3. Whoever sets its `LEFT` bit touches nothing any more; whoever finds the other's set has all
-///    for itself.
+/// 3. A party that sets its `LEFT` bit touches nothing any more; a party that finds the other's bit
+///    set has the allocation for itself.
 pub(super) struct Handle<T>(NonNull<Shared<T>>);
 
 // SAFETY: what two handles share is reached by the rules of `Handle`, and a value goes from one
@@ -209,11 +209,11 @@ impl<T> Handle<T> {
     /// Frees the memory: the other party has left, and this one with that.
     #[inline]
     fn free(self) {
-        // First: who finds the other gone has acquired nothing by that.
+        // First: finding the other party gone has acquired nothing.
         let state = self.state();
         // SAFETY: this handle is the last, by the third rule.
         let shared = unsafe { Box::from_raw(self.0.as_ptr()) };
-        // SAFETY: a waker that is registered and whose wait has not ended is nobody else's.
+        // SAFETY: no other thread uses a waker that is registered and whose wait has not ended.
         let receiver = state
             .waits(state::RECEIVER)
             .then(|| unsafe { shared.receiver_waker.take() });

@@ -30,7 +30,7 @@ const RECEIVER_WAITS: usize = RECEIVER_LEFT << 1;
 /// cleared by the sender, and not after `CLOSED`.
 const SENDER_WAITS: usize = RECEIVER_WAITS << 1;
 
-/// One of the two waits, seen by the one who waits.
+/// One of the two waits, as its waiter sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     registered: usize,
@@ -74,7 +74,7 @@ impl Snapshot {
         self.0 & SENDER_LEFT != 0
     }
 
-    /// Whether the waiter has a waker registered and nobody has taken it over.
+    /// Whether the waiter has a waker registered and the other party has not taken it over.
     #[inline]
     pub(super) fn waits(self, wait: Wait) -> bool {
         self.0 & (wait.registered | wait.over) == wait.registered
@@ -128,7 +128,7 @@ impl State {
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// Gives the value to the receiver. The sender leaves with that if nobody waits.
+    /// Gives the value to the receiver. The sender leaves with that if the receiver does not wait.
     #[inline]
     pub(super) fn transition_to_sent(&self) -> Send {
         let mut current = self.load().0;
@@ -174,9 +174,9 @@ impl State {
             }
             let wakes = Snapshot(current).waits(wait);
             let next = current | wait.over | if wakes { 0 } else { left };
-            // ORDERING: Release pairs with `load`: what the party did before is seen by whoever
-            // sees it gone. Acquire pairs with `register`. Failing, Relaxed: who is stopped loads
-            // before it takes the value or frees.
+            // ORDERING: Release pairs with `load`: what the party did before is seen by a party
+            // that sees it gone. Acquire pairs with `register`. Failing, Relaxed: the caller then
+            // loads before it takes the value or frees.
             match self
                 .0
                 .compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Relaxed)
@@ -191,8 +191,8 @@ impl State {
     /// Closes the channel for the receiver, which stays. Whether the sender's waker is
     /// the caller's now.
     pub(super) fn close(&self) -> bool {
-        // ORDERING: Release pairs with `load`: who sees it closed sees what was done before.
-        // Acquire pairs with `register`: the waker is written.
+        // ORDERING: Release pairs with `load`: a sender that sees it closed sees what was done
+        // before. Acquire pairs with `register`: the waker is written.
         let before = self.0.fetch_or(CLOSED, Ordering::AcqRel);
         Snapshot(before).waits(SENDER)
     }
@@ -210,8 +210,8 @@ impl State {
 
     #[inline]
     fn leaves(&self, party: usize) -> Snapshot {
-        // ORDERING: Release pairs with the `load` of whoever is second, and frees: it sees the
-        // accesses of the first.
+        // ORDERING: Release pairs with the `load` of the party that is second, and frees: it sees
+        // the accesses of the first.
         Snapshot(self.0.fetch_or(party, Ordering::Release))
     }
 
@@ -233,8 +233,8 @@ impl State {
     fn change(&self, wait: Wait, change: impl Fn(usize) -> usize) -> bool {
         let mut current = self.load().0;
         while current & wait.over == 0 {
-            // ORDERING: Release pairs with whoever ends the wait: the waker is written. A waker
-            // that is taken back was written by the caller. Failing, as `load`.
+            // ORDERING: Release pairs with the party that ends the wait: the waker is written. A
+            // waker that is taken back was written by the caller. Failing, as `load`.
             match self.0.compare_exchange_weak(
                 current,
                 change(current),

@@ -140,8 +140,8 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedRwLockReadGuard<T, U> {
 
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the permit is this guard's, which is borrowed, so nobody
-        // writes as long as the reference lives.
+        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
+        // long as the reference lives.
         unsafe { self.value.as_ref() }
     }
 }

@@ -261,7 +261,7 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the permits are this guard's, which is borrowed exclusively,
-        // so nobody else has a reference as long as this lives.
+        // so there is no other reference as long as this lives.
         unsafe { self.value.as_mut() }
     }
 }
@@ -414,7 +414,7 @@ impl<T: ?Sized, U: ?Sized> DerefMut for OwnedRwLockMappedWriteGuard<T, U> {
     #[inline]
     fn deref_mut(&mut self) -> &mut U {
         // SAFETY: the permits are this guard's, which is borrowed exclusively,
-        // so nobody else has a reference as long as this lives.
+        // so there is no other reference as long as this lives.
         unsafe { self.value.as_mut() }
     }
 }

@@ -111,8 +111,8 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permit is this guard's, which is borrowed, so nobody
-        // writes as long as the reference lives.
+        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
+        // long as the reference lives.
         unsafe { self.value.as_ref() }
     }
 }

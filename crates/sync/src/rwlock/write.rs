@@ -228,7 +228,7 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the permits are this guard's, which is borrowed exclusively,
-        // so nobody else has a reference as long as this lives.
+        // so there is no other reference as long as this lives.
         unsafe { self.value.as_mut() }
     }
 }
@@ -353,7 +353,7 @@ impl<T: ?Sized> DerefMut for RwLockMappedWriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the permits are this guard's, which is borrowed exclusively,
-        // so nobody else has a reference as long as this lives.
+        // so there is no other reference as long as this lives.
         unsafe { self.value.as_mut() }
     }
 }

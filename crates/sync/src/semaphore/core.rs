@@ -1,4 +1,4 @@
-//! Permits and those who wait for them: what the locks and the bounded channel
+//! Permits and their waiters: what the locks and the bounded channel
 //! count on.
 
 use std::mem;
@@ -13,8 +13,7 @@ use super::state::{Give, MAX_PERMITS, State, Take, too_many};
 use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;
 
-/// A fair counting semaphore without guards: whoever acquires permits releases
-/// them.
+/// A fair counting semaphore without guards: the code that acquires permits releases them.
 ///
 /// Permits are taken from the state. They come back there too, or apart from it, as `R` says.
 #[derive(Debug)]
@@ -33,13 +32,13 @@ pub(crate) struct Closed;
 /// Why permits were not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// There are too few, or somebody waits for them.
+    /// There are too few, or another waiter is before it.
     NoPermits,
     /// There will be none.
     Closed,
 }
 
-/// Who waits in line.
+/// A waiter of the list.
 #[derive(Debug)]
 pub(super) struct Waiter {
     permits: usize,
@@ -112,8 +111,8 @@ impl Core<Returned> {
 }
 
 impl<R: Returns> Core<R> {
-    /// The permits that nobody has and nobody waits for. Those that come and go meanwhile may
-    /// count twice or not at all, unless the semaphore is closed: then none is apart.
+    /// The available permits; none while there is a waiter. Permits that are acquired or released
+    /// meanwhile may count twice or not at all, unless the semaphore is closed.
     pub(crate) fn available(&self) -> usize {
         self.state.load().available() + self.returned.permits()
     }
@@ -123,7 +122,7 @@ impl<R: Returns> Core<R> {
         self.state.load().is_closed()
     }
 
-    /// Takes permits, if there are as many and nobody waits.
+    /// Takes permits, if there are as many and there is no waiter.
     #[inline]
     pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), Refused> {
         let taken = match self.take(permits) {
@@ -142,22 +141,22 @@ impl<R: Returns> Core<R> {
     #[inline]
     fn take(&self, permits: usize) -> Take {
         match self.state.take(permits) {
-            // They came back while nobody waited, so none who waits is overtaken.
+            // They came back while there was no waiter, so none is overtaken.
             Take::Short if self.returned.take(permits) => Take::Taken,
             Take::Short if self.returned.permits() != 0 => self.take_moved(permits),
             taken => taken,
         }
     }
 
-    /// Takes permits from the state, where it puts those that have come back. Under the lock: so
-    /// nobody begins to wait for them meanwhile, and nobody who looks under it finds them in
-    /// neither place.
+    /// Takes permits from the state, after moving the returned ones there. Under the lock: so no
+    /// waiter begins to wait for them meanwhile, and no thread that looks under the lock finds them
+    /// in neither word.
     fn take_moved(&self, permits: usize) -> Take {
         let _waiters = self.waiters.lock();
         let mut taken = self.state.take(permits);
         while taken == Take::Short && self.returned.permits() != 0 {
             let given = self.state.give(self.returned.collect());
-            debug_assert_eq!(given, Give::Given, "they would have gone to who waits");
+            debug_assert_eq!(given, Give::Given, "they would have gone to a waiter");
             taken = self.state.take(permits);
         }
         taken
@@ -265,7 +264,7 @@ impl<R: Returns> Core<R> {
             let Some(waiter) = waiters.get_mut(waiting.as_mut()) else {
                 drop(waiters);
                 let verdict = waiting.take_verdict();
-                let verdict = verdict.expect("who is not in line was released");
+                let verdict = verdict.expect("a waiter that is not in the list was released");
                 return Poll::Ready(self.accept(verdict, permits));
             };
             if waiter.waker.will_wake(cx.waker()) {
@@ -339,18 +338,17 @@ impl<R: Returns> Core<R> {
         let waiters = self.waiters.lock();
         match self.state.give(permits) {
             Give::Serve => self.serve(waiters, permits),
-            // The last of those who waited may be gone.
+            // The last waiter may be gone.
             Give::Given if self.is_closed() => {}
             Give::Given => self.returned.transition_to_quiet(),
         }
     }
 
-    /// Refuses those who wait and all who come later. What is held can still be
-    /// released.
+    /// Refuses all present and later waiters. Permits that are held can still be released.
     pub(crate) fn close(&self) {
         let waiters = self.waiters.lock();
-        // So that one word tells whether all have come back; and first, so that none is taken from
-        // the other once somebody may have seen that they have.
+        // So that one word shows whether all permits are back. First, so that no permit is taken
+        // from the other word once a thread may have seen that.
         let returned = self.returned.transition_to_awaited();
         self.state.transition_to_closed();
         match self.state.give(returned) {
@@ -364,7 +362,7 @@ impl<R: Returns> Core<R> {
         self.state.forget(permits)
     }
 
-    /// Serves those who wait with the permits in the word and `permits` more.
+    /// Serves the waiters with the permits in the word and `permits` more.
     fn serve(&self, mut waiters: Waiters<'_>, permits: usize) {
         let mut wakers = Wakers::default();
         self.serve_listed(&mut waiters, permits, &mut wakers);
@@ -402,7 +400,7 @@ impl<R: Returns> Core<R> {
             }
             released += 1;
         }
-        // First, so that whoever has its permits finds in the word what is left.
+        // First, so that a waiter that has its permits finds in the word what is left.
         self.state.settle(permits, some_stay);
         for _ in 0..released {
             if let Some(waiter) = waiters.release_first(verdict) {

@@ -55,7 +55,7 @@ impl Error for AcquireError {}
 pub enum TryAcquireError {
     /// The semaphore is closed.
     Closed,
-    /// There are too few permits, or somebody waits for them already.
+    /// There are too few permits, or other tasks wait for them already.
     NoPermits,
 }
 

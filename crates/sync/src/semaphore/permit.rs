@@ -85,7 +85,7 @@ impl<'a> SemaphorePermit<'a> {
     pub fn merge(&mut self, mut other: Self) {
         assert!(
             std::ptr::eq(self.semaphore, other.semaphore),
-            "the permits belong to different semaphores; merge those of one"
+            "the permits belong to different semaphores; merge permits of the same one"
         );
         self.permits += mem::take(&mut other.permits);
     }
@@ -250,7 +250,7 @@ impl OwnedSemaphorePermit {
     pub fn merge(&mut self, mut other: Self) {
         assert!(
             Arc::ptr_eq(&self.semaphore, &other.semaphore),
-            "the permits belong to different semaphores; merge those of one"
+            "the permits belong to different semaphores; merge permits of the same one"
         );
         self.permits += mem::take(&mut other.permits);
     }

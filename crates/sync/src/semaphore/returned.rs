@@ -5,15 +5,15 @@ use std::fmt;
 use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// Set while somebody waits for permits, and once the semaphore is closed; set and cleared under
-/// the lock of those who wait, cleared by the first who gives something back and finds nobody.
+/// Set while there is a waiter, and once the semaphore is closed; set and cleared under the lock
+/// of the wait list, cleared by the first release that finds no waiter.
 /// Never with permits, which go to the semaphore itself then.
 const AWAITED: usize = 1;
 
 /// The permits lie above the flag.
 const PERMIT: usize = AWAITED << 1;
 
-/// Where the permits of a semaphore come back while nobody waits for them.
+/// Where the permits of a semaphore are returned while there is no waiter.
 pub(crate) trait Returns {
     /// Whether they come back in another place than they are taken from.
     const IS_APART: bool;
@@ -71,7 +71,7 @@ impl Returned {
         Self(CachePadded::new(AtomicUsize::new(0)))
     }
 
-    /// Gives `permits` back. `false` if somebody waits: they are still the caller's.
+    /// Gives `permits` back. `false` if there is a waiter: they are still the caller's.
     #[inline]
     #[must_use]
     pub(super) fn give(&self, permits: usize) -> bool {
@@ -79,7 +79,7 @@ impl Returned {
         let mut now = self.0.load(Ordering::Relaxed);
         while now & AWAITED == 0 {
             // ORDERING: Release pairs with `collect` and `transition_to_awaited`: what was done
-            // under the permits is seen by who has them next.
+            // under the permits is seen by their next holder.
             match self.0.compare_exchange_weak(
                 now,
                 now + permits * PERMIT,
@@ -136,7 +136,7 @@ impl Returns for Returned {
     }
 
     fn transition_to_quiet(&self) {
-        // ORDERING: what has come back already is passed on by who gave it.
+        // ORDERING: the releases that came before have passed their permits on.
         self.0.fetch_and(!AWAITED, Ordering::Relaxed);
     }
 

@@ -21,8 +21,7 @@ const PERMIT: usize = 1 << 2;
 pub(crate) const MAX_PERMITS: usize = usize::MAX >> 3;
 
 /// The word.
-///
-/// While `WAITERS` is clear, anybody may change it, by compare-exchange. While
+/// While `WAITERS` is clear, any thread may change it, by compare-exchange. While
 /// it is set, only the thread that holds the lock of the list does.
 pub(super) struct State(AtomicUsize);
 
@@ -32,7 +31,7 @@ pub(super) struct State(AtomicUsize);
 pub(super) enum Take {
     /// The caller has the permits.
     Taken,
-    /// There are too few, or somebody was there before.
+    /// There are too few, or a waiter was there before.
     Short,
     /// There will be none.
     Closed,
@@ -44,7 +43,7 @@ pub(super) enum Take {
 pub(super) enum Give {
     /// They are in the word.
     Given,
-    /// They are still the caller's, who serves the waiters with them.
+    /// They are still the caller's, which serves the waiters with them.
     Serve,
 }
 
@@ -59,22 +58,22 @@ impl State {
         Self(AtomicUsize::new(permits * PERMIT))
     }
 
-    /// The word, for those who only want to know.
+    /// The word, with what was done before it was set.
     #[inline]
     pub(super) fn load(&self) -> Snapshot {
-        // ORDERING: pairs with `transition_to_closed`, `give` and `settle`: who
-        // sees them sees what was done before.
+        // ORDERING: pairs with `transition_to_closed`, `give` and `settle`: a thread that
+        // sees their changes sees what was done before.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// The word, for those who will change it, or have the lock.
+    /// The word, for a caller that will change it, or has the lock.
     #[inline]
     pub(super) fn peek(&self) -> Snapshot {
         // ORDERING: an exchange decides, or the lock orders it.
         Snapshot(self.0.load(Ordering::Relaxed))
     }
 
-    /// Takes `permits` if there are as many and nobody waits.
+    /// Takes `permits` if there are as many and there is no waiter.
     #[inline]
     pub(super) fn take(&self, permits: usize) -> Take {
         let mut now = self.peek();
@@ -100,14 +99,14 @@ impl State {
         }
     }
 
-    /// Whoever is refused sees what was done before the end.
+    /// A refused caller sees what was done before the close.
     #[cold]
     fn closed(&self) -> Take {
         self.load();
         Take::Closed
     }
 
-    /// Gives `permits` back, unless somebody waits.
+    /// Gives `permits` back, unless there is a waiter.
     ///
     /// # Panics
     ///
@@ -145,9 +144,8 @@ impl State {
             if now.is_closed() || now.can_give(permits) {
                 continue;
             }
-            // ORDERING: Acquire pairs with the Release of `give`, on behalf of
-            // whoever calls `settle` next: its store is no link of the chain
-            // from `give` to a later `take`.
+            // ORDERING: Acquire pairs with the Release of `give`, on behalf of the next caller of
+            // `settle`: its store is no link of the chain from `give` to a later `take`.
             let set = self.0.compare_exchange(
                 now.0,
                 now.0 | WAITERS,
@@ -160,7 +158,7 @@ impl State {
         }
     }
 
-    /// Says what is left of the permits, and whether somebody still waits.
+    /// Stores the number of permits that are left, and whether there is still a waiter.
     /// Under the lock, while `WAITERS` is set.
     pub(super) fn settle(&self, permits: usize, waiters: bool) {
         let now = self.peek();
@@ -174,14 +172,13 @@ impl State {
         );
     }
 
-    /// Closes it. Under the lock, so that nobody settles meanwhile.
+    /// Closes it. Under the lock, so that no thread settles meanwhile.
     pub(super) fn transition_to_closed(&self) {
         // ORDERING: Release pairs with `load`.
         self.0.fetch_or(CLOSED, Ordering::Release);
     }
 
-    /// Takes up to `permits` out of circulation, and returns how many: none
-    /// if somebody waits for them.
+    /// Takes up to `permits` out of circulation, and returns how many: none if there is a waiter.
     pub(super) fn forget(&self, permits: usize) -> usize {
         let mut now = self.peek();
         loop {
@@ -232,8 +229,7 @@ impl Snapshot {
         self.0 / PERMIT
     }
 
-    /// The permits that are set aside for nobody: what is there while somebody
-    /// waits is for the first in line.
+    /// The permits that are not set aside: while there is a waiter, all are for the first one.
     pub(super) fn available(self) -> usize {
         if self.has_waiters() {
             0
@@ -242,8 +238,8 @@ impl Snapshot {
         }
     }
 
-    /// Whether `permits` can be had at once. None can always: who wants none
-    /// gets in nobody's way, and does not change the word.
+    /// Whether `permits` can be had at once. Zero always can: that delays no waiter, and does
+    /// not change the word.
     #[inline]
     fn can_give(self, permits: usize) -> bool {
         self.available() >= permits

@@ -2,15 +2,15 @@
 
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
-/// Bit `i` of these: somebody waits in crowd `i`. Set under the lock of that crowd; cleared under
-/// it while the crowd is empty, or by an advance, which goes through the crowd then.
+/// Bit `i` of these: shard `i` has waiters. Set under the lock of that shard; cleared under it
+/// while the shard is empty, or by an advance, which then visits the shard.
 const WAITING: u64 = (1 << 8) - 1;
 
 /// The count grows no more. Never cleared.
 const CLOSED: u64 = WAITING + 1;
 
-/// One of the count, which has the bits from here on: 55 of them, so that it
-/// does not come back to where it was while somebody looks away.
+/// One of the count, which has the bits from here on: 55 of them, so that it does not wrap to a
+/// value that a waiter has seen.
 const ONE: u64 = CLOSED << 1;
 
 #[derive(Debug)]
@@ -23,8 +23,7 @@ pub(crate) struct Now {
     pub(crate) closed: bool,
 }
 
-/// The crowds in which somebody waited as the word was changed: they have to be
-/// woken.
+/// The shards that had waiters when the word was changed: the caller has to wake them.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Waiting(u64);
@@ -34,7 +33,7 @@ impl Waiting {
         self.0 == 0
     }
 
-    pub(super) fn crowds(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn shards(&self) -> impl Iterator<Item = usize> {
         let mut left = self.0;
         std::iter::from_fn(move || {
             let index = left.trailing_zeros() as usize;
@@ -69,13 +68,12 @@ impl Word {
         Now::of(self.0.load(Ordering::Acquire))
     }
 
-    /// Adds one to the count. The crowds whose bits it finds, and clears then, are the caller's to
-    /// wake.
+    /// Adds one to the count. It clears the bits that were set; the caller wakes these
+    /// shards.
     #[inline]
     pub(super) fn advance(&self) -> Waiting {
-        // ORDERING: Release pairs with `load` and `start_waiting`: whoever sees
-        // the count sees what was done before. Those who wait are looked for
-        // under the lock of their crowd.
+        // ORDERING: Release pairs with `load` and `start_waiting`: a thread that sees the count
+        // sees what was done before. Waiters are looked for under the lock of their shard.
         self.clear(self.0.fetch_add(ONE, Ordering::Release) & WAITING)
     }
 
@@ -88,15 +86,15 @@ impl Word {
     #[inline]
     fn clear(&self, waiting: u64) -> Waiting {
         if waiting != 0 {
-            // ORDERING: Relaxed: see `stop_waiting`. Who sets a bit before this, and waits for the
-            // next count, is in a crowd that the caller goes through after it.
+            // ORDERING: Relaxed: see `stop_waiting`. A waiter that sets a bit before this, and
+            // waits for the next count, is in a shard that the caller visits after it.
             self.0.fetch_and(!waiting, Ordering::Relaxed);
         }
         Waiting(waiting)
     }
 
-    /// Says that somebody waits in crowd `index`, and what the count was then:
-    /// an advance after that finds the bit. Under the lock of the crowd.
+    /// Marks shard `index` as having waiters, and returns the count: an advance after that finds
+    /// the bit. Under the lock of the shard.
     pub(super) fn start_waiting(&self, index: usize) -> Now {
         // ORDERING: Acquire pairs with `advance` and `close`. That one of two
         // operations finds the other's change comes from their being
@@ -104,7 +102,7 @@ impl Word {
         Now::of(self.0.fetch_or(1 << index, Ordering::Acquire))
     }
 
-    /// Says that crowd `index` is empty. Under the lock of the crowd.
+    /// Marks shard `index` as empty. Under the lock of the shard.
     pub(super) fn stop_waiting(&self, index: usize) {
         // ORDERING: Relaxed: it promises nothing; as a read-modify-write it
         // goes on with the release sequences of the advances before.
@@ -128,10 +126,10 @@ mod tests {
         let mut now = word.start_waiting(3);
         assert_eq!((now.count, now.closed), (0, false));
         let waiting = word.advance();
-        assert_eq!(waiting.crowds().collect::<Vec<_>>(), [3]);
+        assert_eq!(waiting.shards().collect::<Vec<_>>(), [3]);
         now = word.start_waiting(0);
         assert_eq!((now.count, now.closed), (1, false));
-        assert_eq!(word.close().crowds().collect::<Vec<_>>(), [0]);
+        assert_eq!(word.close().shards().collect::<Vec<_>>(), [0]);
         now = word.start_waiting(1);
         assert_eq!((now.count, now.closed), (1, true));
         word.stop_waiting(1);

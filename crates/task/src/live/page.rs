@@ -76,7 +76,7 @@ impl Page {
 
     /// # Safety
     ///
-    /// The page comes from [`allocate`](Self::allocate), and nobody uses it any more.
+    /// The page comes from [`allocate`](Self::allocate), and no thread uses it any more.
     pub(super) unsafe fn free(page: NonNull<Self>) {
         // SAFETY: the page is the caller's.
         let start = unsafe { page.as_ref() }.start;

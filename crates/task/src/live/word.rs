@@ -50,7 +50,8 @@ impl Word {
         // the last to leave an abandoned page: what the caller did with the task and the page
         // happens before they are freed. Acquire pairs with `transition_to_not_held`: what the
         // list's thread did with the task happens before the caller frees it; and with the Release
-        // of those who left before, and of `transition_to_abandoned`: the caller may free the page.
+        // of the threads that left before, and of `transition_to_abandoned`: the caller may free
+        // the page.
         let before = self.0.fetch_or(bit, Ordering::AcqRel);
         debug_assert!(before & bit == 0, "a task leaves its slot once");
         if before & (bit << SLOTS) != 0 {
@@ -72,20 +73,20 @@ impl Word {
         left
     }
 
-    /// Holds those of the `slots` whose tasks have not left, and returns them.
+    /// Holds the `slots` whose tasks have not left, and returns these.
     pub(super) fn transition_to_held(&self, slots: usize) -> usize {
-        // ORDERING: who leaves later sees the bit, whatever the order; and the caller, the list's
+        // ORDERING: a thread that leaves later sees the bit in any case; and the caller, the list's
         // thread, took the tasks in itself.
         let before = self.0.fetch_or(slots << SLOTS, Ordering::Relaxed);
         slots & !before
     }
 
-    /// Ends the hold of all slots. Returns those of the `held` whose tasks have left meanwhile: the
+    /// Ends the hold of all slots. Returns the `held` slots whose tasks have left meanwhile: the
     /// caller gives their liveness references up.
     pub(super) fn transition_to_not_held(&self, held: usize) -> usize {
         // ORDERING: Release pairs with `transition_to_left`: what was done with a task happens
-        // before it is freed by who completes it. Acquire pairs with the same: what that thread did
-        // happens before the caller frees the task.
+        // before the thread that completes it frees it. Acquire pairs with the same: what that
+        // thread did happens before the caller frees the task.
         let before = self.0.fetch_and(!(ALL << SLOTS), Ordering::AcqRel);
         before & held
     }

@@ -154,7 +154,7 @@ impl Local {
     }
 }
 
-/// One who polls a set, and is woken when a task of it is due.
+/// A future that polls a set, and is woken when a task of it is ready.
 pub(super) struct Driver {
     local: Rc<Local>,
     /// The place among the set's drivers.
@@ -271,7 +271,7 @@ pub(super) fn current() -> Option<Rc<Local>> {
         .flatten()
 }
 
-/// What became of a task that was to be pushed.
+/// The result of pushing a task.
 #[must_use]
 pub(super) enum Pushed {
     /// A driver will come across it.

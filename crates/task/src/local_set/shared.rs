@@ -7,8 +7,7 @@ use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use super::local::{self, Pushed};
 use crate::{Arrivals, LocalRunnable, ScheduleLocal};
 
-/// Where a task goes that is woken while its set is not at hand, and whom to
-/// call for it.
+/// The queue of tasks that are woken away from their set's thread, and the waker to call for them.
 #[derive(Default)]
 pub(super) struct Shared {
     arrivals: Arrivals,

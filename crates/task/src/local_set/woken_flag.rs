@@ -56,8 +56,8 @@ impl Wake for State {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // ORDERING: Release pairs with `prepare`. If the flag was set already, whoever set it wakes
-        // `inner`, which causes a poll that clears the flag.
+        // ORDERING: Release pairs with `prepare`. If the flag was set already, the thread that set
+        // it wakes `inner`, which causes a poll that clears the flag.
         if !self.is_woken.swap(true, Ordering::Release) {
             self.inner.wake_by_ref();
         }

@@ -32,13 +32,13 @@ pub(crate) enum Wake {
     Dealloc,
 }
 
-/// Who gets what of a task that has completed.
+/// The owners of the output and the join waker of a task that has completed.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Completion {
     /// The join handle is gone: the runner drops the output.
     Detached,
-    /// The output is the join handle's; there is nobody to wake.
+    /// The output is the join handle's; there is no waker to wake.
     Joined,
     /// The output is the join handle's; the runner takes the join waker and
     /// wakes it.

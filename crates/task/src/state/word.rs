@@ -19,7 +19,7 @@ pub(super) const CANCELLED: usize = COMPLETE << 1;
 /// Set while the join handle exists. Cleared by its drop, unless `COMPLETE`
 /// came first.
 pub(super) const JOIN_INTEREST: usize = CANCELLED << 1;
-/// Set while the join waker belongs to whoever completes the task. Set and
+/// Set while the join waker belongs to the thread that completes the task. Set and
 /// cleared by the join handle, never after `COMPLETE`.
 pub(super) const JOIN_WAKER: usize = JOIN_INTEREST << 1;
 /// One reference.

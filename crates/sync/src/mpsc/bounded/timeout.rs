@@ -17,8 +17,8 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     ///
-    /// If the thread has no timers: those of `raddle-timer` are meant, which a
-    /// runtime of Raddle has if it was built with `enable_time`.
+    /// If the thread has no timers of `raddle-timer`. A runtime of Raddle has them if it was built
+    /// with `enable_time`.
     ///
     /// # Cancel safety
     ///
