@@ -95,6 +95,14 @@ fn the_driver_is_looked_at_beside_a_future_and_beside_nested_polls() {
 }
 
 #[test]
+fn nested_polls_are_counted_until_a_look_is_due() {
+    let counted =
+        current_thread().block_on(async { (0..1000).take_while(|_| count_nested_poll()).count() });
+    // The injection queue is looked at every 31 steps.
+    assert!((20..=31).contains(&counted), "{counted} polls");
+}
+
+#[test]
 fn nested_polls_outside_a_worker_are_not_counted() {
     assert!((0..1000).all(|_| count_nested_poll()));
 }

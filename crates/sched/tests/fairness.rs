@@ -235,6 +235,54 @@ fn a_busy_worker_looks_at_the_driver() {
     }
 }
 
+/// When each task that is queued has yielded since the last look; one that wakes itself has
+/// not yielded.
+#[test]
+fn tasks_that_yield_have_the_driver_looked_at_once_a_round() {
+    for policy in POLICIES {
+        for tasks in [1, 2, 3, 10] {
+            let events = Events::new();
+            let config = Config {
+                global_queue_interval: 1000,
+                event_interval: 1000,
+                ..config_of(policy, 1)
+            };
+            let (handle, mut workers) =
+                Pool::stepped(config, Some(Box::new(Events::driver(&events))));
+            let worker = &mut workers[0];
+            let _guard = handle.enter();
+            for _ in 0..tasks {
+                drop(handle.spawn(async {
+                    loop {
+                        yield_now().await;
+                    }
+                }));
+            }
+            let looks_in = |worker: &mut Worker, steps: usize| {
+                let before = events.with(|state| state.parks);
+                for _ in 0..steps {
+                    assert_eq!(worker.step(), Step::Ran);
+                }
+                events.with(|state| state.parks) - before
+            };
+            // Until all are in the queue.
+            looks_in(worker, 3 * tasks);
+            for _ in 0..5 {
+                assert_eq!(looks_in(worker, tasks), 1, "{policy:?}, {tasks} tasks");
+            }
+        }
+        let events = Events::new();
+        let driver = Box::new(Events::driver(&events));
+        let (handle, mut workers) = Pool::stepped(config_of(policy, 1), Some(driver));
+        let _guard = handle.enter();
+        drop(handle.spawn(SelfWaking(Arc::default())));
+        for _ in 0..50 {
+            assert_eq!(workers[0].step(), Step::Ran);
+        }
+        assert_eq!(events.with(|state| state.parks), 0);
+    }
+}
+
 /// As many tasks that are always ready as the queue holds leave no room for
 /// events; one gets in nevertheless.
 #[test]

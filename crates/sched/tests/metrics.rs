@@ -171,6 +171,41 @@ fn parks_and_those_that_came_to_nothing() {
     }
 }
 
+#[test]
+fn unparks_are_counted() {
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        let unparks = || handle.metrics().worker(0).unparks;
+        for expected in 1..=3 {
+            workers[0].park(Some(Duration::ZERO));
+            assert_eq!(unparks(), expected);
+        }
+    }
+}
+
+#[test]
+fn polls_that_use_up_their_budget_are_counted() {
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        let budget_yields = || metrics.worker(0).budget_yields;
+        drop(handle.spawn(ready(())));
+        drop(handle.spawn(yield_now()));
+        drop(handle.spawn(pending::<()>()));
+        assert_eq!(run_dry(&mut workers[0]), 4);
+        assert_eq!(budget_yields(), 0);
+        drop(handle.spawn(async {
+            for _ in 0..300 {
+                raddle_coop::consume_budget().await;
+            }
+        }));
+        assert_eq!(run_dry(&mut workers[0]), 3, "of 128 units each");
+        assert_eq!(budget_yields(), 2);
+    }
+}
+
 /// A worker that turns out to have work has not parked.
 #[test]
 fn a_park_that_is_called_off_does_not_count() {
@@ -297,6 +332,8 @@ fn busy_time_goes_on_during_a_poll() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);
         let metrics = pool.handle().metrics();
+        // Its clock is started again after a park.
+        wait_until(|| metrics.worker(0).parks > 0);
         let theirs = metrics.clone();
         let task = pool.handle().spawn(async move {
             let before = theirs.worker(0).busy;
@@ -312,10 +349,15 @@ fn busy_time_stands_while_a_worker_is_parked() {
         let (handle, mut workers) = stepped(policy, 1);
         let _current = handle.enter();
         let metrics = handle.metrics();
+        let stands = || {
+            let busy = metrics.worker(0).busy;
+            std::thread::sleep(Duration::from_millis(2));
+            assert_eq!(metrics.worker(0).busy, busy);
+        };
+        workers[0].park(Some(Duration::ZERO));
+        stands();
         assert!(workers[0].begin_park().is_some());
-        let busy = metrics.worker(0).busy;
-        std::thread::sleep(Duration::from_millis(2));
-        assert_eq!(metrics.worker(0).busy, busy);
+        stands();
     }
 }
 

@@ -14,6 +14,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
@@ -344,11 +345,15 @@ fn a_local_spawn_in_the_end_is_cancelled_there() {
     let (citizen, inner, signal) = (census.citizen(), census.citizen(), Signal::default());
     let mut inner = Some(inner);
     let waiting = signal.clone();
+    let is_cancelled = Arc::new(AtomicBool::new(false));
+    let cancelled = is_cancelled.clone();
     drop(pool.handle().spawn_on(1, move || {
         let _ = &citizen;
         let guard = OnDrop(move || {
             let bound = Bound::new(inner.take().unwrap());
-            assert!(spawn_local(async move { bound.check() }).is_finished());
+            let task = spawn_local(async move { bound.check() });
+            // A panic of a drop would go no further.
+            cancelled.store(task.is_finished(), Ordering::SeqCst);
         });
         async move {
             let _guard = (guard, citizen);
@@ -357,6 +362,7 @@ fn a_local_spawn_in_the_end_is_cancelled_there() {
     }));
     wait_until(|| signal.polls() == 1);
     drop(pool);
+    assert!(is_cancelled.load(Ordering::SeqCst));
     assert_eq!(census.alive(), 0);
 }
 

@@ -195,3 +195,66 @@ fn nobody_keeps_watch_over_a_worker_that_has_left() {
         }
     }
 }
+
+/// A poll that does not return would keep the task.
+#[test]
+fn a_task_in_the_slot_has_a_monitor_elected() {
+    for is_woken in [false, true] {
+        let mut pool = Asleep::new(Policy::WorkStealing, 0);
+        let signal = Signal::default();
+        drop(pool.handle.spawn(signal.clone()));
+        let first = pool.only_woken();
+        assert_eq!(pool.run(first), 1);
+        let handle = pool.handle.clone();
+        let _entered = handle.enter();
+        drop(handle.spawn(async move {
+            match is_woken {
+                true => signal.set(),
+                false => drop(raddle_sched::spawn(async {})),
+            }
+        }));
+        let runs = pool.only_woken();
+        assert!(pool.workers[runs].resume_park().is_none());
+        assert_eq!(pool.workers[runs].step(), Step::Ran);
+        let monitor = pool.only_woken();
+        let wait = pool.workers[monitor].resume_park().unwrap();
+        assert!(wait.timeout.is_some());
+    }
+}
+
+/// The worker that comes out of the driver has one elected that monitors it, and another
+/// that helps if there is more than it runs next.
+#[test]
+fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
+    for tasks in [1, 2] {
+        let mut pool = Asleep::new(Policy::WorkStealing, 0);
+        let signals: Vec<_> = (0..tasks).map(|_| Signal::default()).collect();
+        for signal in &signals {
+            drop(pool.handle.spawn(signal.clone()));
+            let woken = pool.only_woken();
+            assert_eq!(pool.run(woken), 1);
+        }
+        pool.events.raise(signals.iter().filter_map(Signal::waker));
+        assert!(pool.workers[0].resume_park().is_none());
+        let mut helpers = 0;
+        for woken in pool.woken() {
+            match pool.workers[woken].resume_park() {
+                Some(wait) => assert!(wait.timeout.is_some(), "it is the monitor"),
+                None => helpers += 1,
+            }
+        }
+        assert_eq!(helpers, tasks - 1);
+    }
+}
+
+#[test]
+fn half_of_the_workers_search_at_most() {
+    for policy in SHARING {
+        let (handle, mut workers) = Pool::stepped(config_of(policy, WORKERS), None);
+        for worker in &mut workers {
+            assert_eq!(worker.step(), Step::Idle);
+        }
+        let shown = format!("{handle:?}");
+        assert!(shown.contains("searching: 2, parked: 0"), "{shown}");
+    }
+}

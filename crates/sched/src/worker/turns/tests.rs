@@ -103,3 +103,28 @@ fn a_look_that_is_asked_for_comes_next_and_delays_none() {
     assert_eq!(injection, [3, 6, 9, 12]);
     assert_eq!(events, [2, 7, 9]);
 }
+
+#[test]
+fn a_nested_step_counts_unless_the_next_step_has_a_turn() {
+    let turns = Turns::new(4, 6);
+    assert!(turns.nested_step() && turns.nested_step() && turns.nested_step());
+    for _ in 0..2 {
+        assert!(!turns.nested_step());
+    }
+    assert!(turns.step());
+    assert!(turns.take(|| None).injection);
+    assert!(turns.nested_step());
+    assert!(!turns.nested_step(), "the driver's turn is next");
+}
+
+#[test]
+fn the_interval_shrinks_in_proportion_to_the_time_above_the_target() {
+    let turns = Turns::new(31, 61);
+    turns.scale(2 * TARGET);
+    assert_eq!(turns.scaled.get(), 30);
+    // As long as the target is short enough to try more.
+    turns.scale(3 * TARGET);
+    assert_eq!(turns.scaled.get(), 60);
+    turns.scale(103 * TARGET);
+    assert_eq!(turns.scaled.get(), 1);
+}
