@@ -304,10 +304,10 @@ fn wait_for_threads<J>(
 /// is forgotten with the payload.
 pub(crate) fn drop_each<T>(items: impl IntoIterator<Item = T>) {
     for item in items {
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(item)))
-            && let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)))
-        {
-            std::mem::forget(payload);
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(item))) {
+            if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                std::mem::forget(payload);
+            }
         }
     }
 }

@@ -328,10 +328,10 @@ impl File {
         match call {
             Ok(call) => call.await?.0,
             Err((refused, ahead)) => {
-                if let Some(buffer) = self.lane.lock().idle()
-                    && buffer.is_empty()
-                {
-                    *buffer = ahead;
+                if let Some(buffer) = self.lane.lock().idle() {
+                    if buffer.is_empty() {
+                        *buffer = ahead;
+                    }
                 }
                 refused
             }

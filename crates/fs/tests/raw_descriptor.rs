@@ -1,8 +1,9 @@
 //! A file that is made of the number of a descriptor.
 #![cfg(all(unix, not(raddle_loom)))]
 
-use std::io::{ErrorKind, Read, pipe};
+use std::io::{ErrorKind, Read};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 use raddle_fs::File;
 
@@ -23,7 +24,7 @@ fn a_file_of_a_number_has_that_descriptor() {
 
 #[test]
 fn dropping_a_file_of_a_number_closes_the_descriptor() {
-    let (mut reading, writing) = pipe().unwrap();
+    let (mut reading, writing) = UnixStream::pair().unwrap();
     let fd = OwnedFd::from(writing).into_raw_fd();
     // SAFETY: nothing else owns the descriptor.
     let file = unsafe { File::from_raw_fd(fd) };

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::mem::MaybeUninit;
-use std::slice;
+use std::{ptr, slice};
 
 #[cfg(feature = "util")]
 mod filling;
@@ -203,8 +203,9 @@ impl<'a> ReadBuf<'a> {
     #[inline]
     pub fn initialized(&self) -> &[u8] {
         let bytes = &self.buf[..self.initialized];
-        // SAFETY: the invariant says that these bytes are initialised.
-        unsafe { bytes.assume_init_ref() }
+        // SAFETY: the invariant says that these bytes are initialised, and an initialised
+        // `MaybeUninit<u8>` has the layout of its `u8`.
+        unsafe { &*(ptr::from_ref(bytes) as *const [u8]) }
     }
 
     /// The initialised bytes, to change.
@@ -226,8 +227,9 @@ impl<'a> ReadBuf<'a> {
     #[inline]
     pub fn initialized_mut(&mut self) -> &mut [u8] {
         let bytes = &mut self.buf[..self.initialized];
-        // SAFETY: the invariant says that these bytes are initialised.
-        unsafe { bytes.assume_init_mut() }
+        // SAFETY: the invariant says that these bytes are initialised, an initialised
+        // `MaybeUninit<u8>` has the layout of its `u8`, and every `u8` is initialised.
+        unsafe { &mut *(ptr::from_mut(bytes) as *mut [u8]) }
     }
 
     /// The whole buffer.
@@ -513,7 +515,9 @@ impl<'a> ReadBuf<'a> {
             "bytes.len() is larger than remaining()"
         );
         let end = self.filled + bytes.len();
-        self.buf[self.filled..end].write_copy_of_slice(bytes);
+        // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, and takes any value of it.
+        let source = unsafe { &*(ptr::from_ref(bytes) as *const [MaybeUninit<u8>]) };
+        self.buf[self.filled..end].copy_from_slice(source);
         self.initialized = self.initialized.max(end);
         self.filled = end;
     }

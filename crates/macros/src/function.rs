@@ -28,10 +28,10 @@ impl Function {
     pub(crate) fn parse(item: TokenStream) -> Result<Self> {
         let mut head: Vec<TokenTree> = item.into_iter().collect();
         // An item that a `macro_rules!` macro passes on is one invisible group.
-        if let [TokenTree::Group(group)] = &head[..]
-            && group.delimiter() == Delimiter::None
-        {
-            head = group.stream().into_iter().collect();
+        if let [TokenTree::Group(group)] = &head[..] {
+            if group.delimiter() == Delimiter::None {
+                head = group.stream().into_iter().collect();
+            }
         }
         let start = head.first().map_or_else(Span::call_site, TokenTree::span);
         let expected = |span| Error::new(span, "expected an async function with a body");

@@ -4,9 +4,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// Opens the invisible groups around a token that comes from a `macro_rules!` variable.
 pub(crate) fn visible(mut token: TokenTree) -> TokenTree {
-    while let TokenTree::Group(group) = &token
-        && group.delimiter() == Delimiter::None
-    {
+    while let Some(group) = group(&token, Delimiter::None) {
         let mut inner = group.stream().into_iter();
         match (inner.next(), inner.next()) {
             (Some(only), None) => token = only,
@@ -52,7 +50,9 @@ pub(crate) fn split(tokens: TokenStream, sign: char) -> Vec<Vec<TokenTree>> {
             false => parts.last_mut().expect("never empty").push(token),
         }
     }
-    parts.pop_if(|last| last.is_empty());
+    if parts.last().is_some_and(Vec::is_empty) {
+        parts.pop();
+    }
     parts
 }
 

@@ -29,8 +29,8 @@ fn bind(socket: &impl std::os::fd::AsRawFd, path: &Path) {
     // SAFETY: an address is integers, for which zero is a value.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    for (to, from) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
-        *to = from.cast_signed();
+    for (to, &from) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
+        *to = from as libc::c_char;
     }
     let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
     // SAFETY: the address outlives the call and has the length that is said.

@@ -43,7 +43,7 @@ fn batch() -> (WakerBatch, [Arc<Counted>; 2]) {
     });
     let mut batch = WakerBatch::new();
     while !batch.is_full() {
-        let kind = usize::from(batch.len().is_multiple_of(3));
+        let kind = usize::from(batch.len() % 3 == 0);
         batch.push(Waker::from(Arc::clone(&counted[kind])));
     }
     (batch, counted)

@@ -264,10 +264,10 @@ fn poll_once<F: Future>(
     output: &mut Option<F::Output>,
     cx: &mut std::task::Context<'_>,
 ) {
-    if output.is_none()
-        && let std::task::Poll::Ready(ready) = future.poll(cx)
-    {
-        *output = Some(ready);
+    if output.is_none() {
+        if let std::task::Poll::Ready(ready) = future.poll(cx) {
+            *output = Some(ready);
+        }
     }
 }
 
@@ -281,9 +281,7 @@ async fn read_all(source: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>>
 
 impl Drop for Child {
     fn drop(&mut self) {
-        if self.kill_on_drop
-            && let Ok(None) = self.process.try_wait()
-        {
+        if self.kill_on_drop && matches!(self.process.try_wait(), Ok(None)) {
             // An error means that the process has ended already.
             let _ = self.start_kill();
         }

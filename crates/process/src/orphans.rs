@@ -71,10 +71,10 @@ impl Orphan {
         // Dropped after the lock: what notifies has locks of its own.
         let taken = orphan.take();
         drop(orphan);
-        if let Some((child, _ending)) = taken
-            && !is_notified
-        {
-            add_unnotified(child);
+        if let Some((child, _ending)) = taken {
+            if !is_notified {
+                add_unnotified(child);
+            }
         }
     }
 }

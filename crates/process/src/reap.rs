@@ -41,12 +41,12 @@ impl Process {
     }
 
     pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        if let Some(running) = &mut self.running
-            && let Some(status) = running.try_wait()?
-        {
-            self.status = Some(status);
-            self.running = None;
-            self.ending = None;
+        if let Some(running) = &mut self.running {
+            if let Some(status) = running.try_wait()? {
+                self.status = Some(status);
+                self.running = None;
+                self.ending = None;
+            }
         }
         Ok(self.status)
     }
@@ -54,20 +54,20 @@ impl Process {
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
         loop {
             // Listen first: an end that the look misses is noticed.
-            if self.ending.is_none()
-                && let Some(running) = &self.running
-            {
-                self.ending = Some(Ending::of(running)?);
+            if self.ending.is_none() {
+                if let Some(running) = &self.running {
+                    self.ending = Some(Ending::of(running)?);
+                }
             }
             if let Some(status) = self.try_wait()? {
                 return Poll::Ready(Ok(status));
             }
-            if let Some(ending) = &mut self.ending
-                && let Err(_) = ready!(ending.poll(cx))
-            {
-                // The runtime that it was made in has shut down. If this is
-                // another one, it takes over; if not, it says so.
-                self.ending = None;
+            if let Some(ending) = &mut self.ending {
+                if ready!(ending.poll(cx)).is_err() {
+                    // The runtime that it was made in has shut down. If this is
+                    // another one, it takes over; if not, it says so.
+                    self.ending = None;
+                }
             }
         }
     }

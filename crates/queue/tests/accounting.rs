@@ -43,10 +43,10 @@ fn own<const N: usize>(round: &Round, owner: &Owner<Item, N>) -> Vec<usize> {
     let mut mine = Vec::new();
     for id in 0..round.items {
         owner.push(Box::new(id), &round.overflow);
-        if id % 3 == 0
-            && let Some(item) = owner.pop()
-        {
-            round.take(item, &mut mine);
+        if id % 3 == 0 {
+            if let Some(item) = owner.pop() {
+                round.take(item, &mut mine);
+            }
         }
         if id % (2 * N) == 0 {
             thread::yield_now();
@@ -88,10 +88,10 @@ fn steal<const N: usize>(
             thread::yield_now();
         }
         // Half of what is there stays for the other stealer to find.
-        if turn % 2 == 0
-            && let Some(item) = own.pop()
-        {
-            round.take(item, &mut mine);
+        if turn % 2 == 0 {
+            if let Some(item) = own.pop() {
+                round.take(item, &mut mine);
+            }
         }
     }
     mine

@@ -54,8 +54,7 @@ pub(crate) async fn with_retries<T>(
             // `Elapsed` converts into an `io::Error` of the kind `TimedOut`.
             match timeout(retry.attempt, attempt())
                 .await
-                .map_err(io::Error::from)
-                .flatten()
+                .unwrap_or_else(|elapsed| Err(elapsed.into()))
             {
                 Ok(value) => return value,
                 Err(error) => last = error,

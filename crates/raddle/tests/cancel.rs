@@ -89,8 +89,8 @@ async fn streams() -> Vec<(&'static str, Reader, Writer)> {
     let (sender, receiver) = pipe::pipe().unwrap();
     let (memory_near, memory_far) = duplex(5);
     let (buffered_near, buffered_far) = tcp().await;
-    let (file_end, other_end) = std::io::pipe().unwrap();
-    let file = std::fs::File::from(std::os::fd::OwnedFd::from(file_end));
+    let (file_end, other_end) = rustix::pipe::pipe().unwrap();
+    let file = std::fs::File::from(file_end);
     vec![
         ("TcpStream", Box::pin(tcp_near), Box::pin(tcp_far)),
         ("UnixStream", Box::pin(unix_near), Box::pin(unix_far)),
@@ -109,7 +109,7 @@ async fn streams() -> Vec<(&'static str, Reader, Writer)> {
         (
             "File",
             Box::pin(raddle::fs::File::from(file)),
-            Box::pin(pipe::Sender::from_owned_fd(other_end.into()).unwrap()),
+            Box::pin(pipe::Sender::from_owned_fd(other_end).unwrap()),
         ),
     ]
 }

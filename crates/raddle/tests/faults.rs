@@ -306,12 +306,12 @@ fn registrations_while_the_runtime_shuts_down() {
 #[test]
 fn a_read_that_never_ends() {
     each_flavor(|runtime| {
-        let (reader, writer) = std::io::pipe().unwrap();
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
         let (began, begins) = std::sync::mpsc::channel();
         runtime.block_on(async {
             let (mut stream, _other_end) = pair().await;
             raddle::spawn(async move { stream.read(&mut [0; 8]).await });
-            let mut file = raddle::fs::File::from(std::fs::File::from(OwnedFd::from(reader)));
+            let mut file = raddle::fs::File::from(std::fs::File::from(reader));
             let waiting = raddle::spawn(async move {
                 let mut byte = [0];
                 let mut read = pin!(file.read(&mut byte));

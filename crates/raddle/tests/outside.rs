@@ -130,12 +130,12 @@ mod unix {
         stream
     }
 
-    /// One end of a pipe of std's, as a file.
+    /// One end of a pipe, as a file.
     fn pipe_end(writer: bool) -> File {
-        let (read, write) = std::io::pipe().unwrap();
+        let (read, write) = rustix::pipe::pipe().unwrap();
         match writer {
-            true => File::from(std::os::fd::OwnedFd::from(write)),
-            false => File::from(std::os::fd::OwnedFd::from(read)),
+            true => File::from(write),
+            false => File::from(read),
         }
     }
 

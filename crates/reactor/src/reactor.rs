@@ -106,10 +106,10 @@ impl Reactor {
             // not fit has filled the batch, so it is the last one.
             let before = dispatched;
             let mut table = self.handle.table().lock();
-            while dispatched < limit
-                && !wakers.is_full()
-                && let Some(&(token, ready)) = self.batch.get(self.cursor)
-            {
+            while dispatched < limit && !wakers.is_full() {
+                let Some(&(token, ready)) = self.batch.get(self.cursor) else {
+                    break;
+                };
                 self.cursor += 1;
                 let Some(state) = table.get(token) else {
                     continue;

@@ -215,11 +215,11 @@ impl Registration {
     #[inline]
     fn attempt<R>(&self, event: ReadyEvent, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         let result = f();
-        if let Err(error) = &result
-            && error.kind() == io::ErrorKind::WouldBlock
-        {
-            // If newer readiness stays, the next look finds it.
-            let _ = self.state.clear_readiness(event);
+        if let Err(error) = &result {
+            if error.kind() == io::ErrorKind::WouldBlock {
+                // If newer readiness stays, the next look finds it.
+                let _ = self.state.clear_readiness(event);
+            }
         }
         result
     }

@@ -256,10 +256,10 @@ impl Core {
 
     #[inline]
     pub(crate) fn step(&self) -> Step {
-        if self.turns.step()
-            && let Some(step) = self.look_around()
-        {
-            return step;
+        if self.turns.step() {
+            if let Some(step) = self.look_around() {
+                return step;
+            }
         }
         match self.next_task().or_else(|| self.search()) {
             Some(task) => self.run(task),
@@ -323,11 +323,11 @@ impl Core {
 
     fn next_task(&self) -> Option<Task> {
         let streak = self.slot_streak.get();
-        if streak < STREAK
-            && let Some(task) = self.take_slot()
-        {
-            self.slot_streak.set(streak + 1);
-            return Some(task);
+        if streak < STREAK {
+            if let Some(task) = self.take_slot() {
+                self.slot_streak.set(streak + 1);
+                return Some(task);
+            }
         }
         self.slot_streak.set(0);
         self.pop()

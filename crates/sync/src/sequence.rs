@@ -174,10 +174,10 @@ impl Future for Changed<'_> {
         if !self.node.is_idle() {
             let this = self.as_mut().project();
             let mut shard = this.sequence.shards[*this.index].lock();
-            if let Some(waker) = shard.get_mut(this.node)
-                && waker.will_wake(cx.waker())
-            {
-                return Poll::Pending;
+            if let Some(waker) = shard.get_mut(this.node) {
+                if waker.will_wake(cx.waker()) {
+                    return Poll::Pending;
+                }
             }
         }
         self.join(cx.waker().clone())

@@ -435,8 +435,10 @@ fn the_last_permit_against_a_receiver_that_waits_and_closes() {
         model::check(move || {
             let (sender, mut receiver) = mpsc::channel(1);
             let thread = thread::spawn(move || {
-                if uses && let Ok(permit) = sender.try_reserve() {
-                    permit.send(Message::new());
+                if uses {
+                    if let Ok(permit) = sender.try_reserve() {
+                        permit.send(Message::new());
+                    }
                 }
             });
             let waker = waker();

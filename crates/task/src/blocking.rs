@@ -243,10 +243,10 @@ where
         Err(refused) => panic::resume_unwind(Box::new(refused.to_string())),
     };
     let (task, handle) = task(work, closure, false);
-    if let Err(refused) = submit(task)
-        && refused.is_no_thread()
-    {
-        refused.run();
+    if let Err(refused) = submit(task) {
+        if refused.is_no_thread() {
+            refused.run();
+        }
     }
     handle
 }

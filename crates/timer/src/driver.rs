@@ -130,8 +130,10 @@ impl<W: Wait> Driver<W> {
         if self.place.wait(Some(Duration::ZERO), limit) > 0 {
             return true;
         }
-        if let Some(unparked) = &self.unparked
-            && unparked.take()
+        if self
+            .unparked
+            .as_ref()
+            .is_some_and(|unparked| unparked.take())
         {
             return true;
         }

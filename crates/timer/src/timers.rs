@@ -103,9 +103,10 @@ impl Timers {
     /// It makes time pass for tasks that wait on a paused clock. Call it in place of parking, when
     /// there is nothing else to do.
     pub fn auto_advance(&mut self) -> usize {
-        while self.may_auto_advance()
-            && let Some(deadline) = self.next_deadline()
-        {
+        while self.may_auto_advance() {
+            let Some(deadline) = self.next_deadline() else {
+                break;
+            };
             self.shared.clock.advance_to(deadline);
             // None are due where timers only change their level.
             let fired = self.fire_due();

@@ -165,9 +165,7 @@ impl Wheel {
     /// that is full.
     pub(crate) fn fire(&mut self, now: u64, batch: &mut WakerBatch) -> Progress {
         debug_assert!(now <= MAX_TICK);
-        while let Some(next) = self.next_slot()
-            && next.start <= now
-        {
+        while let Some(next) = self.next_slot().filter(|next| next.start <= now) {
             debug_assert!(next.start >= self.elapsed);
             self.elapsed = next.start;
             if next.level > 0 {

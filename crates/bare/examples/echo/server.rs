@@ -59,11 +59,10 @@ async fn serve(reactor: &Reactor, spawner: &Spawner<Job>, job: Job) {
         Job::Echo(stream) => echo(reactor, stream).await,
     };
     // A client that goes is no reason to say anything.
-    if let Err(error) = done
-        && error.kind() != ErrorKind::ConnectionReset
-        && error.kind() != ErrorKind::BrokenPipe
-    {
-        eprintln!("{error}");
+    if let Err(error) = done {
+        if error.kind() != ErrorKind::ConnectionReset && error.kind() != ErrorKind::BrokenPipe {
+            eprintln!("{error}");
+        }
     }
 }
 

@@ -118,15 +118,15 @@ pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Out
     let (mut a, mut b) = (pin!(a), pin!(b));
     let (mut a_output, mut b_output) = (None, None);
     poll_fn(|cx| {
-        if a_output.is_none()
-            && let Poll::Ready(output) = a.as_mut().poll(cx)
-        {
-            a_output = Some(output);
+        if a_output.is_none() {
+            if let Poll::Ready(output) = a.as_mut().poll(cx) {
+                a_output = Some(output);
+            }
         }
-        if b_output.is_none()
-            && let Poll::Ready(output) = b.as_mut().poll(cx)
-        {
-            b_output = Some(output);
+        if b_output.is_none() {
+            if let Poll::Ready(output) = b.as_mut().poll(cx) {
+                b_output = Some(output);
+            }
         }
         match (a_output.take(), b_output.take()) {
             (Some(a), Some(b)) => Poll::Ready((a, b)),

@@ -37,9 +37,7 @@ impl Place {
                 let ranks = held.iter().filter_map(Cell::get);
                 ranks.max_by_key(|rank| rank.level)
             });
-            if let Some(highest) = highest
-                && highest.level >= rank.level
-            {
+            if let Some(highest) = highest.filter(|highest| highest.level >= rank.level) {
                 panic!(
                     "the lock \"{}\" is taken under the lock \"{}\", which is not before it",
                     rank.name, highest.name

@@ -37,7 +37,7 @@ fn tree(
                 children.push(raddle::spawn(subtree));
             }
         }
-        if id.is_multiple_of(3) {
+        if id % 3 == 0 {
             yield_now().await;
         }
         let mut size = 1;

@@ -104,11 +104,10 @@ impl Worker {
             return None;
         }
         // From the queue others can take it, should nobody come.
-        if let Some(task) = core.remote().slot.take()
-            && core.push_needs_notify(task)
-            && core.has_others
-        {
-            core.shared.notify();
+        if let Some(task) = core.remote().slot.take() {
+            if core.push_needs_notify(task) && core.has_others {
+                core.shared.notify();
+            }
         }
         self.held.set(false);
         let seat = self.seat.as_ref().map(|seat| Seat(seat.0.clone()));

@@ -85,10 +85,10 @@ impl Turns {
             injection: to_injection == 0,
             events: to_events == 0,
         };
-        if due.events
-            && let Some(busy) = busy()
-        {
-            self.scale(busy);
+        if due.events {
+            if let Some(busy) = busy() {
+                self.scale(busy);
+            }
         }
         let scaled = self.scaled.get();
         // A turn that was far off comes nearer too when polls turn out slow.

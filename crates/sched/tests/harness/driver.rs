@@ -22,7 +22,10 @@ impl Driver for VirtualDriver {
             let batch = limit.min(driver.due.len());
             let mut woken: Vec<_> = driver.due.drain(..batch).collect();
             let now = state.now;
-            woken.extend(driver.timers.extract_if(.., |timer| timer.0 <= now));
+            let timers = std::mem::take(&mut driver.timers);
+            let (due, later): (Vec<_>, _) = timers.into_iter().partition(|timer| timer.0 <= now);
+            driver.timers = later;
+            woken.extend(due);
             woken
         });
         for (_, task, waker) in woken {

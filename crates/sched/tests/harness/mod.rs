@@ -211,7 +211,7 @@ impl Run {
             self.world.with(|state| state.worker = Some(worker));
             let turns = self.world.with(|state| state.drivers[shard].turns);
             let steps = self.seats[worker].drive(&self.world, worker);
-            let busy = steps.is_some_and(|steps| steps.is_multiple_of(self.event_interval));
+            let busy = steps.is_some_and(|steps| steps % self.event_interval == 0);
             self.world.with(|state| {
                 state.worker = None;
                 let looked = state.drivers[shard].turns > turns;

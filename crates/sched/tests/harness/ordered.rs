@@ -116,7 +116,7 @@ impl Places for ShardedPlaces {
             injected,
             steps,
         } = &mut self.shards[worker];
-        let looks_outside = steps.is_multiple_of(self.interval) && !injected.is_empty();
+        let looks_outside = *steps % self.interval == 0 && !injected.is_empty();
         let next = if looks_outside {
             injected.pop_front()
         } else {

@@ -74,7 +74,7 @@ impl StealingPlaces {
             .injected
             .first()
             .is_some_and(|injected| injected.task == task);
-        let takes_one = self.workers[worker].steps.is_multiple_of(self.interval);
+        let takes_one = self.workers[worker].steps % self.interval == 0;
         if !is_first || takes_one || others + 1 != self.injected.len() {
             return false;
         }
@@ -203,7 +203,7 @@ impl Places for StealingPlaces {
             queued.1 = 0;
         }
         if place != Place::Queue(worker) {
-            if !self.workers[worker].steps.is_multiple_of(self.interval) {
+            if self.workers[worker].steps % self.interval != 0 {
                 // It had nothing of its own, and may have taken a batch.
                 self.injected.clear();
             }
@@ -222,7 +222,7 @@ impl Places for StealingPlaces {
         }
         self.workers[worker].steps += 1;
         let steps = self.workers[worker].steps;
-        self.unseen_turn = steps.is_multiple_of(self.interval);
+        self.unseen_turn = steps % self.interval == 0;
         steps
     }
 

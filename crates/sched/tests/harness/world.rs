@@ -332,11 +332,10 @@ impl State {
         let task = &mut self.tasks[id];
         task.running = false;
         task.verdict = verdict;
-        if task.notified.is_some()
-            && verdict.is_none()
-            && let Some(worker) = self.worker
-        {
-            self.places.again(id, worker);
+        if task.notified.is_some() && verdict.is_none() {
+            if let Some(worker) = self.worker {
+                self.places.again(id, worker);
+            }
         }
     }
 

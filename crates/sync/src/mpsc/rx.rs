@@ -71,9 +71,10 @@ impl<T, L: Limit> Rx<T, L> {
         };
         buffer.push(first);
         let mut count = 1;
-        while count < limit
-            && let Ok(message) = self.pop()
-        {
+        while count < limit {
+            let Ok(message) = self.pop() else {
+                break;
+            };
             buffer.push(message);
             count += 1;
         }

@@ -65,9 +65,10 @@ impl Pages {
     pub(super) fn reclaim(&self) {
         for chain in [&self.full, &self.open] {
             let mut vain = 0;
-            while vain < VAIN_LOOKS
-                && let Some(page) = chain.last.get()
-            {
+            while vain < VAIN_LOOKS {
+                let Some(page) = chain.last.get() else {
+                    break;
+                };
                 chain.remove(page);
                 chain.push(page);
                 // SAFETY: the list has the page.

@@ -32,18 +32,16 @@ fn a_crate_that_the_table_lacks_is_found() {
 
 #[test]
 fn the_toolchain_is_the_promised_version() {
-    let workspace = "[workspace.package]\nrust-version = \"1.95\""
-        .parse()
-        .unwrap();
+    let xtask = "[package]\nrust-version = \"1.95\"".parse().unwrap();
     let channel = |channel: &str| {
         format!("[toolchain]\nchannel = \"{channel}\"")
             .parse::<Table>()
             .unwrap()
     };
-    assert!(rust_version(&workspace, &channel("1.95.0")).is_none());
-    assert!(rust_version(&workspace, &channel("1.96.0")).is_some());
-    assert!(rust_version(&workspace, &channel("1.95.1")).is_some());
-    assert!(rust_version(&workspace, &channel("stable")).is_some());
+    assert!(rust_version(&xtask, &channel("1.95.0")).is_none());
+    assert!(rust_version(&xtask, &channel("1.96.0")).is_some());
+    assert!(rust_version(&xtask, &channel("1.95.1")).is_some());
+    assert!(rust_version(&xtask, &channel("stable")).is_some());
 }
 
 #[test]
@@ -54,7 +52,7 @@ fn a_workspace_is_read_from_its_directory() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     };
-    write("Cargo.toml", "[workspace.package]\nrust-version = \"1.95\"");
+    write("xtask/Cargo.toml", "[package]\nrust-version = \"1.95\"");
     write("rust-toolchain.toml", "[toolchain]\nchannel = \"1.95.0\"");
     write("README.md", "| [a](crates/a/README.md) |");
     write("crates/a/Cargo.toml", "[lints]\nworkspace = true");

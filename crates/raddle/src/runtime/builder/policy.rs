@@ -39,10 +39,10 @@ impl Builder {
         };
         let enabled = self.enabled(workers / count);
         let drivers: io::Result<Vec<_>> = (0..count).map(|_| Driver::new(enabled)).collect();
-        if let Ok(drivers) = &drivers
-            && self.start_paused
-        {
-            drivers.iter().for_each(Driver::pause);
+        if let Ok(drivers) = &drivers {
+            if self.start_paused {
+                drivers.iter().for_each(Driver::pause);
+            }
         }
         drivers
     }
