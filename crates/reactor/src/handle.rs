@@ -49,9 +49,9 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// If the selector refuses the source, if there are 2^28 - 1 registrations,
-    /// if the reactor has shut down, and in a forked child of the process that
-    /// made the reactor. Nothing stays registered then.
+    /// If the selector refuses the source, if there are 2^28 - 1 registrations (2^18 - 1 on
+    /// targets of 32 bits), if the reactor has shut down, and in a forked child of the process
+    /// that made the reactor. Nothing stays registered then.
     pub fn register<S>(&self, source: &mut S, interest: Interest) -> io::Result<Registration>
     where
         S: Source + ?Sized,

@@ -47,7 +47,9 @@
 //!
 //! # Limits
 //!
-//! At most 2^28 - 1 sources at a time. `usize` must have 64 bits. A process
+//! At most 2^28 - 1 sources at a time, and 2^18 - 1 on targets of 32 bits. There, an event of a
+//! descriptor that a duplicate keeps registered after its source was dropped can reach a source
+//! that is registered 2^14 registrations later; on targets of 64 bits that takes 2^36. A process
 //! that forks must make a new reactor in the child.
 
 #![forbid(unsafe_code)]

@@ -8,13 +8,9 @@ use slab::Slab;
 
 use crate::{IoState, Metrics, error};
 
-const _: () = assert!(
-    usize::BITS == 64,
-    "a token needs 64 bits for an index and a generation"
-);
-
-/// The low bits of a token: where the registration stands in the slab.
-const INDEX_BITS: u32 = 28;
+/// The low bits of a token: where the registration stands in the slab. The rest is for the
+/// generation. A process with addresses of 32 bits has no memory for 2^18 sources.
+const INDEX_BITS: u32 = if usize::BITS >= 64 { 28 } else { 18 };
 const INDEX: usize = (1 << INDEX_BITS) - 1;
 
 /// A slab of up to this capacity is never made smaller.
@@ -28,9 +24,10 @@ pub(crate) const UNPARK: Token = Token(usize::MAX);
 #[derive(Debug)]
 pub(crate) struct Table {
     slots: Slab<Slot>,
-    /// Counts registrations. A token is met again only after 2^36 of them, and
-    /// then only if the index is the same too.
-    generation: usize,
+    /// Counts registrations; a token has the low bits. A token is met again only after 2^36 of
+    /// them, or 2^14 on targets of 32 bits, and then only if the index is the same too. An event
+    /// of a freed registration that meets such a token makes a source ready that is not.
+    generation: u64,
     /// Counts events that have been passed on to a registration.
     events: u64,
     /// At so few registrations the memory beyond the last one is given back: a
@@ -73,7 +70,7 @@ impl Table {
             return Err(error::full());
         }
         self.generation = self.generation.wrapping_add(1);
-        let token = Token(self.generation << INDEX_BITS | index);
+        let token = Token((self.generation as usize) << INDEX_BITS | index);
         entry.insert(Slot { token, state });
         self.shrink_at = self.shrink_at.max(self.slots.len() / 4);
         Ok(token)
@@ -108,10 +105,9 @@ impl Table {
     }
 
     pub(crate) fn metrics(&self) -> Metrics {
-        let registered = self.generation as u64;
         Metrics {
-            registered,
-            deregistered: registered - self.slots.len() as u64,
+            registered: self.generation,
+            deregistered: self.generation - self.slots.len() as u64,
             events: self.events,
         }
     }
