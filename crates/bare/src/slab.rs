@@ -15,11 +15,11 @@ use crate::storage::{has_wakers, sealed};
 /// leaked, so that such a waker does nothing when it is used.
 pub struct Slab<A, F> {
     /// A box that outlives the slab if there are wakers.
-    place: NonNull<Place<A, F>>,
-    _owns: PhantomData<Place<A, F>>,
+    contents: NonNull<Contents<A, F>>,
+    _owns: PhantomData<Contents<A, F>>,
 }
 
-struct Place<A, F> {
+struct Contents<A, F> {
     lists: Lists,
     slots: Box<[Slot<A, F>]>,
 }
@@ -27,21 +27,21 @@ struct Place<A, F> {
 impl<A, F> Slab<A, F> {
     /// Makes an empty one for `capacity` tasks.
     pub fn with_capacity(capacity: usize) -> Self {
-        let place = Box::new(Place {
+        let contents = Box::new(Contents {
             lists: Lists::new(),
             slots: (0..capacity).map(|_| Slot::vacant()).collect(),
         });
         Self {
-            place: NonNull::from(Box::leak(place)),
+            contents: NonNull::from(Box::leak(contents)),
             _owns: PhantomData,
         }
     }
 
     #[inline]
-    fn place(&self) -> &Place<A, F> {
+    fn contents(&self) -> &Contents<A, F> {
         // SAFETY: the box is there until the slab is dropped, and only the drop
         // has a unique reference to it.
-        unsafe { self.place.as_ref() }
+        unsafe { self.contents.as_ref() }
     }
 }
 
@@ -50,21 +50,21 @@ impl<A, F> Slab<A, F> {
 unsafe impl<A, F> sealed::Parts<A, F> for Slab<A, F> {
     #[inline]
     fn lists(&self) -> &Lists {
-        &self.place().lists
+        &self.contents().lists
     }
 
     #[inline]
     fn slots(&self) -> &[Slot<A, F>] {
-        &self.place().slots
+        &self.contents().slots
     }
 }
 
 impl<A, F> Drop for Slab<A, F> {
     fn drop(&mut self) {
-        if !has_wakers(&self.place().slots) {
+        if !has_wakers(&self.contents().slots) {
             // SAFETY: it is the box of `with_capacity`, and nothing points into
             // it: the executor is gone, and there are no wakers.
-            drop(unsafe { Box::from_raw(self.place.as_ptr()) });
+            drop(unsafe { Box::from_raw(self.contents.as_ptr()) });
         }
     }
 }
@@ -72,8 +72,8 @@ impl<A, F> Drop for Slab<A, F> {
 impl<A, F> fmt::Debug for Slab<A, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Slab")
-            .field("capacity", &self.place().slots.len())
-            .field("lists", &self.place().lists)
+            .field("capacity", &self.contents().slots.len())
+            .field("lists", &self.contents().lists)
             .finish()
     }
 }

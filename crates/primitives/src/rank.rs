@@ -7,7 +7,7 @@ mod held;
 mod held;
 
 #[cfg(not(raddle_loom))]
-pub(crate) use held::{Held, Place};
+pub(crate) use held::{Held, LockRank};
 
 /// Where a lock stands among those that a thread may hold at the same time.
 ///

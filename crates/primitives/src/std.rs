@@ -7,7 +7,7 @@ pub(crate) mod sync {
     use std::time::Duration;
 
     use crate::named::Tag;
-    use crate::rank::{Held, Place, Rank};
+    use crate::rank::{Held, LockRank, Rank};
 
     #[cfg(raddle_count)]
     pub use crate::counting::Arc;
@@ -33,7 +33,7 @@ pub(crate) mod sync {
     #[derive(Default)]
     pub struct Mutex<T: ?Sized> {
         pub(crate) tag: Tag,
-        place: Place,
+        rank: LockRank,
         inner: std::sync::Mutex<T>,
     }
 
@@ -49,7 +49,7 @@ pub(crate) mod sync {
         pub const fn new(value: T) -> Self {
             Self {
                 tag: Tag::here(),
-                place: Place::none(),
+                rank: LockRank::none(),
                 inner: std::sync::Mutex::new(value),
             }
         }
@@ -59,7 +59,7 @@ pub(crate) mod sync {
         pub const fn ranked(rank: Rank, value: T) -> Self {
             Self {
                 tag: Tag::ranked(rank),
-                place: Place::new(rank),
+                rank: LockRank::new(rank),
                 inner: std::sync::Mutex::new(value),
             }
         }
@@ -76,7 +76,7 @@ pub(crate) mod sync {
         #[inline]
         #[track_caller]
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            let held = self.place.enter();
+            let held = self.rank.enter();
             self.tag.lock();
             MutexGuard {
                 inner: self.inner.lock().unwrap_or_else(PoisonError::into_inner),
@@ -93,7 +93,7 @@ pub(crate) mod sync {
             self.tag.lock();
             MutexGuard {
                 inner: self.inner.lock().unwrap_or_else(PoisonError::into_inner),
-                held: self.place.enter_anyhow(),
+                held: self.rank.enter_anyhow(),
             }
         }
 
@@ -106,7 +106,7 @@ pub(crate) mod sync {
         #[inline]
         #[track_caller]
         pub fn check_order(&self) {
-            drop(self.place.enter());
+            drop(self.rank.enter());
         }
 
         /// Takes the lock if no thread holds it.
@@ -123,7 +123,7 @@ pub(crate) mod sync {
             self.tag.lock();
             Some(MutexGuard {
                 inner,
-                held: self.place.enter_anyhow(),
+                held: self.rank.enter_anyhow(),
             })
         }
 

@@ -1,4 +1,4 @@
-//! Every item comes out exactly once, whoever takes it: its owner, one of two
+//! Every item comes out exactly once, to any thread: its owner, one of two
 //! stealers, or the injection queue that took the overflow.
 #![cfg(not(raddle_loom))]
 

@@ -1,4 +1,4 @@
-//! Items that nobody takes are dropped once, also while something panics.
+//! Items that are left in a queue are dropped once, also while something panics.
 #![cfg(not(raddle_loom))]
 
 mod tally;

@@ -277,7 +277,7 @@ fn a_push_reports_whether_the_queue_was_empty_stolen_from_or_full() {
         assert_eq!(push(8), pushed("full"));
         assert_eq!(push(9), pushed("stolen"), "the overflow has taken some");
         assert_eq!(push(10), pushed(""));
-        // SAFETY: nobody steals.
+        // SAFETY: no thread steals.
         let alone = || unsafe { owner.pop_alone() };
         alone().expect("there are four");
         assert_eq!(push(11), pushed(""));

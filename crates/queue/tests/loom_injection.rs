@@ -38,7 +38,7 @@ fn push_against_pop_batch() {
     });
 }
 
-/// A batch is queued whole: nobody sees a part of it. Complete.
+/// A batch is queued whole: no thread sees a part of it. Complete.
 #[test]
 fn push_batch_against_pop_batch() {
     model::check(|| {
@@ -122,7 +122,7 @@ fn push_against_pop_batch_against_close() {
     });
 }
 
-/// After a close that everybody has seen, one drain finds everything.
+/// After a close that all threads have seen, one drain finds everything.
 /// Complete.
 #[test]
 fn nothing_is_queued_after_close() {
@@ -147,7 +147,7 @@ fn nothing_is_queued_after_close() {
     });
 }
 
-/// Whoever sees the length sees what the pusher did before. Complete.
+/// A thread that sees the length sees what the pusher did before. Complete.
 #[test]
 fn the_length_publishes() {
     model::check(|| {

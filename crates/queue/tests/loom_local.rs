@@ -229,7 +229,7 @@ fn the_length_does_not_wrap() {
     });
 }
 
-/// A claim, too, is newer than the tail to nobody. Complete.
+/// No thread sees a claim, too, that is newer than the tail. Complete.
 #[test]
 fn the_length_does_not_wrap_under_a_stealer() {
     fn watcher(owner: &Owner<Item, 4>) -> JoinHandle<()> {

@@ -65,7 +65,7 @@ fn put_alone_against_two_takers() {
     Model::new().preemptions(3).check(|| put(2, put_alone));
 }
 
-/// Whoever displaces an item that another thread wrote and put in owns it.
+/// A thread that displaces an item of another thread owns it.
 /// Complete.
 #[test]
 fn two_threads_put() {

@@ -1,4 +1,4 @@
-//! Who may hold the ends of a queue, and share them.
+//! Which threads may hold and share the ends of a queue.
 #![cfg(not(raddle_loom))]
 
 use std::cell::Cell;

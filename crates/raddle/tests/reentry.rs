@@ -127,14 +127,14 @@ impl Workshop {
 type Waiting = Pin<Box<dyn Future<Output = ()>>>;
 /// Makes what is waited for come.
 type Trigger = Box<dyn FnOnce()>;
-type Place = fn() -> (Waiting, Trigger);
+type WakerHolder = fn() -> (Waiting, Trigger);
 
 fn waiting(future: impl Future<Output = ()> + 'static) -> Waiting {
     Box::pin(future)
 }
 
 /// Where a waker may be kept.
-const PLACES: &[Place] = &[
+const WAKER_HOLDERS: &[WakerHolder] = &[
     || (waiting(sleep(MOMENT)), Box::new(|| ())),
     || {
         let late = async { drop(timeout(MOMENT, pending::<()>()).await) };
@@ -355,7 +355,7 @@ fn wakers() {
             let workshop = Workshop::new(&runtime);
             let mut left = Vec::new();
             let start = Instant::now();
-            for (number, place) in PLACES.iter().enumerate() {
+            for (number, place) in WAKER_HOLDERS.iter().enumerate() {
                 let name = format!("place {number}");
                 // Now and then the moment for which a place waits is over too soon.
                 let begin = |polls| loop {

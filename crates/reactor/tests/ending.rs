@@ -91,7 +91,7 @@ fn wakers_that_panic_keep_no_other_waiter_from_learning_of_the_shutdown() {
     }
 }
 
-/// 2903: a registration against the shutdown is told, or refused.
+/// 2903: a registration against the shutdown is woken, or refused.
 #[test]
 fn dropping_a_reactor_ends_waits_on_other_threads() {
     for _ in 0..50 {

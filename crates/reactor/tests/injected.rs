@@ -86,7 +86,7 @@ fn a_selector_without_memory_or_room() {
                 leaving
             }
         });
-        // The selector watches the second for nobody.
+        // No registration is left for the second.
         let _leaving = refused.join().unwrap();
         leaving_far.write_all(b"x").unwrap();
         let dispatched = reactor.turn(Some(Duration::from_millis(20)), usize::MAX);

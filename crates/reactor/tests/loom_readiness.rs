@@ -231,7 +231,7 @@ fn moved_against_dispatch<F: Future>(wait: impl FnOnce(Arc<IoState>) -> F) {
     });
     reactor.join().unwrap();
     let (last, _) = &wakers[1];
-    assert!(found || last.woken() > 0, "the event reached nobody");
+    assert!(found || last.woken() > 0, "the event reached no waiter");
 }
 
 /// Complete.
@@ -250,7 +250,7 @@ fn a_waiting_future_that_is_moved_against_dispatch() {
     });
 }
 
-/// The peer closes while a reader clears what it has read: the end is told once,
+/// The peer closes while a reader clears what it has read: the end is reported once,
 /// and must stay to be seen (mio 939). Complete.
 #[test]
 fn a_close_outlives_a_clearing() {
@@ -291,7 +291,7 @@ fn two_clearings_of_one_event_spare_the_next() {
     });
 }
 
-/// Who is told of the end sees what was done before it. Complete.
+/// A waiter that is woken for the end sees what was done before it. Complete.
 #[test]
 fn shutdown_publishes() {
     publish(
@@ -305,7 +305,7 @@ fn shutdown_publishes() {
 }
 
 /// An event on the way from the reactor to its registration, and the clearing of
-/// one before it: who sees the event sees what its setter did. Complete.
+/// one before it: a thread that sees the event sees what its setter did. Complete.
 #[test]
 fn an_event_over_a_clearing_publishes() {
     publish(
@@ -321,7 +321,7 @@ fn an_event_over_a_clearing_publishes() {
     );
 }
 
-/// What the setter did before is seen by whoever sees the flag.
+/// What the setter did before is seen by a thread that sees the flag.
 #[test]
 fn readiness_publishes() {
     publish(
@@ -381,7 +381,7 @@ unsafe impl Send for Published {}
 
 /// The planted mistake: looking, then storing the waker, without a second look.
 #[test]
-#[should_panic(expected = "ready, but nobody is woken")]
+#[should_panic(expected = "ready, but no waiter is woken")]
 fn canary_a_missed_wake_is_caught() {
     model::check(|| {
         let hasty = Arc::new((Readiness::new(), Mutex::new(None::<Waker>)));
@@ -402,6 +402,9 @@ fn canary_a_missed_wake_is_caught() {
             drop(former);
         }
         reactor.join().unwrap();
-        assert!(!waits || counter.woken() > 0, "ready, but nobody is woken");
+        assert!(
+            !waits || counter.woken() > 0,
+            "ready, but no waiter is woken"
+        );
     });
 }

@@ -40,7 +40,7 @@ fn a_registration_against_shutdown_is_told() {
         let registrant = {
             let handle = handle.clone();
             thread::spawn(move || {
-                // Refused, or told while it waits.
+                // Refused, or woken while it waits.
                 if let Ok(registration) = handle.register(&mut Nothing, Interest::READABLE) {
                     let waited = block_on(poll_fn(|cx| registration.poll_read_ready(cx)));
                     assert!(waited.is_err());

@@ -50,7 +50,7 @@ fn a_forked_child_is_refused_and_the_parent_unharmed() {
     let mut registration = handle.register(&mut near, Interest::READABLE).unwrap();
     let mut source = UnixStream::pair().unwrap().0;
     // SAFETY: the child only registers and deregisters, which takes locks
-    // nobody else has, and leaves by `_exit`.
+    // no other process has, and leaves by `_exit`.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let is_refusal =

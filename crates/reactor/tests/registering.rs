@@ -118,7 +118,7 @@ fn a_refused_deregistration_leaks_nothing() {
     for _ in 0..10_000 {
         let (near, _far, mut registration) = pair(&handle);
         drop(near);
-        // The descriptor is closed, the number may be anybody's or nobody's.
+        // The descriptor is closed, the number may be another's or unused.
         assert!(registration.deregister(&mut SourceFd(&-1)).is_err());
         assert_eq!(handle.registered_count(), 0);
     }

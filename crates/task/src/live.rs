@@ -67,7 +67,7 @@ impl LiveList {
     pub fn adopt(&self, task: &Runnable) {
         let header = task.header();
         // SAFETY: `task` is the runnable.
-        if let Place::Unlisted = unsafe { Place::of(header, Some(self)) } {
+        if let ListMembership::Unlisted = unsafe { ListMembership::of(header, Some(self)) } {
             // SAFETY: as above, and the task is in no list.
             unsafe { self.admit(header) };
         }
@@ -127,7 +127,7 @@ impl LiveList {
             return false;
         }
         // SAFETY: this thread runs the task.
-        if let Place::Unlisted = unsafe { Place::of(header, Some(self)) } {
+        if let ListMembership::Unlisted = unsafe { ListMembership::of(header, Some(self)) } {
             // SAFETY: as above, and the task is in no list.
             unsafe { self.admit(header) };
         }
@@ -295,7 +295,7 @@ unsafe fn slot_of(header: NonNull<Header>) -> Option<Slot> {
 /// Which live list a task is in, seen from the thread that runs it.
 #[must_use]
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum ListMembership<'a> {
     /// In none.
     Unlisted,
     /// In this thread's.
@@ -304,7 +304,7 @@ pub(crate) enum Place<'a> {
     Elsewhere(Slot),
 }
 
-impl<'a> Place<'a> {
+impl<'a> ListMembership<'a> {
     /// # Safety
     ///
     /// The caller holds the task's runnable.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use crate::cell::{Cell, Header, borrowed_waker, runnable_of};
 use crate::current::Entered;
 use crate::error::JoinError;
-use crate::live::{Place, Slot};
+use crate::live::{ListMembership, Slot};
 use crate::runnable::Outcome;
 use crate::state::{Completion, Release, Start, Stop};
 use crate::{LiveList, Schedule, current};
@@ -37,7 +37,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
     // SAFETY: the liveness reference is there until this function gives it up.
     let cell = unsafe { cell::<F, S>(header) };
     // SAFETY: the caller holds the runnable.
-    let alone = || !unsafe { Place::of(header, live) }.is_elsewhere();
+    let alone = || !unsafe { ListMembership::of(header, live) }.is_elsewhere();
     let current = current::enter(header);
     let output = match cell.header.state.transition_to_running(alone) {
         Start::Poll => {
@@ -47,7 +47,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
                     // If the list has gone to another thread during the poll, it has
                     // the task.
                     // SAFETY: this is the runner.
-                    let is_listed = unsafe { Place::is_listed(header) };
+                    let is_listed = unsafe { ListMembership::is_listed(header) };
                     if let (false, Some(live)) = (is_listed, live) {
                         // SAFETY: the runner still has the runnable.
                         unsafe { live.admit(header) };
@@ -147,8 +147,8 @@ unsafe fn complete<F: Future, S: Schedule>(
         swallow(|| drop(output));
         // Not before the drop, during which the list may go to another thread.
         // SAFETY: the caller holds the runnable (rule 4).
-        let place = unsafe { Place::of(header, live) };
-        if let Place::Elsewhere(slot) = place {
+        let place = unsafe { ListMembership::of(header, live) };
+        if let ListMembership::Elsewhere(slot) = place {
             // The task is detached, so only the reference is left to give up.
             let _ = state.transition_to_complete();
             // SAFETY: it has just completed.
@@ -168,8 +168,8 @@ unsafe fn complete<F: Future, S: Schedule>(
     // SAFETY: the caller is the runner; the stage is empty.
     unsafe { cell.store_output(output) };
     // SAFETY: the caller holds the runnable (rule 4).
-    let place = unsafe { Place::of(header, live) };
-    if let Place::Elsewhere(slot) = place {
+    let place = unsafe { ListMembership::of(header, live) };
+    if let ListMembership::Elsewhere(slot) = place {
         let completion = state.transition_to_complete();
         // SAFETY: it has just completed, and is in its slot.
         unsafe {

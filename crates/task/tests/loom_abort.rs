@@ -109,7 +109,7 @@ fn abort_against_cancel() {
     });
 }
 
-/// Never completes; its drop reads what whoever aborts the task wrote.
+/// Never completes; its drop reads what the aborting thread wrote.
 struct ReadAtDrop(Memory);
 
 impl Future for ReadAtDrop {

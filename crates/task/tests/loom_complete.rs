@@ -271,7 +271,7 @@ fn a_poll_that_finds_the_output_leaves_no_waker() {
     });
 }
 
-/// Whoever sees that the task is finished gets the output. Complete.
+/// A thread that sees that the task is finished gets the output. Complete.
 #[test]
 fn is_finished_against_completion() {
     model::check(|| {
@@ -292,7 +292,7 @@ fn is_finished_against_completion() {
     });
 }
 
-/// What a thread does after the run is not seen by who finds the task complete.
+/// What a thread does after the run is not seen by a thread that finds the task complete.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_what_follows_the_run_is_not_seen_by_the_handle() {

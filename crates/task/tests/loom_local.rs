@@ -22,7 +22,7 @@ impl ScheduleLocal for Queue {
     }
 }
 
-/// Never ready. Its polls and its drop write to memory that nobody else may
+/// Never ready. Its polls and its drop write to memory that no other thread may
 /// touch meanwhile, and that nothing orders but the task.
 struct Witness {
     memory: std::rc::Rc<UnsafeCell<usize>>,

@@ -110,7 +110,7 @@ fn a_completed_task_lists_its_key() {
     });
 }
 
-/// What follows the wake of a member is not seen by who takes its key.
+/// What follows the wake of a member is not seen by the task that takes its key.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_what_follows_a_wake_is_not_seen_by_who_takes_the_key() {

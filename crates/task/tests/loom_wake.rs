@@ -18,7 +18,7 @@ fn wake_by_ref(flag: Flag) {
 }
 
 /// Each waker is woken on a thread of its own (one on the main thread), which
-/// runs the task there. Whoever wakes the task while another runs it, or is
+/// runs the task there. A thread that wakes the task while another runs it, or is
 /// about to, leaves the run to the other.
 fn wake_on_threads(wakes: &[fn(Flag)]) {
     wake_task_on_threads(Task::new(wakes.len(), Place::Inline), wakes);

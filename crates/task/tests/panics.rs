@@ -163,11 +163,11 @@ fn run(case: Case) {
     assert!(abort.is_finished());
     drop(abort);
     // What is dropped without a poll, or as an output, is not the task's.
-    let told = match case.end {
+    let reported = match case.end {
         End::Complete => usize::from(case.poll != PollPanic::None) + usize::from(case.future_drop),
         End::Cancel | End::DropRunnable => 0,
     };
-    assert_eq!(executor.panics.load(Ordering::Relaxed), told);
+    assert_eq!(executor.panics.load(Ordering::Relaxed), reported);
     if let Some(handle) = handle {
         if case.handle == Handle::Joined {
             check_output(case, join(handle));

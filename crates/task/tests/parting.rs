@@ -204,7 +204,7 @@ fn it_stays_when_the_task_is_being_freed() {
     struct Asks(Answers);
     impl raddle_task::Schedule for Asks {
         fn schedule(&self, _: Runnable) {
-            unreachable!("nobody wakes the task");
+            unreachable!("no thread wakes the task");
         }
     }
     impl Drop for Asks {

@@ -1,4 +1,4 @@
-//! Who may hold a task, and wait for it.
+//! Which threads may hold a task, and wait for it.
 #![cfg(not(raddle_loom))]
 
 use std::cell::Cell;
@@ -22,7 +22,7 @@ assert_impl_all!(AbortHandle: Send, Sync, Unpin, Clone, UnwindSafe, RefUnwindSaf
 assert_impl_all!(JoinError: Send, Sync, Error);
 assert_impl_all!(Id: Send, Sync, Copy);
 
-// Whoever adopts a shared runnable writes to the cell.
+// A thread that adopts a shared runnable writes to the cell.
 assert_impl_all!(Runnable: Send, Unpin);
 assert_not_impl_any!(Runnable: Sync, Clone);
 assert_impl_all!(Outcome: Send);

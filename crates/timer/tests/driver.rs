@@ -23,7 +23,7 @@ fn only_an_earlier_timer_unparks() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
 
-    // Nobody is parked yet.
+    // No thread is parked yet.
     let _first = armed(50);
     assert_eq!(driver.unparks(), 0);
 

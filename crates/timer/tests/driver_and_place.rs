@@ -14,14 +14,14 @@ use raddle_timer::{Handle, sleep};
 
 /// A place that waits for nothing, and notes what it is asked for.
 #[derive(Default)]
-struct Place {
+struct FakeSource {
     waits: Vec<(Option<Duration>, usize)>,
     /// How many tasks the next wait says that it has woken.
     ready: usize,
     unparks: Arc<AtomicUsize>,
 }
 
-impl Wait for Place {
+impl Wait for FakeSource {
     fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize {
         self.waits.push((timeout, limit));
         std::mem::take(&mut self.ready)
@@ -48,7 +48,7 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 }
 
 /// The waits since the last call.
-fn waits(driver: &mut Driver<Place>) -> Vec<(Option<Duration>, usize)> {
+fn waits(driver: &mut Driver<FakeSource>) -> Vec<(Option<Duration>, usize)> {
     let mut waits = Vec::new();
     driver.shutdown(|place| waits = std::mem::take(&mut place.waits));
     waits
@@ -56,7 +56,7 @@ fn waits(driver: &mut Driver<Place>) -> Vec<(Option<Duration>, usize)> {
 
 #[test]
 fn without_timers_the_place_waits_as_long_as_it_is_told() {
-    let mut driver = Driver::new(Place::default(), 0, true);
+    let mut driver = Driver::new(FakeSource::default(), 0, true);
     assert_eq!(driver.handles().count(), 0);
     driver.park(None, 7);
     driver.park(Some(ms(3)), 8);
@@ -67,7 +67,7 @@ fn without_timers_the_place_waits_as_long_as_it_is_told() {
 
 #[test]
 fn a_wait_ends_with_the_next_timer_in_whole_milliseconds() {
-    let mut driver = Driver::new(Place::default(), 2, false);
+    let mut driver = Driver::new(FakeSource::default(), 2, false);
     assert_eq!(driver.handles().count(), 2);
     let timers = handle(&driver);
     let _entered = timers.enter();
@@ -93,7 +93,7 @@ fn a_wait_ends_with_the_next_timer_in_whole_milliseconds() {
 
 #[test]
 fn a_park_moves_a_paused_clock_to_the_next_timer() {
-    let mut driver = Driver::new(Place::default(), 1, true);
+    let mut driver = Driver::new(FakeSource::default(), 1, true);
     let timers = handle(&driver);
     let _entered = timers.enter();
     timers.pause();
@@ -115,9 +115,9 @@ fn a_park_moves_a_paused_clock_to_the_next_timer() {
 
 #[test]
 fn what_is_ready_keeps_a_paused_clock_from_moving() {
-    let place = Place {
+    let place = FakeSource {
         ready: 1,
-        ..Place::default()
+        ..FakeSource::default()
     };
     let mut driver = Driver::new(place, 1, true);
     let timers = handle(&driver);
@@ -136,7 +136,7 @@ fn what_is_ready_keeps_a_paused_clock_from_moving() {
 
 #[test]
 fn a_held_clock_does_not_move_and_the_place_waits() {
-    let mut driver = Driver::new(Place::default(), 1, true);
+    let mut driver = Driver::new(FakeSource::default(), 1, true);
     let timers = handle(&driver);
     let _entered = timers.enter();
     timers.pause();
@@ -155,7 +155,7 @@ fn a_held_clock_does_not_move_and_the_place_waits() {
 #[test]
 fn the_unparker_unparks_the_place() {
     for is_pausable in [false, true] {
-        let driver = Driver::new(Place::default(), 1, is_pausable);
+        let driver = Driver::new(FakeSource::default(), 1, is_pausable);
         driver.unparker()();
         assert_eq!(driver.place().unparks.load(SeqCst), 1);
     }
@@ -163,7 +163,7 @@ fn the_unparker_unparks_the_place() {
 
 #[test]
 fn a_shutdown_ends_the_place_and_then_the_timers() {
-    let mut driver = Driver::new(Place::default(), 1, false);
+    let mut driver = Driver::new(FakeSource::default(), 1, false);
     let timers = handle(&driver);
     let _entered = timers.enter();
     let mut sleep = Box::pin(sleep(ms(1)));

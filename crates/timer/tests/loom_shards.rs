@@ -12,7 +12,7 @@ use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::thread;
 use raddle_timer::{Handle, Instant, Sleep, Timers, sleep_until};
 
-/// Nothing fires: what is modelled is who wakes whom.
+/// Nothing fires: the model is about which thread wakes which.
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn set(handle: &Handle, deadline: Instant) -> Pin<Box<Sleep>> {
@@ -34,7 +34,7 @@ fn two_shards() -> (Timers, [Handle; 2]) {
 }
 
 /// Parks as a driver does, for ever, until it knows of a timer at `deadline` or
-/// before. If nobody told it of that, the model would end in a deadlock.
+/// before. If no thread woke it for that, the model would end in a deadlock.
 fn drive_until(timers: &mut Timers, deadline: Instant) {
     while timers.next_deadline().is_none_or(|next| next > deadline) {
         thread::park();

@@ -36,7 +36,7 @@ impl Wake for Count {
     }
 }
 
-/// Timers whose clock stands still, and that nobody parks on.
+/// Timers whose clock stands still, and that no thread parks on.
 fn paused() -> (Timers, Handle) {
     let timers = Timers::new(StdArc::new(|| {}));
     let handle = timers.handle();
@@ -238,7 +238,7 @@ fn fire_against_poll_with_the_same_waker() {
 }
 
 /// The driver parks as `Timers` documents; the timer that is set meanwhile is
-/// due. If nobody unparked the driver the model would end in a deadlock.
+/// due. If no thread unparked the driver the model would end in a deadlock.
 #[test]
 fn insert_against_a_driver_that_goes_to_park() {
     model::Model::new().preemptions(3).check(|| {
@@ -288,7 +288,7 @@ fn shutdown_against_poll() {
         };
         let polled = try_poll(sleep.as_mut(), &waker);
         let _timers = ending.join().unwrap();
-        // A poll that did not learn of the shutdown is told by a wake.
+        // A poll that did not see the shutdown is woken by it.
         assert_eq!(count.get(), usize::from(polled.is_some()));
         assert_eq!(try_poll(sleep.as_mut(), &waker), None);
     });

@@ -1,4 +1,4 @@
-//! A panic hook of the user's that reads the clock whose misuse has panicked: it deadlocks if a
+//! A user's panic hook that reads the clock whose misuse has panicked: it deadlocks if a
 //! panic begins under the clock's lock. A file of its own, since a hook is the whole process's.
 #![cfg(not(raddle_loom))]
 

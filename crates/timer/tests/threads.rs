@@ -3,30 +3,16 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Waker};
+use std::thread;
 use std::time::Duration;
 
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_timer::{Handle, Instant, Timers, sleep, sleep_until, timeout};
 
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
 fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
+    raddle_primitives::thread::block_on(|cx| future.as_mut().poll(cx))
 }
 
 /// Runs `f` on four threads, which have a shard each, or one for all, while a

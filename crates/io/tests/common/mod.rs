@@ -9,27 +9,12 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_primitives::sync::Mutex;
-use raddle_primitives::thread::{self, Thread};
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
+use raddle_primitives::thread;
 
 /// Runs `future` to its end, each poll with a fresh budget.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut cx = Context::from_waker(&waker);
     let mut future = pin!(future);
-    loop {
-        match raddle_coop::budget(|| future.as_mut().poll(&mut cx)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
+    thread::block_on(|cx| raddle_coop::budget(|| future.as_mut().poll(cx)))
 }
 
 /// Polls `future` once.

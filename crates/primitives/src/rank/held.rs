@@ -14,13 +14,13 @@ std::thread_local! {
 
 /// The place of a lock in the order, if it has one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place(Option<Rank>);
+pub(crate) struct LockRank(Option<Rank>);
 
 /// One lock that the thread holds, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Held(Option<usize>);
 
-impl Place {
+impl LockRank {
     pub(crate) const fn none() -> Self {
         Self(None)
     }

@@ -3,12 +3,12 @@
 use super::Rank;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place;
+pub(crate) struct LockRank;
 
 #[derive(Debug)]
 pub(crate) struct Held;
 
-impl Place {
+impl LockRank {
     pub(crate) const fn none() -> Self {
         Self
     }

@@ -29,7 +29,7 @@ struct Content {
 #[derive(Clone, Debug)]
 pub(crate) struct Arena(Arc<Box<[Content]>>);
 
-// SAFETY: a content is reached by whoever holds its item; the model finds out
+// SAFETY: only the holder of an item reaches its content; the model finds out
 // if two do.
 unsafe impl Send for Arena {}
 // SAFETY: as above.
@@ -52,7 +52,7 @@ impl Arena {
         item
     }
 
-    /// Item `id`, which somebody has yet to write.
+    /// Item `id`, which is not written yet.
     pub(crate) fn unwritten(&self, id: usize) -> Item {
         Item {
             content: NonNull::from(&self.0[id]),
@@ -62,7 +62,7 @@ impl Arena {
     /// Checks that each item was taken. All threads have been joined.
     pub(crate) fn check(self) {
         for content in self.0.iter() {
-            // SAFETY: nobody is left who writes.
+            // SAFETY: no thread writes any more.
             let state = content.state.with(|state| unsafe { *state });
             assert_eq!(state, State::Taken, "item {} was lost", content.id);
         }
@@ -83,7 +83,7 @@ impl Item {
         unsafe { self.content.as_ref() }
     }
 
-    /// What whoever queues the item does before.
+    /// What the thread that queues the item does before.
     pub(crate) fn write(&self) {
         self.content().state.with_mut(|state| {
             // SAFETY: the item is not queued yet; the model checks it.
@@ -93,7 +93,7 @@ impl Item {
         });
     }
 
-    /// What whoever took the item does after; returns its number.
+    /// What the thread that took the item does after; returns its number.
     pub(crate) fn take(self) -> usize {
         let id = self.content().id;
         self.content().state.with_mut(|state| {

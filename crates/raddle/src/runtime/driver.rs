@@ -11,7 +11,7 @@ use crate::runtime::reactor::{self, Reactor};
 
 /// What a runtime waits with.
 pub(crate) struct Driver {
-    driver: raddle_timer::driver::Driver<Place>,
+    driver: raddle_timer::driver::Driver<EventSource>,
     max_events: MaxEvents,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Enabled {
 }
 
 /// Where the driver waits.
-enum Place {
+enum EventSource {
     /// For events: with sockets enabled.
     Reactor(Reactor),
     /// For nothing but an unpark.
@@ -57,8 +57,8 @@ impl Driver {
     /// If the system has no descriptor for the reactor.
     pub(crate) fn new(enabled: Enabled) -> io::Result<Self> {
         let place = match enabled.io {
-            true => Place::Reactor(Reactor::new()?),
-            false => Place::Token(Token::default()),
+            true => EventSource::Reactor(Reactor::new()?),
+            false => EventSource::Token(Token::default()),
         };
         let Enabled {
             timer_shards,
@@ -74,8 +74,8 @@ impl Driver {
     /// them.
     pub(crate) fn handles(&self) -> Vec<DriverHandles> {
         let reactor = match self.driver.place() {
-            Place::Reactor(reactor) => Some(reactor.handle()),
-            Place::Token(_) => None,
+            EventSource::Reactor(reactor) => Some(reactor.handle()),
+            EventSource::Token(_) => None,
         };
         let handles = |timers| DriverHandles {
             reactor: reactor.clone(),
@@ -120,34 +120,34 @@ impl raddle_sched::Driver for Driver {
 
     fn shutdown(&mut self) {
         self.driver.shutdown(|place| {
-            if let Place::Reactor(reactor) = place {
+            if let EventSource::Reactor(reactor) = place {
                 reactor.shutdown();
             }
         });
     }
 }
 
-impl Wait for Place {
+impl Wait for EventSource {
     fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize {
         match self {
-            Place::Reactor(reactor) => match reactor.turn(timeout, limit) {
+            EventSource::Reactor(reactor) => match reactor.turn(timeout, limit) {
                 Ok(dispatched) => dispatched,
                 // The selector's descriptor is not what it was.
                 Err(error) => {
                     panic!("the reactor cannot wait for events; let its descriptor be: {error}")
                 }
             },
-            Place::Token(token) => token.wait(timeout, limit),
+            EventSource::Token(token) => token.wait(timeout, limit),
         }
     }
 
     fn unparker(&self) -> UnparkFn {
         match self {
-            Place::Reactor(reactor) => {
+            EventSource::Reactor(reactor) => {
                 let reactor = reactor.handle();
                 Arc::new(move || reactor.unpark())
             }
-            Place::Token(token) => token.unparker(),
+            EventSource::Token(token) => token.unparker(),
         }
     }
 }

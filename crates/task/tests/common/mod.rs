@@ -52,7 +52,7 @@ pub(crate) struct Executor {
     pub(crate) cells: Count,
     pub(crate) futures: Count,
     pub(crate) outputs: Count,
-    /// How often the scheduler was told of a panic.
+    /// How often a panic was reported to the scheduler.
     pub(crate) panics: Arc<AtomicUsize>,
 }
 

@@ -61,7 +61,7 @@ impl Drop for Counted {
 /// Where the runnables of a model's task go.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// They are run by whoever wakes the task, there and then: only the state
+    /// The thread that wakes the task runs it at once: only the state
     /// word orders one run with the next.
     Inline,
     /// They wait here.
@@ -124,7 +124,7 @@ fn through_queue(task: Runnable) -> Runnable {
     let raw = task.into_raw();
     // SAFETY: the runnable was just given up.
     unsafe { Runnable::queue_link(raw) }
-        // SAFETY: whoever has the runnable has the link; the model checks it.
+        // SAFETY: the holder of the runnable has the link; the model checks it.
         .with_mut(|link| unsafe { *link = None });
     // SAFETY: as above, and it is taken back once.
     unsafe { Runnable::from_raw(raw) }
@@ -257,7 +257,7 @@ impl Task {
     }
 }
 
-/// One of the flags, and a waker for whoever sets it.
+/// One of the flags, and a waker for the thread that sets it.
 pub(crate) struct Flag {
     shared: Arc<Shared>,
     index: usize,
