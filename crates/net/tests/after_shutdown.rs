@@ -11,7 +11,7 @@ use raddle_reactor::{Interest, is_shut_down};
 
 /// As with Tokio: it is tried, for it does not wait.
 #[test]
-fn what_was_ready_can_be_tried() {
+fn a_ready_source_can_be_tried_after_shutdown() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     let (near, mut far) = std::os::unix::net::UnixStream::pair().unwrap();

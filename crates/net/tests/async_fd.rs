@@ -221,7 +221,7 @@ fn it_leaves_the_reactor() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_given_back() {
+fn a_descriptor_that_cannot_be_registered_is_returned() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     let file = File::open(std::env::current_exe().unwrap()).unwrap();

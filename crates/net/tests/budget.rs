@@ -89,7 +89,7 @@ fn waiting_for_a_descriptor() {
 }
 
 #[test]
-fn what_is_pending_costs_nothing() {
+fn a_pending_operation_costs_no_budget() {
     run(async {
         let (near, _far) = StdUnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();

@@ -91,7 +91,7 @@ fn a_reset_wakes_all_who_wait() {
 
 /// mio 939: the end of one direction is not that of the other.
 #[test]
-fn a_half_close_is_told_as_one() {
+fn a_half_close_is_reported_as_a_half_close() {
     run(async {
         let (mut near, far) = pair().await;
         near.shutdown().await.unwrap();

@@ -50,7 +50,7 @@ fn more_than_it_holds() {
 
 /// 2218: the error of a pipe without reader comes alone.
 #[test]
-fn a_sender_sees_that_nobody_reads() {
+fn a_sender_without_a_reader_gets_an_error() {
     run(async {
         let (mut sender, receiver) = pipe::pipe().unwrap();
         sender.writable().await.unwrap();

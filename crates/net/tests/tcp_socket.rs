@@ -66,7 +66,7 @@ fn a_refused_connection_says_so() {
 /// A peer that does not answer: the attempt goes on until it is dropped.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_connection_that_nobody_answers_can_be_given_up() {
+fn a_connection_attempt_without_an_answer_can_be_dropped() {
     run(async {
         let listening = TcpSocket::new_v4().unwrap();
         listening.bind(any()).unwrap();

@@ -82,7 +82,7 @@ fn short_datagrams_do_not_hide_what_follows() {
 }
 
 #[test]
-fn what_does_not_fit_is_cut_off() {
+fn a_datagram_larger_than_the_buffer_is_truncated() {
     run(async {
         let (near, far) = pair().await;
         near.send(b"abcdef").await.unwrap();
@@ -219,7 +219,7 @@ fn dropped_futures_lose_nothing() {
 /// writer spin, nor a reader.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_refused_datagram_is_told_once() {
+fn a_refused_datagram_is_reported_once() {
     run(async {
         let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let gone = UdpSocket::bind("127.0.0.1:0").await.unwrap();

@@ -48,7 +48,7 @@ fn echo() {
 }
 
 #[test]
-fn nobody_there_is_an_error() {
+fn connecting_without_a_listener_is_an_error() {
     run(async {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("none");

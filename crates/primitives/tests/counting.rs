@@ -176,7 +176,7 @@ fn a_transfer_is_an_access_to_what_another_actor_has() {
 }
 
 #[test]
-fn words_of_threads_and_a_word_of_all_can_be_told_apart() {
+fn own_words_and_a_common_word_are_distinguished() {
     const THREADS: usize = 4;
     const ADDS: usize = 1_000;
     let _alone = alone();

@@ -132,7 +132,7 @@ fn a_timed_park_ends_either_way() {
 
 /// Both orders of what comes before are explored, and one of what comes after.
 #[test]
-fn what_is_not_explored_has_one_order() {
+fn code_that_is_not_explored_has_one_order() {
     let outcomes = outcomes(|| {
         let (first, second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let theirs = (first.clone(), second.clone());

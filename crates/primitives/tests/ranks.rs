@@ -70,7 +70,7 @@ fn an_unordered_lock_is_checked_afterwards() {
 }
 
 #[test]
-fn who_does_not_wait_may_try() {
+fn try_lock_may_ignore_the_order() {
     let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
     let other = Mutex::ranked(Rank::leaf("other"), ());
     let held = leaf.lock();
@@ -83,7 +83,7 @@ fn who_does_not_wait_may_try() {
 }
 
 #[test]
-fn a_lock_without_a_rank_is_nobody_s_business() {
+fn a_lock_without_a_rank_is_not_checked() {
     let free = Mutex::new(());
     let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
     let _held = leaf.lock();

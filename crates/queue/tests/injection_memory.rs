@@ -101,7 +101,7 @@ fn an_accepted_push_is_counted_under_the_lock() {
 }
 
 #[test]
-fn what_goes_to_a_local_queue_is_no_longer_counted() {
+fn items_moved_to_a_local_queue_are_not_counted() {
     let mut items = [0_u32; 6];
     let queue = Injection::new();
     queue

@@ -66,7 +66,7 @@ fn is_first_in_first_out_and_knows_its_room() {
 }
 
 #[test]
-fn holds_256_unless_told_otherwise() {
+fn the_default_capacity_is_256() {
     assert_eq!(local::CAPACITY, 256);
     let (owner, _): (Owner<Box<u32>>, _) = local::new();
     assert_eq!(owner.room(), 256);

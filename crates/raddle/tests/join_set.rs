@@ -74,7 +74,7 @@ fn in_the_order_of_their_ends() {
 }
 
 #[test]
-fn ids_panics_and_aborts_are_told_apart() {
+fn join_errors_distinguish_ids_panics_and_aborts() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut set = JoinSet::new();

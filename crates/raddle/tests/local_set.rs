@@ -66,7 +66,7 @@ fn poll_once<F: Future>(future: F, waker: &Waker) -> Poll<F::Output> {
 }
 
 #[test]
-fn what_is_not_send_is_shared_by_tasks() {
+fn local_tasks_share_values_that_are_not_send() {
     each_flavor(|runtime| {
         let local = LocalSet::new();
         let sum = Rc::new(Cell::new(0));
@@ -181,7 +181,7 @@ fn a_set_that_waits_is_not_woken() {
 }
 
 #[test]
-fn a_task_that_wakes_itself_starves_nobody() {
+fn a_task_that_wakes_itself_starves_no_other() {
     each_flavor(|runtime| {
         let local = LocalSet::new();
         let stop = Rc::new(Cell::new(false));

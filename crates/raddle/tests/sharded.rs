@@ -217,7 +217,7 @@ fn where_there_is_no_place_for_a_local_task() {
 }
 
 #[test]
-fn what_spawn_on_refuses() {
+fn spawn_on_refuses_other_policies_and_unknown_workers() {
     let runtime = sharded();
     let refused = panic_message(|| drop(runtime.handle().spawn_on(3, || async {})));
     assert_eq!(refused, "there is no worker 3: the scheduler has 3");

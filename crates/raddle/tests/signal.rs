@@ -207,7 +207,7 @@ fn the_end_of_the_runtime_ends_the_wait() {
 }
 
 #[test]
-fn what_cannot_be_heard_is_an_error() {
+fn listening_to_a_forbidden_signal_is_an_error() {
     current_thread().build().unwrap().block_on(async {
         for number in [9, 19, 4, 8, 11, 0, -1, 1000] {
             assert!(signal(SignalKind::from_raw(number)).is_err(), "{number}");

@@ -79,7 +79,7 @@ fn child_leaves_at_once() {
 }
 
 #[test]
-fn what_was_written_is_not_lost_with_the_runtime() {
+fn written_bytes_survive_the_shutdown_of_the_runtime() {
     let (output, _) = run("child_leaves_at_once", "");
     let expected: String = (0..100).map(|n| format!("{n};")).collect();
     assert!(output.contains(&format!("{expected}last\n")), "{output}");

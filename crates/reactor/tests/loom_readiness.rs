@@ -174,7 +174,7 @@ fn all_waiting_futures_are_woken() {
 }
 
 #[test]
-fn a_future_dropped_against_dispatch_harms_nobody() {
+fn a_future_dropped_against_dispatch_loses_no_wake() {
     Model::new().check(|| {
         let state = Arc::new(IoState::new());
         let quitter = {

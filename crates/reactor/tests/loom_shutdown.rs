@@ -33,7 +33,7 @@ impl Source for Nothing {
 }
 
 #[test]
-fn a_registration_against_shutdown_is_told() {
+fn a_registration_against_shutdown_is_woken_or_refused() {
     Model::new().check(|| {
         let mut reactor = Reactor::new().unwrap();
         let handle = reactor.handle();

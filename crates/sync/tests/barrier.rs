@@ -15,7 +15,7 @@ assert_impl_all!(Barrier: Send, Sync, Unpin, std::panic::UnwindSafe);
 assert_impl_all!(BarrierWaitResult: Send, Sync, Clone);
 
 #[test]
-fn nobody_waits_at_a_barrier_for_one_or_none() {
+fn a_barrier_for_one_or_none_opens_at_once() {
     for size in [0, 1] {
         let barrier = Barrier::new(size);
         for _ in 0..3 {
@@ -141,7 +141,7 @@ fn a_waker_may_panic_or_come_back() {
 /// As many others come, and go, before the first that it was opened for are all woken.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn who_opens_it_wakes_its_own_before_those_of_before_are_woken() {
+fn a_round_wakes_its_waiters_while_the_former_round_is_woken() {
     const OTHERS: usize = 40;
     let barrier: &Barrier = Box::leak(Box::new(Barrier::new(OTHERS + 1)));
     let wait = |waker: &Waker| {

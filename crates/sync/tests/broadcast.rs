@@ -50,7 +50,7 @@ fn those_who_wait_are_woken() {
 }
 
 #[test]
-fn the_slow_are_told_what_they_missed() {
+fn a_slow_receiver_gets_the_number_of_missed_values() {
     // Rounded up to 4.
     let (sender, mut receiver) = broadcast::channel(3);
     for value in 0..4 {
@@ -436,7 +436,7 @@ fn no_two_threads_clone_a_value_at_once() {
 }
 
 #[test]
-fn what_is_send_makes_a_channel_that_is_send_and_sync() {
+fn a_channel_of_send_values_is_send_and_sync() {
     fn both<T: Send + Sync>() {}
     fn send<T: Send>(_: T) {}
     both::<Sender<Cell<u32>>>();

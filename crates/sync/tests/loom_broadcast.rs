@@ -66,7 +66,7 @@ fn values_of_two_wake_who_waits_again() {
 /// A receiver that stops waiting, as one goes that waits under the same lock. A model has two
 /// locks, and receivers take them in turn.
 #[test]
-fn who_gives_up_takes_no_wake_up_along() {
+fn a_receiver_that_gives_up_takes_no_wake_up_along() {
     Model::new().preemptions(2).check(|| {
         let (sender, mut receiver) = broadcast::channel(1);
         let _between = sender.subscribe();
@@ -86,7 +86,7 @@ fn who_gives_up_takes_no_wake_up_along() {
 /// A ring of one: the second value takes the place of the first, perhaps while
 /// that is received. Values and losses add up.
 #[test]
-fn nothing_is_lost_without_being_told() {
+fn a_lost_value_is_reported() {
     Model::new().preemptions(3).check(|| {
         let (sender, mut receiver) = broadcast::channel(1);
         let sender = thread::spawn(move || {

@@ -27,7 +27,7 @@ fn a_mutex_admits_one_at_a_time() {
 }
 
 #[test]
-fn a_mutex_waits_for_nobody_who_gave_up() {
+fn a_mutex_does_not_wait_for_a_dropped_waiter() {
     model::check(|| {
         let mutex = Arc::new(Mutex::new(0));
         let other = {
@@ -125,7 +125,7 @@ fn a_barrier_has_one_leader_each_time() {
 }
 
 #[test]
-fn who_leaves_a_barrier_stays_counted() {
+fn a_waiter_that_leaves_a_barrier_stays_counted() {
     model::check(|| {
         let barrier = Arc::new(Barrier::new(2));
         let fickle = {

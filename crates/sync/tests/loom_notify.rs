@@ -189,7 +189,7 @@ fn one_and_all_at_a_time() {
 /// A waiter that is polled before it is woken has only its node's word to see by that
 /// it was notified.
 #[test]
-fn who_is_told_without_the_lock_sees_what_was_done_before() {
+fn a_waiter_released_without_the_lock_sees_what_was_done_before() {
     model::check(|| {
         let notify = std::sync::Arc::new(Notify::new());
         let plain = Arc::new(Plain::new());

@@ -22,7 +22,7 @@ fn one_of_two_makes_the_value() {
 
 /// One of the two fails, so the value is the other's, which sees what the first did.
 #[test]
-fn who_waits_for_one_that_fails_makes_the_value() {
+fn a_waiter_behind_a_failed_initialiser_makes_the_value() {
     model::check(|| {
         let shared = Arc::new((OnceCell::new(), Plain::new()));
         let other = shared.clone();
@@ -44,7 +44,7 @@ fn who_waits_for_one_that_fails_makes_the_value() {
 
 /// One initialiser is dropped at its first poll, the other waits for it or not.
 #[test]
-fn who_waits_for_one_that_is_dropped_makes_the_value() {
+fn a_waiter_behind_a_dropped_initialiser_makes_the_value() {
     model::check(|| {
         let cell = Arc::new(OnceCell::new());
         let other = cell.clone();
@@ -57,7 +57,7 @@ fn who_waits_for_one_that_is_dropped_makes_the_value() {
 }
 
 #[test]
-fn who_waits_sees_the_value() {
+fn a_waiter_sees_the_value() {
     model::check(|| {
         let shared = Arc::new((SetOnce::new(), Plain::new()));
         let setter = shared.clone();

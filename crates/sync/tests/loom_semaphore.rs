@@ -197,7 +197,7 @@ fn closing_ends_a_wait() {
 }
 
 #[test]
-fn who_wants_many_gets_them_from_several_releases() {
+fn a_waiter_for_several_permits_gets_them_from_several_releases() {
     Model::new().preemptions(3).check(|| {
         let semaphore = Arc::new(Semaphore::new(0));
         let guarded = Guarded::new();
@@ -220,7 +220,7 @@ fn who_wants_many_gets_them_from_several_releases() {
 /// A waiter that is polled before it is woken has only its node's word to see by
 /// that it was served.
 #[test]
-fn who_is_told_without_the_lock_sees_what_was_done_before() {
+fn a_waiter_released_without_the_lock_sees_what_was_done_before() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(0));
         let guarded = Guarded::new();
@@ -241,7 +241,7 @@ fn who_is_told_without_the_lock_sees_what_was_done_before() {
 
 /// Who has its permit finds the other that was released with it.
 #[test]
-fn who_is_told_without_the_lock_finds_what_is_left() {
+fn a_waiter_released_without_the_lock_finds_the_permits_left() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(0));
         let mut acquire = Box::pin(semaphore.clone().acquire_owned());

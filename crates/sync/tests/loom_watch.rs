@@ -88,7 +88,7 @@ fn the_end_comes_after_the_last_value() {
 
 /// Two receivers in two shards, one of which leaves.
 #[test]
-fn who_leaves_takes_no_wake_up_along() {
+fn a_receiver_that_leaves_takes_no_wake_up_along() {
     Model::new().preemptions(3).check(|| {
         let (sender, mut stays) = watch::channel(0);
         let mut leaves = sender.subscribe();

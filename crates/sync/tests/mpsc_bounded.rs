@@ -438,7 +438,7 @@ fn a_served_send_is_refused_after_the_close() {
 
 /// Permits that have come back can be had at once, all of them and some.
 #[test]
-fn what_was_received_makes_room() {
+fn a_receive_makes_room() {
     let (sender, mut receiver) = mpsc::channel(8);
     for round in 1..=8 {
         for message in 0..8 {

@@ -245,7 +245,7 @@ fn an_owned_one_is_the_same() {
 }
 
 #[test]
-fn a_waker_that_panics_takes_nobody_s_wake_up() {
+fn a_panicking_waker_stops_no_other_wake() {
     let notify = Notify::new();
     let (woken, waker) = Count::new();
     let mut line: Vec<_> = (0..100).map(|_| Box::pin(notify.notified())).collect();

@@ -21,7 +21,7 @@ fn poll<T>(
 }
 
 #[test]
-fn what_is_sent_before_is_received() {
+fn a_value_sent_before_the_receive_is_received() {
     let (sender, mut receiver) = oneshot::channel();
     assert!(receiver.is_empty() && !receiver.is_terminated() && !sender.is_closed());
     sender.send("a").unwrap();

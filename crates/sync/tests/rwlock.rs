@@ -95,7 +95,7 @@ fn a_number_of_readers_must_make_sense() {
 }
 
 #[test]
-fn nobody_overtakes_a_writer_who_waits() {
+fn no_reader_overtakes_a_waiting_writer() {
     let lock = RwLock::new(0);
     let reader = now(lock.read());
     let (woken, waker) = Counter::new();

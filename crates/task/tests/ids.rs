@@ -47,7 +47,7 @@ fn the_upcoming_id_is_the_next_tasks() {
 }
 
 #[test]
-fn a_task_knows_its_id_and_nobody_else_does() {
+fn only_a_task_sees_its_own_id() {
     let executor = Executor::new();
     assert_eq!(raddle_task::try_id(), None);
     let handle = executor.spawn(async { (raddle_task::id(), raddle_task::try_id()) });

@@ -184,7 +184,7 @@ fn another_list_does_not_run_it() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn what_is_dropped_unfinished_is_leaked() {
+fn a_list_dropped_with_unfinished_tasks_leaks_them() {
     let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
     let dropped = Rc::default();
     let witness = DroppedOn(Rc::clone(&dropped));

@@ -124,7 +124,7 @@ fn a_join_waker_that_panics_when_woken_is_swallowed() {
 }
 
 #[test]
-fn a_join_waker_that_panics_when_cloned_goes_up_to_whoever_polls() {
+fn a_panic_in_the_clone_of_a_join_waker_reaches_the_poll() {
     let mut case = WakerCase::new(WakerPanic::Clone);
     let polled = || poll_with(&mut case.handle, &case.waker);
     drop(catch_unwind(AssertUnwindSafe(polled)).unwrap_err());
@@ -133,7 +133,7 @@ fn a_join_waker_that_panics_when_cloned_goes_up_to_whoever_polls() {
 }
 
 #[test]
-fn a_join_waker_that_panics_when_replaced_goes_up_to_whoever_polls() {
+fn a_panic_of_a_replaced_join_waker_reaches_the_poll() {
     let mut case = WakerCase::new(WakerPanic::Drop);
     assert!(poll_with(&mut case.handle, &case.waker).is_pending());
     drop(catch_unwind(AssertUnwindSafe(|| poll(&mut case.handle))).unwrap_err());
@@ -143,7 +143,7 @@ fn a_join_waker_that_panics_when_replaced_goes_up_to_whoever_polls() {
 }
 
 #[test]
-fn a_join_waker_that_panics_when_dropped_goes_up_to_whoever_drops_the_handle() {
+fn a_panic_in_the_drop_of_a_join_waker_reaches_the_drop_of_the_handle() {
     let mut case = WakerCase::new(WakerPanic::Drop);
     assert!(poll_with(&mut case.handle, &case.waker).is_pending());
     let handle = case.handle;
@@ -193,7 +193,7 @@ impl Drop for BadScheduler {
 }
 
 #[test]
-fn a_scheduler_that_panics_cancels_the_task_and_goes_up_to_whoever_wakes() {
+fn a_panic_of_the_scheduler_cancels_the_task_and_reaches_the_wake() {
     for panic in ["clone", "schedule", "drop"] {
         let executor = Executor::new();
         let gate = Gate::default();

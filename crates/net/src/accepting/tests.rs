@@ -80,7 +80,7 @@ fn pauses_double_up_to_a_second() {
 }
 
 #[test]
-fn what_is_not_the_system_s_error_is_given() {
+fn an_error_of_another_kind_is_returned() {
     let accept = || ready(Err::<(), _>(io::Error::other("the runtime has shut down")));
     assert!(at_once(accept_retrying(accept, |_| ready(()))).is_err());
 }

@@ -33,7 +33,7 @@ fn addresses_need_no_thread() {
 }
 
 #[test]
-fn what_is_no_address_is_refused_at_once() {
+fn an_invalid_address_is_refused_at_once() {
     for text in ["", "host", "host:", "host:http", "host:65536"] {
         assert_eq!(at_once(text), Err(ErrorKind::InvalidInput), "{text}");
     }

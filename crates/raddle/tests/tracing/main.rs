@@ -184,7 +184,7 @@ fn blocking_work_has_spans() {
 }
 
 #[test]
-fn what_is_blocked_on_has_a_span() {
+fn the_future_of_block_on_has_a_span() {
     start();
     let described = |inside: Option<tracing::Id>, line| {
         let spans = recorded(|span| Some(&span.id) == inside.as_ref());

@@ -74,7 +74,7 @@ fn an_operation_that_would_block_leaves_a_closed_direction_closed() {
 }
 
 #[test]
-fn an_error_stays_for_whoever_waits_for_it() {
+fn an_error_stays_for_waiters_with_error_interest() {
     let readiness = Readiness::new();
     readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE | Ready::ERROR);
     let event = readable(&readiness).unwrap();

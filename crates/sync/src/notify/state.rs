@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_stored_while_somebody_waits() {
+    fn no_permit_is_stored_while_there_is_a_waiter() {
         let state = State::new();
         let calls = state.calls();
         assert_eq!(state.transition_to_waiting(calls), ToWaiting::Queue);

@@ -48,7 +48,7 @@ fn an_advance_wakes_every_crowd() {
 }
 
 #[test]
-fn whoever_leaves_is_not_woken_and_takes_nobody_along() {
+fn a_waiter_that_leaves_is_not_woken_and_the_others_stay() {
     let sequence = Sequence::new();
     let ((gone, first), (stays, second)) = (counted(), counted());
     let mut leaves = Box::pin(sequence.changed(0, 0));
@@ -104,7 +104,7 @@ fn the_waker_of_the_last_poll_is_woken() {
 }
 
 #[test]
-fn a_place_of_a_former_round_is_nobody_else_s() {
+fn a_node_of_a_former_round_leaves_alone() {
     let sequence = Sequence::new();
     let ((_, first), (other, second)) = (counted(), counted());
     let mut late = Box::pin(sequence.changed(0, 0));

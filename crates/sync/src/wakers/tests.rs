@@ -40,7 +40,7 @@ fn a_crowd_is_woken() {
 }
 
 #[test]
-fn a_panic_takes_nobody_s_wake_up() {
+fn a_panicking_waker_does_not_stop_the_other_wakes() {
     for panics_at in [0, 31, 32, 70, 99] {
         assert_eq!(woken_of(100, panics_at), 100);
     }

@@ -92,7 +92,7 @@ fn reads_give_what_there_is_until_the_end() {
 }
 
 #[test]
-fn what_a_dropped_read_gave_is_read_next() {
+fn the_bytes_of_a_dropped_read_are_read_next() {
     Runtime::new().block_on(async {
         let (sender, mut reader) = Pieces::new();
         assert!(poll_once(reader.read(&mut [0; 8])).is_pending());
