@@ -73,8 +73,8 @@ impl Arrivals {
         self.state.lock().drivers.insert(None)
     }
 
-    /// Removes the driver at `place`. One that leaves tasks behind
-    /// [calls](Self::call) the others.
+    /// Removes the driver at `place`. The others are woken by the push of a task that it leaves
+    /// behind here; for one that it has taken, it [calls](Self::call) them.
     ///
     /// # Panics
     ///
@@ -130,11 +130,6 @@ impl Arrivals {
             waker.wake();
             self.call();
         }
-    }
-
-    /// Whether a task has arrived.
-    pub fn has_arrived(&self) -> bool {
-        !self.state.lock().arrived.is_empty()
     }
 
     /// Puts the tasks that have arrived behind those in `due`.

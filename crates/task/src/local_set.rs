@@ -138,7 +138,6 @@ impl Future for LocalSet {
 
 impl Drop for LocalSet {
     fn drop(&mut self) {
-        self.driver = None;
         self.local.close();
     }
 }

@@ -43,7 +43,7 @@ fn an_arrival_ends_the_wait() {
     assert!(!shared.0.state.lock().waiting);
     let mut due = VecDeque::new();
     shared.0.take(&mut due);
-    assert!(due.len() == 1 && !shared.0.has_arrived());
+    assert_eq!(due.len(), 1);
     for task in due {
         assert!(list.run(task).is_none());
     }
@@ -69,14 +69,19 @@ fn a_push_wakes_each_driver_that_registered_once() {
     for (place, count) in &drivers[..2] {
         shared.0.register(*place, &Waker::from(count.clone()));
     }
+    // One that has left is not woken, and its waker is dropped.
+    let (left, count) = (shared.0.join(), std::sync::Arc::new(Count::default()));
+    shared.0.register(left, &Waker::from(count.clone()));
+    shared.0.leave(left);
+    assert_eq!(std::sync::Arc::strong_count(&count), 1);
     for _ in 0..2 {
         let (task, _) = list.spawn(async {}, shared.clone());
         shared.0.push(task);
+        let wakes = drivers
+            .iter()
+            .map(|(_, count)| count.0.load(std::sync::atomic::Ordering::Relaxed));
+        assert_eq!(wakes.collect::<Vec<_>>(), [1, 1, 0]);
     }
-    let wakes = drivers
-        .iter()
-        .map(|(_, count)| count.0.load(std::sync::atomic::Ordering::Relaxed));
-    assert_eq!(wakes.collect::<Vec<_>>(), [1, 1, 0]);
     let mut due = VecDeque::new();
     shared.0.take(&mut due);
     assert_eq!(due.len(), 2);

@@ -205,7 +205,8 @@ impl Drop for Driver {
     fn drop(&mut self) {
         let local = &*self.local;
         local.shared.leave(self.place);
-        if !local.due.borrow().is_empty() || local.shared.has_arrived() {
+        // The push of a task that has arrived has woken the others.
+        if !local.due.borrow().is_empty() {
             local.shared.call();
         }
     }
