@@ -68,6 +68,7 @@ fn pages_are_freed() {
     tasks_that_complete_on_the_list_s_thread_free_their_pages();
     the_last_task_to_leave_frees_the_page_of_a_dropped_list();
     a_dropped_list_frees_its_empty_pages();
+    an_empty_page_is_freed_unless_it_is_the_only_one_with_free_slots();
 }
 
 fn a_list_that_grows_reuses_slots_that_were_left_elsewhere() {
@@ -123,4 +124,44 @@ fn a_dropped_list_frees_its_empty_pages() {
             assert!(matches!(task.run_in(&live), Outcome::Complete));
         }
     });
+}
+
+/// Pages become empty in the order in which they were made, or in the reverse order, and have free
+/// slots before.
+fn an_empty_page_is_freed_unless_it_is_the_only_one_with_free_slots() {
+    const SLOTS: usize = usize::BITS as usize / 2 - 1;
+    let executor = Executor::new();
+    let mut tasks: Vec<Option<Runnable>> = Vec::with_capacity(TASKS);
+    for is_reversed in [false, true] {
+        let live = LiveList::new();
+        let run = |task: &mut Option<Runnable>| match task.take() {
+            Some(task) => assert!(matches!(task.run_in(&live), Outcome::Complete)),
+            None => panic!("it has run"),
+        };
+        tasks.clear();
+        let without = HELD.load(Ordering::SeqCst);
+        tasks.extend(adopted(&executor, &live).into_iter().map(Some));
+        tasks.iter_mut().for_each(run);
+        let page = HELD.load(Ordering::SeqCst) - without;
+        assert!(page > SLOTS * size_of::<usize>(), "one page is kept");
+
+        tasks.clear();
+        tasks.extend(adopted(&executor, &live).into_iter().map(Some));
+        let mut pages: Vec<_> = tasks.chunks_mut(SLOTS).collect();
+        if is_reversed {
+            pages.reverse();
+        }
+        pages.iter_mut().for_each(|page| run(&mut page[0]));
+        let held = HELD.load(Ordering::SeqCst);
+        let count = pages.len();
+        for (number, emptied) in pages.iter_mut().enumerate() {
+            emptied[1..].iter_mut().for_each(run);
+            let freed = held - HELD.load(Ordering::SeqCst);
+            let expected = (number + 1).min(count - 1) * page;
+            assert!(
+                freed.abs_diff(expected) < page / 2,
+                "{freed} bytes, not {expected}"
+            );
+        }
+    }
 }

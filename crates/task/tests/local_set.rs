@@ -2,14 +2,17 @@
 #![cfg(not(raddle_loom))]
 
 use std::cell::Cell;
-use std::future::Future;
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
 
-use raddle_task::{CurrentLocalSet, LocalSet};
+use raddle_primitives::sync::Mutex;
+use raddle_task::{CurrentLocalSet, JoinHandle, LocalSet};
 
 /// A waker that counts.
 #[derive(Default)]
@@ -36,6 +39,66 @@ fn spawn_counting(set: &LocalSet, tasks: usize) -> Rc<Cell<usize>> {
     runs
 }
 
+impl Wakes {
+    fn get(&self) -> usize {
+        self.0.load(SeqCst)
+    }
+}
+
+/// Waits until it is opened, and hands its waker out.
+#[derive(Clone, Default)]
+struct Gate(Arc<GateState>);
+
+#[derive(Default)]
+struct GateState {
+    waker: Mutex<Option<Waker>>,
+    is_open: AtomicBool,
+}
+
+impl Gate {
+    fn open(&self) {
+        self.0.is_open.store(true, SeqCst);
+        let waker = self.0.waker.lock().take();
+        waker.expect("the gate was polled").wake();
+    }
+}
+
+impl Future for Gate {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let former = self.0.waker.lock().replace(cx.waker().clone());
+        drop(former);
+        match self.0.is_open.load(SeqCst) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+}
+
+/// Wakes itself in each poll, and counts its polls.
+fn spawn_yielding(set: &LocalSet) -> Rc<Cell<usize>> {
+    let polls = Rc::new(Cell::new(0));
+    let count = Rc::clone(&polls);
+    drop(set.spawn_local(poll_fn(move |cx| {
+        count.set(count.get() + 1);
+        cx.waker().wake_by_ref();
+        Poll::<()>::Pending
+    })));
+    polls
+}
+
+/// Counts the value that lives until it is dropped.
+fn spawn_pending(set: &LocalSet) -> Weak<()> {
+    let held = Rc::new(());
+    let weak = Rc::downgrade(&held);
+    drop(set.spawn_local(async move {
+        pending::<()>().await;
+        drop(held);
+    }));
+    weak
+}
+
 #[test]
 fn a_set_that_may_not_poll_on_runs_one_task_in_each_poll() {
     let mut set = LocalSet::new(|| false);
@@ -45,7 +108,7 @@ fn a_set_that_may_not_poll_on_runs_one_task_in_each_poll() {
         assert_eq!(poll(Pin::new(&mut set), &wakes).is_ready(), run == 3);
         assert_eq!(runs.get(), run);
         // Each poll that leaves tasks behind asks for the next.
-        assert_eq!(wakes.0.load(SeqCst), run.min(2));
+        assert_eq!(wakes.get(), run.min(2));
     }
     assert!(set.is_empty());
 }
@@ -89,4 +152,261 @@ fn a_future_that_was_not_polled_is_no_driver() {
     drop(set.run_until(async {}));
     assert_eq!(runs.get(), 0);
     assert!(poll(pin!(set.run_until(async {})), &Arc::default()).is_ready());
+}
+
+#[test]
+fn a_task_that_is_spawned_from_outside_wakes_a_driver_that_waits() {
+    let set = LocalSet::new(|| true);
+    let wakes = Arc::<Wakes>::default();
+    let mut waiting = pin!(set.run_until(pending::<()>()));
+    assert!(poll(waiting.as_mut(), &wakes).is_pending());
+    assert!(set.is_empty());
+    let runs = spawn_counting(&set, 2);
+    assert!(!set.is_empty());
+    // The second finds nobody waiting any more.
+    assert_eq!((wakes.get(), runs.get()), (1, 0));
+    assert!(poll(waiting, &wakes).is_pending());
+    assert_eq!((wakes.get(), runs.get()), (1, 2));
+}
+
+#[test]
+fn a_task_that_is_spawned_or_woken_inside_runs_in_the_same_poll() {
+    let set = LocalSet::new(|| true);
+    let gate = Gate::default();
+    let runs = Rc::new(Cell::new(0));
+    let (waits, count) = (gate.clone(), Rc::clone(&runs));
+    drop(set.spawn_local(async move {
+        waits.await;
+        count.set(count.get() + 1);
+    }));
+    let wakes = Arc::<Wakes>::default();
+    let mut driver = pin!(set.run_until(async {
+        pending_once().await;
+        gate.open();
+        drop(spawn_counting(&set, 1));
+        pending::<()>().await;
+    }));
+    assert!(poll(driver.as_mut(), &wakes).is_pending());
+    assert_eq!((set.len(), wakes.get()), (1, 1));
+    assert!(poll(driver, &wakes).is_pending());
+    assert_eq!((set.len(), wakes.get(), runs.get()), (0, 1, 1));
+}
+
+/// Is woken at once.
+async fn pending_once() {
+    let mut is_woken = false;
+    poll_fn(|cx| match std::mem::replace(&mut is_woken, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
+#[test]
+fn a_task_that_is_woken_in_the_poll_of_another_set_runs_in_its_own() {
+    let (set, other) = (LocalSet::new(|| true), LocalSet::new(|| true));
+    let gate = Gate::default();
+    drop(set.spawn_local(gate.clone()));
+    let (wakes, other_wakes) = (Arc::<Wakes>::default(), Arc::default());
+    let mut driver = pin!(set.run_until(pending::<()>()));
+    assert!(poll(driver.as_mut(), &wakes).is_pending());
+    let opens = other.run_until(async { gate.open() });
+    assert!(poll(pin!(opens), &other_wakes).is_ready());
+    assert_eq!((wakes.get(), other_wakes.get()), (1, 0));
+    assert_eq!((set.len(), other.len()), (1, 0));
+    assert!(poll(driver, &wakes).is_pending());
+    assert!(set.is_empty());
+}
+
+#[test]
+fn a_task_that_another_thread_wakes_runs_beside_one_that_is_always_due() {
+    let mut set = LocalSet::new(|| true);
+    let polls = spawn_yielding(&set);
+    let gate = Gate::default();
+    let task = set.spawn_local(gate.clone());
+    let wakes = Arc::<Wakes>::default();
+    assert!(poll(Pin::new(&mut set), &wakes).is_pending());
+    // A poll of the set runs a task more than once, but not for ever.
+    assert!(polls.get() > 1);
+    assert_eq!(wakes.get(), 1);
+    thread::spawn(move || gate.open()).join().unwrap();
+    assert!(!task.is_finished());
+    assert!(poll(Pin::new(&mut set), &wakes).is_pending());
+    assert!(task.is_finished());
+}
+
+#[test]
+fn tasks_run_more_than_once_while_the_future_beside_them_waits() {
+    let set = LocalSet::new(|| true);
+    let polls = spawn_yielding(&set);
+    let mut driver = pin!(set.run_until(pending::<()>()));
+    assert!(poll(driver.as_mut(), &Arc::default()).is_pending());
+    assert!(polls.get() > 1);
+}
+
+#[test]
+fn the_future_beside_the_tasks_has_its_turn_once_each_task_has_run() {
+    let set = LocalSet::new(|| true);
+    let polls = [(); 3].map(|()| spawn_yielding(&set));
+    let gate = Gate::default();
+    let opens = gate.clone();
+    let mut opened = false;
+    drop(set.spawn_local(poll_fn(move |cx| {
+        if !std::mem::replace(&mut opened, true) {
+            opens.open();
+        }
+        cx.waker().wake_by_ref();
+        Poll::<()>::Pending
+    })));
+    let wakes = Arc::<Wakes>::default();
+    let mut driver = pin!(set.run_until(gate));
+    assert!(poll(driver.as_mut(), &wakes).is_pending());
+    assert!(polls.iter().all(|polls| polls.get() == 1), "{polls:?}");
+    assert!(wakes.get() > 0);
+    assert!(poll(driver, &wakes).is_ready());
+    assert!(polls.iter().all(|polls| polls.get() == 1), "{polls:?}");
+}
+
+#[test]
+fn the_future_beside_the_tasks_wakes_its_driver_once_for_each_poll() {
+    let set = LocalSet::new(|| true);
+    let gate = Gate::default();
+    let wakes = Arc::<Wakes>::default();
+    let mut driver = pin!(set.run_until(gate.clone()));
+    for polls in 0..3 {
+        assert_eq!(wakes.get(), polls);
+        assert!(poll(driver.as_mut(), &wakes).is_pending());
+        let waker = gate.0.waker.lock().clone().unwrap();
+        waker.wake_by_ref();
+        waker.wake();
+    }
+    assert_eq!(wakes.get(), 3);
+    gate.open();
+    assert!(poll(driver, &wakes).is_ready());
+}
+
+#[test]
+fn a_driver_that_is_gone_is_not_woken() {
+    let mut set = LocalSet::new(|| true);
+    let wakes = Arc::<Wakes>::default();
+    {
+        let mut waiting = pin!(set.run_until(pending::<()>()));
+        assert!(poll(waiting.as_mut(), &wakes).is_pending());
+    }
+    assert!(poll(Pin::new(&mut set), &wakes).is_ready());
+    drop(spawn_counting(&set, 1));
+    assert_eq!(wakes.get(), 0);
+    assert_eq!(Arc::strong_count(&wakes), 1);
+}
+
+#[test]
+fn a_driver_that_leaves_tasks_behind_wakes_the_others() {
+    let set = LocalSet::new(|| true);
+    let wakes = Arc::<Wakes>::default();
+    let mut stays = pin!(set.run_until(pending::<()>()));
+    assert!(poll(stays.as_mut(), &wakes).is_pending());
+    // Nothing is left, so that nobody need look.
+    assert!(poll(pin!(set.run_until(async {})), &Arc::default()).is_ready());
+    assert_eq!(wakes.get(), 0);
+    let runs = Cell::new(None);
+    let leaves = set.run_until(async { runs.set(Some(spawn_counting(&set, 1))) });
+    {
+        let mut leaves = pin!(leaves);
+        assert!(poll(leaves.as_mut(), &Arc::default()).is_ready());
+        assert_eq!(wakes.get(), 0);
+    }
+    assert_eq!(wakes.get(), 1);
+    assert!(poll(stays, &wakes).is_pending());
+    assert_eq!(runs.take().unwrap().get(), 1);
+}
+
+#[test]
+fn a_set_that_is_dropped_drops_its_tasks() {
+    let mut set = LocalSet::new(|| true);
+    let waiting = spawn_pending(&set);
+    let gate = Gate::default();
+    let woken = set.spawn_local(gate.clone());
+    assert!(poll(Pin::new(&mut set), &Arc::default()).is_pending());
+    // It has arrived when the set looks for what it has to end.
+    thread::spawn(move || gate.open()).join().unwrap();
+    let due = spawn_pending(&set);
+    drop(set);
+    assert!(woken.is_finished());
+    assert_eq!((waiting.strong_count(), due.strong_count()), (0, 0));
+}
+
+#[test]
+fn a_task_for_a_set_that_was_dropped_is_cancelled_on_the_spot() {
+    let set = LocalSet::new(|| true);
+    let _guard = set.enter();
+    drop(set);
+    let set = CurrentLocalSet::get().unwrap();
+    let mut handle = set.spawn_local(async { unreachable!("it was cancelled") });
+    let Poll::Ready(Err(error)) = poll::<JoinHandle<()>>(Pin::new(&mut handle), &Arc::default())
+    else {
+        panic!("it has ended");
+    };
+    assert!(error.is_cancelled());
+}
+
+/// Whether the poll panics because of a task.
+fn shuts_down(set: &mut LocalSet) -> bool {
+    catch_unwind(AssertUnwindSafe(|| poll(Pin::new(set), &Arc::default()))).is_err()
+}
+
+fn spawn_panicking(set: &LocalSet) {
+    drop(set.spawn_local(async { resume_unwind(Box::new("the task's own panic")) }));
+}
+
+#[test]
+fn a_panic_ends_the_set_at_once_if_it_is_to() {
+    let mut set = LocalSet::new(|| true);
+    set.shut_down_on_panic(true);
+    let waiting = spawn_pending(&set);
+    assert!(!shuts_down(&mut set), "no task has panicked");
+    spawn_panicking(&set);
+    let runs = spawn_counting(&set, 1);
+    assert!(shuts_down(&mut set));
+    assert_eq!((runs.get(), waiting.strong_count(), set.len()), (0, 0, 0));
+    assert!(shuts_down(&mut set), "only one poll has panicked");
+    let ready = AssertUnwindSafe(|| poll(pin!(set.run_until(async {})), &Arc::default()));
+    assert!(
+        catch_unwind(ready).is_err(),
+        "a future beside the set goes on"
+    );
+}
+
+#[test]
+fn a_panic_ends_no_set_that_is_to_go_on() {
+    let mut set = LocalSet::new(|| true);
+    spawn_panicking(&set);
+    assert!(!shuts_down(&mut set));
+    // Nor does it later.
+    set.shut_down_on_panic(true);
+    let runs = spawn_counting(&set, 1);
+    assert!(!shuts_down(&mut set));
+    assert_eq!(runs.get(), 1);
+}
+
+#[test]
+fn a_panic_that_ends_the_set_wakes_its_other_drivers() {
+    let mut set = LocalSet::new(|| true);
+    set.shut_down_on_panic(true);
+    let set = set;
+    let wakes = Arc::<Wakes>::default();
+    let mut waits = pin!(set.run_until(pending::<()>()));
+    assert!(poll(waits.as_mut(), &wakes).is_pending());
+    let panics = AssertUnwindSafe(|| {
+        let panics = set.run_until(async {
+            spawn_panicking(&set);
+            pending::<()>().await;
+        });
+        poll(pin!(panics), &Arc::default())
+    });
+    assert!(catch_unwind(panics).is_err());
+    assert_eq!(wakes.get(), 1);
+    assert!(catch_unwind(AssertUnwindSafe(|| poll(waits, &wakes))).is_err());
 }

@@ -223,6 +223,30 @@ fn abort_all_against_a_run() {
     });
 }
 
+/// All tasks of a list are aborted while two of them complete on another thread: the references of
+/// both may be left to the list's thread. Bounded.
+#[test]
+fn abort_all_against_two_runs() {
+    Model::new().preemptions(2).check(|| {
+        let live = LiveList::new();
+        let (tasks, tallies): (Vec<_>, Vec<_>) = (0..2)
+            .map(|_| {
+                let task = Task::new(0, Place::Inline);
+                live.adopt(&task.first);
+                drop(task.handle);
+                (task.first, task.tally)
+            })
+            .unzip();
+        let thread = thread::spawn(move || tasks.into_iter().for_each(run_elsewhere));
+        live.abort_all(|_| unreachable!("no task is idle"));
+        thread.join().unwrap();
+        assert!(live.is_empty());
+        for tally in tallies {
+            tally.check();
+        }
+    });
+}
+
 /// Wakes itself in its first poll and waits for ever in the second. The model
 /// sees whether its polls are ordered.
 fn yields() -> impl Future<Output = ()> + Send + 'static {

@@ -77,6 +77,19 @@ fn a_task_in_its_first_poll_is_adopted() {
     executor.check();
 }
 
+/// A task that nobody joins is still seen to be finished.
+#[test]
+fn a_detached_task_is_finished_when_it_completes_elsewhere() {
+    let executor = Executor::new();
+    let (task, handle) = executor.task(async { assert!(part()) });
+    let abort = handle.abort_handle();
+    drop(handle);
+    assert_elsewhere(adopt_and_run(task));
+    assert!(abort.is_finished());
+    drop(abort);
+    executor.check();
+}
+
 /// The last code of the task's that runs before it is complete.
 #[test]
 fn it_does_if_the_output_asks_that_nobody_joins() {
@@ -223,5 +236,10 @@ fn it_stays_when_the_task_is_being_freed() {
         assert!(matches!(outcome, Outcome::Complete));
         assert!(with_list(LiveList::is_empty));
     }
-    assert_eq!(*answers.lock(), [(false, None); 2]);
+    // Elsewhere, too.
+    let (task, handle) = raddle_task::spawn(async {}, Asks(answers.clone()));
+    drop(handle);
+    with_list(|live| live.adopt(&task));
+    assert_elsewhere(task.run());
+    assert_eq!(*answers.lock(), [(false, None); 3]);
 }

@@ -27,6 +27,8 @@ fn the_length_is_that_of_the_listed_keys() {
     let list = list_of(&[5, 7]);
     assert!(!list.is_empty());
     assert_eq!(list.len(), 2);
+    assert_eq!(list.pop(), Some(5));
+    assert_eq!(list.len(), 1);
     list.clear();
     assert!(list.is_empty());
     assert_eq!(list.pop(), None);

@@ -36,6 +36,18 @@ fn a_task_that_is_run_gives_its_output() {
 }
 
 #[test]
+fn a_refusal_says_why() {
+    let (runnable, _handle) = crate::spawn(async {}, drop::<Runnable>);
+    let refused = Refused::no_runtime(runnable, "enter one first".to_owned());
+    assert!(refused.is_no_runtime() && !refused.is_no_thread());
+    assert_eq!(refused.to_string(), "enter one first");
+    let refused = Refused::shut_down(refused.into_runnable(), "closed".to_owned());
+    assert!(!refused.is_no_runtime() && !refused.is_no_thread());
+    let refused = Refused::no_thread(refused.into_runnable(), "closed".to_owned());
+    assert!(!refused.is_no_runtime() && refused.is_no_thread());
+}
+
+#[test]
 fn a_task_without_a_thread_ends_with_the_reason() {
     let mut handle = spawn(|| panic!("is not called"), no_thread);
     let Poll::Ready(Err(error)) = poll::<()>(&mut handle) else {
@@ -63,7 +75,11 @@ fn a_refused_closure_gives_back_what_it_owns() {
         let given_back = try_spawn(|taken| (taken.unwrap_err(), owned), true, refuse);
         let (reason, owned) = given_back.unwrap_err();
         assert_eq!(is_shut_down(&reason), after_shutdown);
-        assert_eq!(reason.to_string() == "no thread", !after_shutdown);
+        let text = match after_shutdown {
+            true => "the runtime has shut down; keep it alive while its handles are used",
+            false => "no thread",
+        };
+        assert_eq!(reason.to_string(), text);
         assert_eq!(owned, "owned");
     }
 }
@@ -118,6 +134,14 @@ fn a_task_says_what_it_is() {
             assert!(!task.is_mandatory());
             drop(task);
             Ok(())
+        },
+    ));
+    drop(try_spawn(
+        |_| (),
+        true,
+        |task| {
+            assert!(task.is_mandatory());
+            run(task)
         },
     ));
 }
