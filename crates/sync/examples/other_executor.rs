@@ -1,6 +1,6 @@
 //! The channels and locks on an executor that knows nothing of Raddle: the thread
 //! pool of `futures-executor`. Workers look for primes; a semaphore lets
-//! two of them work at a time, and the result of each goes to whoever asked.
+//! two of them work at a time, and the result of each goes to the task that asked.
 //!
 //! ```sh
 //! cargo run -p raddle-sync --example other_executor
@@ -21,16 +21,16 @@ fn is_prime(number: u64) -> bool {
             .all(|d| number % d != 0)
 }
 
-/// Answers requests until nobody can make any more.
+/// Answers requests until all senders are dropped.
 async fn serve(pool: ThreadPool, mut requests: mpsc::Receiver<Request>, done: watch::Sender<u32>) {
     let at_work = Arc::new(Semaphore::new(2));
     let done = Arc::new(done);
     while let Some((number, answer)) = requests.recv().await {
         let permit = Arc::clone(&at_work).acquire_owned().await;
-        let permit = permit.expect("nobody closes the semaphore");
+        let permit = permit.expect("the semaphore is never closed");
         let done = Arc::clone(&done);
         pool.spawn_ok(async move {
-            // Whoever asked may have given up.
+            // The task that asked may have given up.
             let _ = answer.send(is_prime(number));
             done.send_modify(|done| *done += 1);
             drop(permit);

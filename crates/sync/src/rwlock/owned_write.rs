@@ -251,7 +251,7 @@ impl<T: ?Sized> Deref for OwnedRwLockWriteGuard<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permits are this guard's, which is borrowed, so nobody
+        // SAFETY: the permits are this guard's, which is borrowed, so no task
         // writes as long as the reference lives.
         unsafe { self.value.as_ref() }
     }
@@ -404,7 +404,7 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedRwLockMappedWriteGuard<T, U> {
 
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the permits are this guard's, which is borrowed, so nobody
+        // SAFETY: the permits are this guard's, which is borrowed, so no task
         // writes as long as the reference lives.
         unsafe { self.value.as_ref() }
     }

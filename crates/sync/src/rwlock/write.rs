@@ -218,7 +218,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permits are this guard's, which is borrowed, so nobody
+        // SAFETY: the permits are this guard's, which is borrowed, so no task
         // writes as long as the reference lives.
         unsafe { self.value.as_ref() }
     }
@@ -343,7 +343,7 @@ impl<T: ?Sized> Deref for RwLockMappedWriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permits are this guard's, which is borrowed, so nobody
+        // SAFETY: the permits are this guard's, which is borrowed, so no task
         // writes as long as the reference lives.
         unsafe { self.value.as_ref() }
     }

@@ -1,5 +1,5 @@
 //! The word of a semaphore: its permits, whether it is closed, and whether
-//! somebody waits.
+//! there is a waiter.
 
 use std::fmt;
 
