@@ -15,6 +15,7 @@ pub(super) fn area(package: &str, suite: &str) -> &'static str {
         ("raddle-blocking", _) => "blocking pool",
         ("raddle-timer", _) => "timers",
         ("raddle-reactor", _) => "reactor",
+        ("raddle-recorder", _) => "flight recorder",
         ("raddle-sync", _) => "channels and locks",
         _ => "others",
     }

@@ -55,6 +55,14 @@ const LAYERS: &[Layer] = &[
         may_use: &["raddle-primitives"],
     },
     Layer {
+        package: "raddle-recording",
+        may_use: &[],
+    },
+    Layer {
+        package: "raddle-recorder",
+        may_use: &["raddle-primitives", "raddle-recording"],
+    },
+    Layer {
         package: "raddle-net",
         may_use: &[
             "raddle-primitives",

@@ -1,0 +1,139 @@
+//! The clock of a recorder: the processor's time-stamp counter where it can be relied on, since
+//! std's clock takes two to three times as long to read.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Reads the time in ticks, and converts ticks to nanoseconds.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    source: Source,
+    start: Instant,
+    origin: Anchor,
+    /// The system time at the origin, in nanoseconds since the Unix epoch.
+    unix: u64,
+}
+
+/// One point in time on both scales.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Anchor {
+    pub(crate) ticks: u64,
+    pub(crate) nanos: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// std's monotonic clock; a tick is a nanosecond.
+    Std,
+    /// The time-stamp counter, whose rate is measured.
+    #[cfg(target_arch = "x86_64")]
+    Counter,
+}
+
+impl Source {
+    /// The counter, if the kernel has found it steady and equal on all processors: then it is the
+    /// kernel's own source.
+    fn pick() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if cfg!(all(target_os = "linux", not(miri), not(raddle_loom))) {
+            let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+            if std::fs::read_to_string(path).is_ok_and(|name| name.trim() == "tsc") {
+                return Self::Counter;
+            }
+        }
+        Self::Std
+    }
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        let source = Source::pick();
+        let start = Instant::now();
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            source,
+            start,
+            origin: Anchor {
+                ticks: now(source, start),
+                nanos: 0,
+            },
+            unix: unix.map_or(0, |time| nanos(time.as_nanos())),
+        }
+    }
+
+    /// The time in ticks.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        now(self.source, self.start)
+    }
+
+    /// The present on both scales.
+    pub(crate) fn anchor(&self) -> Anchor {
+        // The one of three whose two readings are closest together.
+        let anchors = [(); 3].map(|()| {
+            let before = self.now();
+            let nanos = nanos(self.start.elapsed().as_nanos());
+            let spread = self.now().saturating_sub(before);
+            let ticks = before + spread / 2;
+            (spread, Anchor { ticks, nanos })
+        });
+        let closest = anchors.into_iter().min_by_key(|(spread, _)| *spread);
+        closest.map_or(self.origin, |(_, anchor)| anchor)
+    }
+
+    pub(crate) fn origin(&self) -> Anchor {
+        self.origin
+    }
+
+    pub(crate) fn unix(&self) -> u64 {
+        self.unix
+    }
+}
+
+#[inline]
+fn now(source: Source, start: Instant) -> u64 {
+    match source {
+        Source::Std => nanos(start.elapsed().as_nanos()),
+        #[cfg(target_arch = "x86_64")]
+        Source::Counter => {
+            // SAFETY: every x86-64 processor has the instruction, and Linux lets programs use it
+            // where the counter is its own clock.
+            unsafe { core::arch::x86_64::_rdtsc() }
+        }
+    }
+}
+
+/// Nanoseconds in 64 bits: 584 years.
+fn nanos(nanos: u128) -> u64 {
+    u64::try_from(nanos).unwrap_or(u64::MAX)
+}
+
+/// Converts ticks by three points in time: straight lines between them, so that no time comes
+/// before an earlier one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    pub(crate) origin: Anchor,
+    pub(crate) former: Anchor,
+    pub(crate) present: Anchor,
+}
+
+impl Scale {
+    /// The nanoseconds of a tick, of which only the remainder after division by `times` is known:
+    /// of all such ticks it is the one closest to the present. None is later than the present.
+    pub(crate) fn nanos(&self, ticks: u64, times: u64) -> u64 {
+        let age = self.present.ticks.wrapping_sub(ticks) % times;
+        // Counters of two processors may differ a little.
+        let age = if age > times / 2 { 0 } else { age };
+        let ticks = self.present.ticks.saturating_sub(age);
+        let (from, to) = match ticks >= self.former.ticks {
+            true => (self.former, self.present),
+            false => (self.origin, self.former),
+        };
+        let span = u128::from(to.ticks.saturating_sub(from.ticks)).max(1);
+        let time = u128::from(to.nanos.saturating_sub(from.nanos));
+        let past = u128::from(ticks.saturating_sub(from.ticks));
+        from.nanos + nanos(past * time / span)
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

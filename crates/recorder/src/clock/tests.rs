@@ -1,0 +1,63 @@
+use super::*;
+
+const TIMES: u64 = 1 << 56;
+
+fn anchor(ticks: u64, nanos: u64) -> Anchor {
+    Anchor { ticks, nanos }
+}
+
+#[test]
+fn ticks_are_converted_by_the_line_that_they_are_on() {
+    let scale = Scale {
+        origin: anchor(1_000, 0),
+        former: anchor(2_000, 500),
+        present: anchor(3_000, 1_500),
+    };
+    let nanos = [1_000, 1_500, 2_000, 2_100, 3_000].map(|ticks| scale.nanos(ticks, TIMES));
+    assert_eq!(nanos, [0, 250, 500, 600, 1_500]);
+}
+
+#[test]
+fn a_tick_after_the_present_is_the_present() {
+    let scale = Scale {
+        origin: anchor(0, 0),
+        former: anchor(0, 0),
+        present: anchor(100, 50),
+    };
+    assert_eq!(scale.nanos(103, TIMES), 50);
+}
+
+#[test]
+fn a_tick_from_before_the_counter_came_round_is_in_the_past() {
+    let scale = Scale {
+        origin: anchor(TIMES - 100, 0),
+        former: anchor(TIMES - 100, 0),
+        present: anchor(TIMES + 100, 200),
+    };
+    assert_eq!(scale.nanos(TIMES - 50, TIMES), 50);
+    // Of a record only the remainder is known.
+    assert_eq!(scale.nanos(50, TIMES), 150);
+}
+
+#[test]
+fn equal_readings_of_the_clock_divide_nothing_by_zero() {
+    let scale = Scale {
+        origin: anchor(7, 3),
+        former: anchor(7, 3),
+        present: anchor(7, 3),
+    };
+    assert_eq!(scale.nanos(7, TIMES), 3);
+}
+
+#[test]
+fn the_clock_goes_forward_and_agrees_with_that_of_std() {
+    let clock = Clock::new();
+    let before = clock.anchor();
+    let start = Instant::now();
+    while start.elapsed() < std::time::Duration::from_millis(5) {}
+    let elapsed = start.elapsed();
+    let after = clock.anchor();
+    assert!(after.ticks > before.ticks);
+    let measured = after.nanos - before.nanos;
+    assert!(measured >= nanos(elapsed.as_nanos()), "{measured}");
+}

@@ -1,0 +1,53 @@
+//! Reads the events piece by piece.
+
+use raddle_recording::Recording;
+
+use crate::Recorder;
+use crate::clock::Anchor;
+
+/// Reads the events of a recorder piece by piece, each event once: for a file that is longer than
+/// the rings.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recorder::{Options, Recorder};
+/// use raddle_recording::Event;
+///
+/// let recorder = Recorder::new(Options::default());
+/// let mut follower = recorder.follow();
+/// recorder.record(Event::DriverStarted);
+/// assert_eq!(follower.read().by_time().len(), 1);
+/// assert_eq!(follower.read().by_time().len(), 0);
+/// ```
+#[derive(Debug)]
+pub struct Follower {
+    recorder: Recorder,
+    /// The next position of each lane.
+    positions: Vec<u64>,
+    /// The last reading of the clock.
+    former: Anchor,
+}
+
+impl Follower {
+    pub(crate) fn new(recorder: Recorder, origin: Anchor) -> Self {
+        Self {
+            recorder,
+            positions: Vec::new(),
+            former: origin,
+        }
+    }
+
+    /// The events since the last call, with all strings. Threads without events are left out.
+    pub fn read(&mut self) -> Recording {
+        let lanes = self.recorder.lanes();
+        self.positions.resize(lanes.len(), 0);
+        let mut excerpts = Vec::with_capacity(lanes.len());
+        for (lane, position) in lanes.iter().zip(&mut self.positions) {
+            let excerpt = lane.read_from(*position);
+            *position = excerpt.end();
+            excerpts.push(excerpt);
+        }
+        self.recorder.recording(&excerpts, &mut self.former)
+    }
+}

@@ -1,0 +1,143 @@
+//! A ring and the threads that have written to it, one after the other.
+
+use std::collections::VecDeque;
+
+use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_recording::{Entry, Record, Recording, Thread};
+
+use crate::clock::Scale;
+use crate::ring::{Batch, RingReader, RingWriter, ring};
+
+/// The number of former writers that a lane remembers.
+const MAX_WRITERS: usize = 16;
+
+/// A ring that passes from a thread that has ended to another.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    reader: RingReader,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// The right to write, while no thread has it.
+    writer: Option<RingWriter>,
+    /// The latest last.
+    threads: VecDeque<Writer>,
+}
+
+/// A thread that writes to a lane, or did.
+#[derive(Clone, Debug)]
+struct Writer {
+    /// The position of its first record.
+    first: u64,
+    identity: Identity,
+}
+
+/// What a recording says of a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// The recorder's number for the thread.
+    pub(crate) number: u64,
+    /// The system's number for the thread, 0 if it is unknown.
+    pub(crate) os_id: u64,
+    pub(crate) name: String,
+}
+
+impl Lane {
+    pub(crate) fn new(capacity: usize) -> Arc<Self> {
+        let (writer, reader) = ring(capacity);
+        let state = State {
+            writer: Some(writer),
+            threads: VecDeque::new(),
+        };
+        Arc::new(Self {
+            reader,
+            state: Mutex::ranked(Rank::leaf("recorder lane"), state),
+        })
+    }
+
+    /// Gives the right to write to a thread, unless another thread has it.
+    pub(crate) fn claim(&self, identity: &Identity) -> Option<RingWriter> {
+        let mut state = self.state.lock();
+        let writer = state.writer.take()?;
+        if state.threads.len() == MAX_WRITERS {
+            state.threads.pop_front();
+        }
+        state.threads.push_back(Writer {
+            first: writer.count(),
+            identity: identity.clone(),
+        });
+        Some(writer)
+    }
+
+    /// Takes the right to write back from a thread that ends.
+    pub(crate) fn release(&self, writer: RingWriter) {
+        self.state.lock().writer = Some(writer);
+    }
+
+    /// Copies the records from `position` on.
+    pub(crate) fn read_from(&self, position: u64) -> Excerpt {
+        let batch = self.reader.read_from(position);
+        // After the batch: a thread is on the list before it writes its first record.
+        let threads = self.state.lock().threads.clone();
+        Excerpt {
+            position,
+            batch,
+            threads,
+        }
+    }
+}
+
+/// Records that were read from a lane, and the threads that wrote them.
+#[derive(Debug)]
+pub(crate) struct Excerpt {
+    /// The position that was asked for.
+    position: u64,
+    batch: Batch,
+    threads: VecDeque<Writer>,
+}
+
+impl Excerpt {
+    /// The position after the last record.
+    pub(crate) fn end(&self) -> u64 {
+        self.batch.end()
+    }
+
+    /// Adds the records to a recording, each under its thread.
+    pub(crate) fn add_to(&self, recording: &mut Recording, scale: &Scale) {
+        let Self {
+            position,
+            batch,
+            threads,
+        } = self;
+        for (index, writer) in threads.iter().enumerate() {
+            let start = writer.first;
+            let end = threads.get(index + 1).map_or(u64::MAX, |next| next.first);
+            let lost = start.max(*position)..end.min(batch.position);
+            let within =
+                |position: u64| position.clamp(batch.position, batch.end()) - batch.position;
+            let records = &batch.records[within(start) as usize..within(end) as usize];
+            let lost = lost.end.saturating_sub(lost.start);
+            if records.is_empty() && lost == 0 {
+                continue;
+            }
+            let identity = &writer.identity;
+            let thread = recording
+                .threads
+                .entry(identity.number)
+                .or_insert_with(|| Thread {
+                    os_id: identity.os_id,
+                    name: identity.name.clone(),
+                    ..Thread::default()
+                });
+            thread.lost += lost;
+            thread.entries.extend(records.iter().filter_map(|record| {
+                Some(Entry {
+                    time: scale.nanos(record.time(), Record::TIMES),
+                    event: record.event()?,
+                })
+            }));
+        }
+    }
+}

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod archive;
+mod clock;
+mod follower;
+#[cfg_attr(not(target_os = "linux"), path = "kernel/unknown.rs")]
+mod kernel;
+mod lane;
+mod options;
+mod recorder;
+pub mod ring;
+mod strings;
+
+pub use archive::{Archive, ArchiveOptions};
+pub use follower::Follower;
+pub use options::Options;
+pub use recorder::Recorder;

@@ -1,0 +1,322 @@
+//! The recorder: who writes to which ring, and what is read from all.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::Location;
+
+use raddle_primitives::named;
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_recording::{Event, Record, Recording, StringId};
+
+use crate::clock::{Anchor, Clock, Scale};
+use crate::kernel::Delays;
+use crate::lane::{Excerpt, Identity, Lane};
+use crate::ring::RingWriter;
+use crate::strings::Strings;
+use crate::{Follower, Options, kernel};
+
+/// How many locations a thread remembers the ids of.
+const REMEMBERED: usize = 16;
+
+/// Records what happens on the threads of a runtime.
+///
+/// Clones share the records. A thread gets its ring when it records for the first time; from then
+/// on recording takes no lock and allocates nothing.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recorder::{Options, Recorder};
+/// use raddle_recording::Event;
+///
+/// let recorder = Recorder::new(Options::default());
+/// recorder.record(Event::PollStarted { task: 1 });
+/// let recording = recorder.snapshot();
+/// assert_eq!(recording.by_time()[0].1.event, Event::PollStarted { task: 1 });
+/// ```
+#[derive(Clone)]
+pub struct Recorder {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// A number that no other recorder of the process has.
+    id: u64,
+    options: Options,
+    is_on: AtomicBool,
+    clock: Clock,
+    strings: Strings,
+    lanes: Mutex<Vec<Arc<Lane>>>,
+    /// The number of threads that have recorded, which is the number of the last.
+    threads: AtomicU64,
+    /// The number of threads that got no ring.
+    refused: AtomicU64,
+}
+
+/// What a thread has of a recorder.
+struct Local {
+    /// The recorder's [`Shared::id`].
+    recorder: u64,
+    /// None if all rings were taken.
+    writing: Option<Writing>,
+}
+
+struct Writing {
+    lane: Arc<Lane>,
+    /// None after the ring was given back.
+    ring: Option<RingWriter>,
+    /// Ids of locations, in the place that the location's address says.
+    locations: [Option<(&'static Location<'static>, StringId)>; REMEMBERED],
+    delays: Option<Delays>,
+}
+
+raddle_primitives::thread_local! {
+    /// The recorders that the thread has recorded to, mostly one.
+    static LOCALS: RefCell<Vec<Local>> = RefCell::new(Vec::new());
+}
+
+impl Recorder {
+    /// Makes a recorder, which is on.
+    pub fn new(options: Options) -> Self {
+        static LAST_ID: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        Self {
+            shared: Arc::new(Shared {
+                // ORDERING: none, the number has only to be unique.
+                id: LAST_ID.fetch_add(1, Ordering::Relaxed),
+                clock: Clock::new(),
+                is_on: named("recorder is on", AtomicBool::new(true)),
+                strings: Strings::new(options.max_strings),
+                lanes: Mutex::ranked(Rank::leaf("recorder lanes"), Vec::new()),
+                threads: AtomicU64::new(0),
+                refused: AtomicU64::new(0),
+                options,
+            }),
+        }
+    }
+
+    /// Whether events are recorded.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        // ORDERING: none. An event shortly after the switch may go either way.
+        self.shared.is_on.load(Ordering::Relaxed)
+    }
+
+    /// Records events again, after [`stop`](Self::stop).
+    pub fn start(&self) {
+        // ORDERING: as in `is_on`.
+        self.shared.is_on.store(true, Ordering::Relaxed);
+    }
+
+    /// Records no more events. What is recorded stays. An event that another thread is about to
+    /// record may still be recorded.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recording::Event;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.stop();
+    /// recorder.record(Event::DriverStarted);
+    /// assert!(recorder.snapshot().by_time().is_empty());
+    /// ```
+    pub fn stop(&self) {
+        // ORDERING: as in `is_on`.
+        self.shared.is_on.store(false, Ordering::Relaxed);
+    }
+
+    /// Records an event on the calling thread, if the recorder is on.
+    #[inline]
+    pub fn record(&self, event: Event) {
+        if self.is_on() {
+            self.with_writing(|shared, writing| writing.push(shared, event));
+        }
+    }
+
+    /// The id of a text, for [`Event::TaskNamed`]. Takes a lock.
+    pub fn text(&self, text: &str) -> StringId {
+        self.shared.strings.text(text)
+    }
+
+    /// Records that a task is spawned at `location`. The calling thread remembers the ids of the
+    /// latest locations; of another it takes a lock.
+    #[inline]
+    pub fn record_spawn(&self, task: u64, location: &'static Location<'static>) {
+        if !self.is_on() {
+            return;
+        }
+        self.with_writing(|shared, writing| {
+            let location = writing.location(shared, location);
+            writing.push(shared, Event::TaskSpawned { task, location });
+        });
+    }
+
+    /// Records how long the kernel has kept the calling thread from running, and its context
+    /// switches, since the last call on this thread. Does nothing if the last call was less than
+    /// 10 ms ago, if there is nothing to record, or if the system does not say: only Linux does.
+    /// It costs two system calls, so it is for a thread that is about to block.
+    pub fn record_kernel_delays(&self) {
+        if self.is_on() && self.shared.options.kernel_delays {
+            self.with_writing(|shared, writing| {
+                for event in writing.delays.get_or_insert_default().read() {
+                    writing.push(shared, event);
+                }
+            });
+        }
+    }
+
+    /// What the rings have now. Writers go on meanwhile; an event that is recorded during the call
+    /// may be missing.
+    pub fn snapshot(&self) -> Recording {
+        self.follow().read()
+    }
+
+    /// Reads the events from the oldest on that the rings have, piece by piece.
+    pub fn follow(&self) -> Follower {
+        Follower::new(self.clone(), self.shared.clock.origin())
+    }
+
+    /// How many threads have not recorded since [`Options::max_threads`] others did.
+    pub fn refused_threads(&self) -> u64 {
+        // ORDERING: a count for people.
+        self.shared.refused.load(Ordering::Relaxed)
+    }
+
+    /// A recording of what was read from the lanes. `former` is the last reading of the clock,
+    /// and is set.
+    pub(crate) fn recording(&self, excerpts: &[Excerpt], former: &mut Anchor) -> Recording {
+        // After the records, so that none is in the future or refers to a string that is missing.
+        let scale = Scale {
+            origin: self.shared.clock.origin(),
+            former: *former,
+            present: self.shared.clock.anchor(),
+        };
+        *former = scale.present;
+        let mut recording = Recording {
+            origin: self.shared.clock.unix(),
+            strings: self.shared.strings.all(),
+            ..Recording::default()
+        };
+        for excerpt in excerpts {
+            excerpt.add_to(&mut recording, &scale);
+        }
+        recording
+    }
+
+    pub(crate) fn lanes(&self) -> Vec<Arc<Lane>> {
+        self.shared.lanes.lock().clone()
+    }
+
+    /// Calls `f` with what the thread writes to. Does nothing if that is no ring, or if the
+    /// thread is about to end.
+    #[inline]
+    fn with_writing(&self, f: impl FnOnce(&Shared, &mut Writing)) {
+        let _ended = LOCALS.try_with(|locals| {
+            let mut locals = locals.borrow_mut();
+            let is_ours = |local: &Local| local.recorder == self.shared.id;
+            let index = match locals.iter().position(is_ours) {
+                Some(index) => index,
+                None => self.add_local(&mut locals),
+            };
+            if let Some(writing) = &mut locals[index].writing {
+                f(&self.shared, writing);
+            }
+        });
+    }
+
+    /// Adds this recorder to those of the thread. Returns its index.
+    #[cold]
+    fn add_local(&self, locals: &mut Vec<Local>) -> usize {
+        // A recorder that is dropped has left the lane to the thread alone.
+        let is_shared = |writing: &Writing| Arc::strong_count(&writing.lane) > 1;
+        locals.retain(|local| local.writing.as_ref().is_some_and(is_shared));
+        locals.push(Local {
+            recorder: self.shared.id,
+            writing: self.shared.claim_lane(),
+        });
+        locals.len() - 1
+    }
+}
+
+impl Shared {
+    /// Finds a ring for the calling thread.
+    fn claim_lane(&self) -> Option<Writing> {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        let identity = Identity {
+            // ORDERING: none, the number has only to be unique.
+            number: self.threads.fetch_add(1, Ordering::Relaxed) + 1,
+            os_id: kernel::thread_id(),
+            name,
+        };
+        let lanes = self.lanes.lock().clone();
+        let claim = |lane: &Arc<Lane>| Some((Arc::clone(lane), lane.claim(&identity)?));
+        let (lane, ring) = lanes
+            .iter()
+            .find_map(claim)
+            .or_else(|| claim(&self.add_lane()?))
+            .or_else(|| {
+                // ORDERING: a count for people.
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                None
+            })?;
+        Some(Writing {
+            lane,
+            ring: Some(ring),
+            locations: [None; REMEMBERED],
+            delays: None,
+        })
+    }
+
+    /// Adds a ring, unless there are as many as allowed.
+    fn add_lane(&self) -> Option<Arc<Lane>> {
+        let lane = Lane::new(self.options.records_per_thread);
+        let mut lanes = self.lanes.lock();
+        (lanes.len() < self.options.max_threads).then(|| {
+            lanes.push(Arc::clone(&lane));
+            lane
+        })
+    }
+}
+
+impl Writing {
+    #[inline]
+    fn push(&mut self, shared: &Shared, event: Event) {
+        if let Some(ring) = &mut self.ring {
+            ring.push(Record::new(shared.clock.now(), event));
+        }
+    }
+
+    #[inline]
+    fn location(&mut self, shared: &Shared, location: &'static Location<'static>) -> StringId {
+        let address = std::ptr::from_ref(location).addr() / align_of::<Location<'_>>();
+        let place = &mut self.locations[address % REMEMBERED];
+        match place {
+            Some((known, id)) if std::ptr::eq(*known, location) => *id,
+            _ => {
+                let id = shared.strings.location(location);
+                *place = Some((location, id));
+                id
+            }
+        }
+    }
+}
+
+/// A thread ends, or has no more use for a recorder.
+impl Drop for Writing {
+    fn drop(&mut self) {
+        if let Some(ring) = self.ring.take() {
+            self.lane.release(ring);
+        }
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder")
+            .field("is_on", &self.is_on())
+            .field("options", &self.shared.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,174 @@
+//! The ring of one thread: the latest records of a single writer, which readers copy while the
+//! writer goes on.
+//!
+//! `docs/flight-recorder.md` has the states of a slot and the argument that a reader never takes
+//! one half of a record for the other half of another.
+
+use std::fmt;
+
+use raddle_primitives::named;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
+use raddle_recording::Record;
+
+/// The words of a ring. No word holds a pointer, so a wrong record is the worst that can happen.
+struct Shared {
+    /// The number of records that are whole. Written by the writer alone.
+    count: AtomicU64,
+    /// Record `n` is in slot `n % slots.len()`; the length is a power of two.
+    slots: Box<[[AtomicU64; 2]]>,
+}
+
+impl Shared {
+    #[inline]
+    fn slot(&self, position: u64) -> &[AtomicU64; 2] {
+        &self.slots[position as usize & (self.slots.len() - 1)]
+    }
+}
+
+/// Makes a ring for the latest `capacity` records. The capacity is rounded up to a power of two
+/// and is at least 2.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recorder::ring::ring;
+/// use raddle_recording::{Event, Record};
+///
+/// let (mut writer, reader) = ring(8);
+/// let record = Record::new(1, Event::DriverStarted);
+/// writer.push(record);
+/// assert_eq!(reader.read_from(0).records, [record]);
+/// ```
+pub fn ring(capacity: usize) -> (RingWriter, RingReader) {
+    let capacity = capacity.next_power_of_two().max(2);
+    let word = || named("recorder slot", AtomicU64::new(0));
+    let shared = Arc::new(Shared {
+        count: named("recorder count", AtomicU64::new(0)),
+        slots: (0..capacity).map(|_| [word(), word()]).collect(),
+    });
+    let writer = RingWriter {
+        shared: Arc::clone(&shared),
+        count: 0,
+    };
+    (writer, RingReader { shared })
+}
+
+/// The one writer of a ring.
+pub struct RingWriter {
+    shared: Arc<Shared>,
+    /// What `Shared::count` is.
+    count: u64,
+}
+
+impl RingWriter {
+    /// Adds a record. It overwrites the oldest if the ring is full. It takes four plain stores,
+    /// whatever readers do.
+    #[inline]
+    pub fn push(&mut self, record: Record) {
+        let slot = self.shared.slot(self.count);
+        let [first, second] = record.words();
+        // ORDERING: Release pairs with the load in `RingReader::copy`: a reader that gets a word
+        // of this record sees the count up to which the records before it are whole, which is
+        // written before, and so leaves out the record that was in this slot.
+        slot[0].store(first, Ordering::Release);
+        // ORDERING: as above.
+        slot[1].store(second, Ordering::Release);
+        self.count += 1;
+        // ORDERING: Release pairs with the first load in `RingReader::read_from`: a reader that
+        // sees the record counted sees its words.
+        self.shared.count.store(self.count, Ordering::Release);
+    }
+
+    /// The number of records that have been pushed.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+impl fmt::Debug for RingWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("RingWriter");
+        debug.field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+/// A reader of a ring. There may be many, on any threads.
+#[derive(Clone)]
+pub struct RingReader {
+    shared: Arc<Shared>,
+}
+
+/// Consecutive records that were read from a ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The position of the first record: how many were pushed before it. Records between the
+    /// position that was asked for and this one are overwritten.
+    pub position: u64,
+    /// The records.
+    pub records: Vec<Record>,
+}
+
+impl Batch {
+    /// The position after the last record.
+    pub fn end(&self) -> u64 {
+        self.position + self.records.len() as u64
+    }
+}
+
+impl RingReader {
+    /// Copies the records from `position` on that are still in the ring. Does not stop the writer.
+    /// A record that is overwritten meanwhile is left out, with those before it.
+    ///
+    /// If `position` is past the last record, the batch is empty and begins there.
+    pub fn read_from(&self, position: u64) -> Batch {
+        // ORDERING: Acquire pairs with `RingWriter::push`: the words of all records before `end`
+        // are there.
+        let end = self.shared.count.load(Ordering::Acquire);
+        let start = self.oldest(end).max(position);
+        let mut records = self.copy(start, end);
+        // ORDERING: none of its own. If a word that was copied belongs to a later record, its
+        // Acquire load ordered this load after the count that was written before that record.
+        let after = self.shared.count.load(Ordering::Relaxed);
+        // Record `after` may be half written, over the one a round before it.
+        let whole = self.oldest(after + 1).min(end).max(start);
+        records.drain(..(whole - start).min(records.len() as u64) as usize);
+        Batch {
+            position: whole,
+            records,
+        }
+    }
+
+    /// The oldest record that has a slot after `count` were pushed.
+    fn oldest(&self, count: u64) -> u64 {
+        count.saturating_sub(self.shared.slots.len() as u64)
+    }
+
+    fn copy(&self, start: u64, end: u64) -> Vec<Record> {
+        let record = |position| {
+            let words = self.shared.slot(position);
+            // ORDERING: Acquire pairs with the stores of the words in `RingWriter::push`; see the
+            // last load in `read_from`.
+            Record::from_words([0, 1].map(|index: usize| words[index].load(Ordering::Acquire)))
+        };
+        (start..end).map(record).collect()
+    }
+
+    /// Copies records without a look at whether they were overwritten meanwhile, for the canary of
+    /// the models.
+    #[cfg(raddle_loom)]
+    pub fn read_unchecked(&self) -> Vec<Record> {
+        // ORDERING: as in `read_from`.
+        let end = self.shared.count.load(Ordering::Acquire);
+        self.copy(self.oldest(end), end)
+    }
+}
+
+impl fmt::Debug for RingReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RingReader").finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,0 +1,71 @@
+//! The table of strings: names, and locations in the source.
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::Location;
+
+use raddle_primitives::sync::{Mutex, Rank};
+use raddle_recording::StringId;
+
+/// The strings that events refer to. A string stays for as long as the table.
+#[derive(Debug)]
+pub(crate) struct Strings {
+    limit: usize,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    texts: BTreeMap<StringId, String>,
+    by_text: HashMap<String, StringId>,
+    by_location: HashMap<&'static Location<'static>, StringId>,
+}
+
+impl Strings {
+    /// Makes a table for at most `limit` strings.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            table: Mutex::ranked(Rank::leaf("recorder strings"), Table::default()),
+        }
+    }
+
+    /// The id of a text, [`StringId::UNKNOWN`] if the table is full.
+    pub(crate) fn text(&self, text: &str) -> StringId {
+        self.table.lock().add(text, self.limit)
+    }
+
+    /// The id of a place in the source.
+    pub(crate) fn location(&self, location: &'static Location<'static>) -> StringId {
+        let mut table = self.table.lock();
+        if let Some(id) = table.by_location.get(location) {
+            return *id;
+        }
+        let id = table.add(&location.to_string(), self.limit);
+        // As many as there are calls in the program at most.
+        table.by_location.insert(location, id);
+        id
+    }
+
+    /// All strings.
+    pub(crate) fn all(&self) -> BTreeMap<StringId, String> {
+        self.table.lock().texts.clone()
+    }
+}
+
+impl Table {
+    fn add(&mut self, text: &str, limit: usize) -> StringId {
+        if let Some(id) = self.by_text.get(text) {
+            return *id;
+        }
+        let next = u32::try_from(self.texts.len() + 1).ok();
+        let id = next
+            .filter(|&number| number as usize <= limit)
+            .and_then(StringId::new);
+        let Some(id) = id else {
+            return StringId::UNKNOWN;
+        };
+        self.texts.insert(id, text.to_owned());
+        self.by_text.insert(text.to_owned(), id);
+        id
+    }
+}

@@ -1,0 +1,17 @@
+//! Answers from a recording: which polls are long, what waits, and what for.
+//!
+//! Each function reads the whole recording. [`Report`] prints all answers.
+
+mod delays;
+mod distribution;
+mod polls;
+mod report;
+mod tasks;
+mod threads;
+
+pub use delays::{IdleWhileWaiting, blocking_jobs, idle_while_waiting, scheduling_delays};
+pub use distribution::Distribution;
+pub use polls::{Poll, longest_polls, polls, polls_by_location};
+pub use report::Report;
+pub use tasks::{Task, Tasks};
+pub use threads::{KernelDelays, kernel_delays};

@@ -1,0 +1,152 @@
+//! How long tasks and blocking jobs wait for a thread.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::polls::by_label;
+use super::{Distribution, Tasks};
+use crate::{Event, PollResult, Recording};
+
+/// The tasks that are due to be polled, and since when.
+#[derive(Default)]
+struct Waiting(BTreeMap<u64, u64>);
+
+impl Waiting {
+    /// Applies an event. Returns the task that starts to be polled and how long it waited.
+    fn apply(&mut self, time: u64, event: Event) -> Option<(u64, Duration)> {
+        match event {
+            Event::TaskSpawned { task, .. } | Event::TaskWoken { task } => {
+                self.0.entry(task).or_insert(time);
+            }
+            Event::PollStarted { task } => {
+                let since = self.0.remove(&task)?;
+                return Some((task, Duration::from_nanos(time.saturating_sub(since))));
+            }
+            // A task that was woken during its poll waits from the end of the poll on.
+            Event::PollFinished { task, result } => match result {
+                PollResult::Rescheduled => {
+                    self.0.insert(task, time);
+                }
+                PollResult::Ended => {
+                    self.0.remove(&task);
+                }
+                PollResult::Pending => {
+                    if let Some(since) = self.0.get_mut(&task) {
+                        *since = time;
+                    }
+                }
+            },
+            Event::TaskEnded { task, .. } => {
+                self.0.remove(&task);
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// How long tasks wait from their spawn or wake to their poll, by the label of the task. The one
+/// with the longest wait is first. Only waits that begin where the recording is
+/// [complete](Recording::complete_from) count.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::analysis::scheduling_delays;
+/// use raddle_recording::{Entry, Event, Recording, Thread};
+/// use std::time::Duration;
+///
+/// let entries = vec![
+///     Entry { time: 10, event: Event::TaskWoken { task: 1 } },
+///     Entry { time: 35, event: Event::PollStarted { task: 1 } },
+/// ];
+/// let mut recording = Recording::default();
+/// recording.threads.insert(1, Thread { entries, ..Thread::default() });
+/// let delays = scheduling_delays(&recording);
+/// assert_eq!(delays[0].1.max(), Duration::from_nanos(25));
+/// ```
+pub fn scheduling_delays(recording: &Recording) -> Vec<(String, Distribution)> {
+    let mut waiting = Waiting::default();
+    let mut waits = Vec::new();
+    let complete_from = recording.complete_from();
+    for (_, entry) in recording.by_time() {
+        if entry.time >= complete_from {
+            waits.extend(waiting.apply(entry.time, entry.event));
+        }
+    }
+    by_label(&Tasks::of(recording), waits.into_iter())
+}
+
+/// When workers were parked while tasks waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleWhileWaiting {
+    /// How long in all a worker was parked and a task waited.
+    pub total: Duration,
+    /// The longest such time without a break.
+    pub longest: Duration,
+    /// When that began, in nanoseconds since the recorder was made.
+    pub longest_start: u64,
+    /// The greatest number of tasks that waited meanwhile.
+    pub most_waiting: usize,
+}
+
+/// Finds out when workers were parked while tasks waited, where the recording is
+/// [complete](Recording::complete_from).
+pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
+    let mut found = IdleWhileWaiting::default();
+    let mut waiting = Waiting::default();
+    let mut parked = BTreeSet::new();
+    let mut since = None;
+    let complete_from = recording.complete_from();
+    for (_, entry) in recording.by_time() {
+        if entry.time < complete_from {
+            continue;
+        }
+        let _started = waiting.apply(entry.time, entry.event);
+        match entry.event {
+            Event::WorkerParked { worker } => {
+                parked.insert(worker);
+            }
+            Event::WorkerUnparked { worker } => {
+                parked.remove(&worker);
+            }
+            _ => {}
+        }
+        let is_wasted = !parked.is_empty() && !waiting.0.is_empty();
+        if is_wasted {
+            found.most_waiting = found.most_waiting.max(waiting.0.len());
+            since.get_or_insert(entry.time);
+        } else if let Some(start) = since.take() {
+            let time = Duration::from_nanos(entry.time.saturating_sub(start));
+            found.total += time;
+            if time > found.longest {
+                found.longest = time;
+                found.longest_start = start;
+            }
+        }
+    }
+    found
+}
+
+/// How long blocking jobs waited for a thread, and how long they took.
+pub fn blocking_jobs(recording: &Recording) -> (Distribution, Distribution) {
+    let mut queued = BTreeMap::new();
+    let mut started = BTreeMap::new();
+    let mut waits = Vec::new();
+    let mut runs = Vec::new();
+    for (_, entry) in recording.by_time() {
+        let since = |start: u64| Duration::from_nanos(entry.time.saturating_sub(start));
+        match entry.event {
+            Event::JobQueued { job } => {
+                queued.insert(job, entry.time);
+            }
+            Event::JobStarted { job } => {
+                waits.extend(queued.remove(&job).map(since));
+                started.insert(job, entry.time);
+            }
+            Event::JobFinished { job } => runs.extend(started.remove(&job).map(since)),
+            _ => {}
+        }
+    }
+    (waits.into_iter().collect(), runs.into_iter().collect())
+}

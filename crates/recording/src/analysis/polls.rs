@@ -1,0 +1,114 @@
+//! How long polls take.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::tasks::end_nested;
+use super::{Distribution, Tasks};
+use crate::{Event, Recording};
+
+/// One poll of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Poll {
+    /// The number of the task.
+    pub task: u64,
+    /// The number of the thread.
+    pub thread: u64,
+    /// When it started, in nanoseconds since the recorder was made.
+    pub start: u64,
+    /// How long it took; of a poll that does not end in the recording, how long it has taken so
+    /// far.
+    pub duration: Duration,
+    /// Whether it ends in the recording.
+    pub is_finished: bool,
+}
+
+/// All polls that start in the recording, thread by thread in the order of their ends. A poll
+/// within another poll, as of `block_on` in `block_in_place`, is a part of both.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::analysis::polls;
+/// use raddle_recording::{Entry, Event, PollResult, Recording, Thread};
+/// use std::time::Duration;
+///
+/// let entries = vec![
+///     Entry { time: 10, event: Event::PollStarted { task: 1 } },
+///     Entry { time: 35, event: Event::PollFinished { task: 1, result: PollResult::Pending } },
+/// ];
+/// let mut recording = Recording::default();
+/// recording.threads.insert(1, Thread { entries, ..Thread::default() });
+/// assert_eq!(polls(&recording)[0].duration, Duration::from_nanos(25));
+/// ```
+pub fn polls(recording: &Recording) -> Vec<Poll> {
+    let last = |entries: &[crate::Entry]| entries.last().map_or(0, |entry| entry.time);
+    let threads = recording.threads.values();
+    let end = threads
+        .map(|thread| last(&thread.entries))
+        .max()
+        .unwrap_or(0);
+    let mut polls = Vec::new();
+    for (&number, thread) in &recording.threads {
+        let mut open: Vec<(u64, u64)> = Vec::new();
+        let poll = |(task, start): (u64, u64), end: u64, is_finished| Poll {
+            task,
+            thread: number,
+            start,
+            duration: Duration::from_nanos(end.saturating_sub(start)),
+            is_finished,
+        };
+        for entry in &thread.entries {
+            match entry.event {
+                Event::PollStarted { task } => open.push((task, entry.time)),
+                Event::PollFinished { task, .. } => {
+                    let same = |open: &(u64, u64)| open.0 == task;
+                    if let Some(&started) = open.iter().rfind(|open| same(open)) {
+                        polls.push(poll(started, entry.time, true));
+                    }
+                    end_nested(&mut open, same);
+                }
+                _ => {}
+            }
+        }
+        polls.extend(open.into_iter().map(|started| poll(started, end, false)));
+    }
+    polls
+}
+
+/// The `limit` longest polls, the longest first.
+pub fn longest_polls(recording: &Recording, limit: usize) -> Vec<Poll> {
+    let mut polls = polls(recording);
+    polls.sort_by_key(|poll| Reverse(poll.duration));
+    polls.truncate(limit);
+    polls
+}
+
+/// How long polls take, by the label of the task. The one with the longest poll is first.
+pub fn polls_by_location(recording: &Recording) -> Vec<(String, Distribution)> {
+    let tasks = Tasks::of(recording);
+    by_label(
+        &tasks,
+        polls(recording)
+            .iter()
+            .map(|poll| (poll.task, poll.duration)),
+    )
+}
+
+/// Groups times by the labels of tasks. The label with the longest time is first.
+pub(super) fn by_label(
+    tasks: &Tasks<'_>,
+    times: impl Iterator<Item = (u64, Duration)>,
+) -> Vec<(String, Distribution)> {
+    let mut labels = BTreeMap::<String, Vec<Duration>>::new();
+    for (task, time) in times {
+        labels.entry(tasks.label(task)).or_default().push(time);
+    }
+    let mut groups: Vec<_> = labels
+        .into_iter()
+        .map(|(label, times)| (label, times.into_iter().collect::<Distribution>()))
+        .collect();
+    groups.sort_by_key(|(_, times)| Reverse(times.max()));
+    groups
+}

@@ -1,0 +1,137 @@
+//! All answers as a text.
+
+use std::fmt;
+
+use super::distribution::short;
+use super::{
+    Distribution, Tasks, blocking_jobs, idle_while_waiting, kernel_delays, longest_polls,
+    polls_by_location, scheduling_delays,
+};
+use crate::Recording;
+
+/// The number of rows of a table.
+const ROWS: usize = 20;
+
+/// Prints what the analyses of a recording find.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::Recording;
+/// use raddle_recording::analysis::Report;
+///
+/// let report = Report::of(&Recording::default()).to_string();
+/// assert!(report.contains("Longest polls"));
+/// ```
+#[derive(Debug)]
+pub struct Report<'a> {
+    recording: &'a Recording,
+}
+
+impl<'a> Report<'a> {
+    /// Makes a report of a recording.
+    pub fn of(recording: &'a Recording) -> Self {
+        Self { recording }
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let recording = self.recording;
+        summary(f, recording)?;
+
+        let tasks = Tasks::of(recording);
+        writeln!(f, "\nLongest polls")?;
+        for poll in longest_polls(recording, ROWS) {
+            let unfinished = match poll.is_finished {
+                true => "",
+                false => " (not finished)",
+            };
+            writeln!(
+                f,
+                "{:>10}  at {:>10}  task {}  {}{unfinished}",
+                short(poll.duration),
+                at(poll.start),
+                poll.task,
+                tasks.label(poll.task),
+            )?;
+        }
+        table(f, "Polls by spawn location", &polls_by_location(recording))?;
+        let delays = scheduling_delays(recording);
+        table(
+            f,
+            "Scheduling delay, from woken to polled, by spawn location",
+            &delays,
+        )?;
+
+        let idle = idle_while_waiting(recording);
+        writeln!(f, "\nWorkers idle while tasks waited")?;
+        writeln!(
+            f,
+            "in all {}, longest {} at {}, at most {} tasks waiting",
+            short(idle.total),
+            short(idle.longest),
+            at(idle.longest_start),
+            idle.most_waiting
+        )?;
+
+        let (waits, runs) = blocking_jobs(recording);
+        let jobs = [("waiting".to_owned(), waits), ("running".to_owned(), runs)];
+        table(f, "Blocking jobs", &jobs)?;
+
+        writeln!(f, "\nThreads that the kernel delayed")?;
+        for delays in kernel_delays(recording) {
+            writeln!(
+                f,
+                "{:>10}  longest {:>10}  {} voluntary and {} involuntary switches  {}",
+                short(delays.delayed),
+                short(delays.longest),
+                delays.voluntary_switches,
+                delays.involuntary_switches,
+                recording.threads[&delays.thread].name,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn summary(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
+    let threads = recording.threads.values();
+    let entries: usize = threads.clone().map(|thread| thread.entries.len()).sum();
+    let lost: u64 = threads.map(|thread| thread.lost).sum();
+    writeln!(
+        f,
+        "{entries} events of {} threads, {lost} overwritten; complete from {} on",
+        recording.threads.len(),
+        at(recording.complete_from())
+    )?;
+    if recording.unknown > 0 {
+        writeln!(
+            f,
+            "{} events of a newer version are left out",
+            recording.unknown
+        )?;
+    }
+    if recording.is_truncated {
+        writeln!(f, "the file ends in the middle of a chunk")?;
+    }
+    Ok(())
+}
+
+fn table(f: &mut fmt::Formatter<'_>, title: &str, rows: &[(String, Distribution)]) -> fmt::Result {
+    writeln!(f, "\n{title}")?;
+    writeln!(
+        f,
+        "{:>9} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "count", "total", "p50", "p90", "p99", "longest"
+    )?;
+    for (label, times) in rows.iter().take(ROWS) {
+        writeln!(f, "{times}  {label}")?;
+    }
+    Ok(())
+}
+
+/// A point in time, in milliseconds since the recorder was made.
+fn at(time: u64) -> String {
+    format!("{}.{:03} ms", time / 1_000_000, time / 1_000 % 1_000)
+}

@@ -1,0 +1,69 @@
+//! What the kernel did to each thread.
+
+use std::time::Duration;
+
+use crate::{Event, Recording};
+
+/// How the kernel delayed a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelDelays {
+    /// The number of the thread.
+    pub thread: u64,
+    /// How long the thread was runnable and not running.
+    pub delayed: Duration,
+    /// The longest such time between two looks at it.
+    pub longest: Duration,
+    /// How often the thread blocked.
+    pub voluntary_switches: u64,
+    /// How often the kernel preempted it.
+    pub involuntary_switches: u64,
+}
+
+/// How the kernel delayed each thread, the most delayed first. Threads of which the recording says
+/// nothing are left out.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::analysis::kernel_delays;
+/// use raddle_recording::{Entry, Event, Recording, Thread};
+/// use std::time::Duration;
+///
+/// let mut recording = Recording::default();
+/// let delayed = Entry { time: 10, event: Event::ThreadDelayed { nanos: 4 } };
+/// recording.threads.insert(1, Thread { entries: vec![delayed], ..Thread::default() });
+/// assert_eq!(kernel_delays(&recording)[0].delayed, Duration::from_nanos(4));
+/// ```
+pub fn kernel_delays(recording: &Recording) -> Vec<KernelDelays> {
+    let mut all = Vec::new();
+    for (&number, thread) in &recording.threads {
+        let mut found = KernelDelays {
+            thread: number,
+            ..KernelDelays::default()
+        };
+        let mut is_known = false;
+        for entry in &thread.entries {
+            match entry.event {
+                Event::ThreadDelayed { nanos } => {
+                    let time = Duration::from_nanos(nanos);
+                    found.delayed += time;
+                    found.longest = found.longest.max(time);
+                }
+                Event::ContextSwitches {
+                    voluntary,
+                    involuntary,
+                } => {
+                    found.voluntary_switches += u64::from(voluntary);
+                    found.involuntary_switches += u64::from(involuntary);
+                }
+                _ => continue,
+            }
+            is_known = true;
+        }
+        if is_known {
+            all.push(found);
+        }
+    }
+    all.sort_by_key(|delays| std::cmp::Reverse(delays.delayed));
+    all
+}

@@ -1,0 +1,344 @@
+//! The events of a recording, and the parts that each is stored as.
+
+use crate::StringId;
+
+/// Something that happened on a thread of a runtime.
+///
+/// An event does not say what its thread tells already: a task is woken or spawned by the task
+/// whose poll has started and not finished on the same thread, or by the driver between
+/// [`DriverStarted`](Self::DriverStarted) and [`DriverFinished`](Self::DriverFinished).
+///
+/// Task and job numbers have 40 bits; of a larger one the lowest 40 are kept. Counts that do not
+/// fit into the bits of their field are stored as the greatest that does.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::{Event, Record};
+///
+/// let event = Event::PollStarted { task: 7 };
+/// assert_eq!(Record::new(1_000, event).event(), Some(event));
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A runtime starts.
+    RuntimeStarted {
+        /// How many workers it has.
+        workers: u32,
+    },
+    /// A runtime shuts down.
+    RuntimeShutDown,
+    /// A task is spawned. It waits for its first poll.
+    TaskSpawned {
+        /// The number of the task.
+        task: u64,
+        /// Where it is spawned.
+        location: StringId,
+    },
+    /// A task gets a name.
+    TaskNamed {
+        /// The number of the task.
+        task: u64,
+        /// Its name.
+        name: StringId,
+    },
+    /// A worker starts to poll a task.
+    PollStarted {
+        /// The number of the task.
+        task: u64,
+    },
+    /// A worker has polled a task.
+    PollFinished {
+        /// The number of the task.
+        task: u64,
+        /// What the task is to do next.
+        result: PollResult,
+    },
+    /// A task that waited is woken. It waits for its next poll.
+    TaskWoken {
+        /// The number of the task.
+        task: u64,
+    },
+    /// A task has ended.
+    TaskEnded {
+        /// The number of the task.
+        task: u64,
+        /// How it ended.
+        reason: EndReason,
+    },
+    /// A worker has nothing to do and parks.
+    WorkerParked {
+        /// The index of the worker.
+        worker: u32,
+    },
+    /// A worker stops parking.
+    WorkerUnparked {
+        /// The index of the worker.
+        worker: u32,
+    },
+    /// A worker starts to search other workers' queues.
+    SearchStarted {
+        /// The index of the worker.
+        worker: u32,
+    },
+    /// A worker has stolen tasks.
+    TasksStolen {
+        /// The index of the worker whose tasks they were.
+        victim: u32,
+        /// How many tasks.
+        count: u32,
+    },
+    /// A worker asks the driver for events and due timers.
+    DriverStarted,
+    /// The driver has woken the tasks of its events and timers.
+    DriverFinished {
+        /// The number of I/O events, at most 2^24 - 1.
+        events: u32,
+        /// The number of timers.
+        timers: u32,
+    },
+    /// The monitor helps a task that waits behind a long poll.
+    MonitorActed {
+        /// The index of the worker that is stuck in the poll.
+        worker: u32,
+        /// What the monitor does.
+        action: MonitorAction,
+    },
+    /// A worker core moves to another thread since its thread blocks.
+    WorkerHandedOff {
+        /// The index of the worker.
+        worker: u32,
+    },
+    /// A blocking job waits for a thread.
+    JobQueued {
+        /// The number of the job.
+        job: u64,
+    },
+    /// A thread starts a blocking job.
+    JobStarted {
+        /// The number of the job.
+        job: u64,
+    },
+    /// A blocking job is done.
+    JobFinished {
+        /// The number of the job.
+        job: u64,
+    },
+    /// The kernel kept the thread waiting for a processor since the last record of this kind.
+    ThreadDelayed {
+        /// For how long in all, in nanoseconds, at most 2^40 - 1: 18 minutes.
+        nanos: u64,
+    },
+    /// The kernel took the thread off its processor since the last record of this kind.
+    ContextSwitches {
+        /// How often the thread blocked.
+        voluntary: u32,
+        /// How often the kernel preempted it, at most 2^24 - 1.
+        involuntary: u32,
+    },
+}
+
+/// What a task is to do after a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PollResult {
+    /// The task waits to be woken.
+    Pending,
+    /// The task is due to be polled again: it was woken during the poll, or yielded.
+    Rescheduled,
+    /// The task has ended.
+    Ended,
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// Its future returned a value, or the recorder does not know better.
+    Completed,
+    /// It was aborted, or the runtime shut down.
+    Cancelled,
+    /// Its future panicked.
+    Panicked,
+}
+
+/// What the monitor does for a task that waits behind a long poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MonitorAction {
+    /// It wakes another worker to steal from the stuck one.
+    WokeWorker,
+    /// It takes the task out of the stuck worker's next-task slot.
+    TookNextTask,
+    /// It takes the driver, which the stuck worker was the last to poll.
+    TookDriver,
+}
+
+/// An event as it is stored: a kind, 40 bits and 24 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) kind: u8,
+    /// A number of a task, a job, a worker; a time.
+    pub(crate) operand: u64,
+    /// What else there is to say.
+    pub(crate) argument: u32,
+}
+
+/// The greatest operand.
+pub(crate) const MAX_OPERAND: u64 = (1 << 40) - 1;
+/// The greatest argument.
+pub(crate) const MAX_ARGUMENT: u32 = (1 << 24) - 1;
+
+/// The kinds by number. A number is never used again for something else: files have it.
+mod kind {
+    pub(super) const RUNTIME_STARTED: u8 = 1;
+    pub(super) const RUNTIME_SHUT_DOWN: u8 = 2;
+    pub(super) const TASK_SPAWNED: u8 = 3;
+    pub(super) const TASK_NAMED: u8 = 4;
+    pub(super) const POLL_STARTED: u8 = 5;
+    pub(super) const POLL_FINISHED: u8 = 6;
+    pub(super) const TASK_WOKEN: u8 = 7;
+    pub(super) const TASK_ENDED: u8 = 8;
+    pub(super) const WORKER_PARKED: u8 = 9;
+    pub(super) const WORKER_UNPARKED: u8 = 10;
+    pub(super) const SEARCH_STARTED: u8 = 11;
+    pub(super) const TASKS_STOLEN: u8 = 12;
+    pub(super) const DRIVER_STARTED: u8 = 13;
+    pub(super) const DRIVER_FINISHED: u8 = 14;
+    pub(super) const MONITOR_ACTED: u8 = 15;
+    pub(super) const WORKER_HANDED_OFF: u8 = 16;
+    pub(super) const JOB_QUEUED: u8 = 17;
+    pub(super) const JOB_STARTED: u8 = 18;
+    pub(super) const JOB_FINISHED: u8 = 19;
+    pub(super) const THREAD_DELAYED: u8 = 20;
+    pub(super) const CONTEXT_SWITCHES: u8 = 21;
+}
+
+impl Parts {
+    fn new(kind: u8, operand: u64, argument: u32) -> Self {
+        Self {
+            kind,
+            operand,
+            argument,
+        }
+    }
+
+    /// The parts of a number that is cut to its lowest bits.
+    fn of_number(kind: u8, number: u64, argument: u32) -> Self {
+        Self::new(kind, number & MAX_OPERAND, argument.min(MAX_ARGUMENT))
+    }
+
+    #[inline]
+    pub(crate) fn of(event: Event) -> Self {
+        use Event as E;
+        match event {
+            E::RuntimeStarted { workers } => Self::new(kind::RUNTIME_STARTED, workers.into(), 0),
+            E::RuntimeShutDown => Self::new(kind::RUNTIME_SHUT_DOWN, 0, 0),
+            E::TaskSpawned { task, location } => {
+                Self::of_number(kind::TASK_SPAWNED, task, location.number())
+            }
+            E::TaskNamed { task, name } => Self::of_number(kind::TASK_NAMED, task, name.number()),
+            E::PollStarted { task } => Self::of_number(kind::POLL_STARTED, task, 0),
+            E::PollFinished { task, result } => {
+                Self::of_number(kind::POLL_FINISHED, task, result as u32)
+            }
+            E::TaskWoken { task } => Self::of_number(kind::TASK_WOKEN, task, 0),
+            E::TaskEnded { task, reason } => Self::of_number(kind::TASK_ENDED, task, reason as u32),
+            E::WorkerParked { worker } => Self::new(kind::WORKER_PARKED, worker.into(), 0),
+            E::WorkerUnparked { worker } => Self::new(kind::WORKER_UNPARKED, worker.into(), 0),
+            E::SearchStarted { worker } => Self::new(kind::SEARCH_STARTED, worker.into(), 0),
+            E::TasksStolen { victim, count } => {
+                Self::of_number(kind::TASKS_STOLEN, victim.into(), count)
+            }
+            E::DriverStarted => Self::new(kind::DRIVER_STARTED, 0, 0),
+            E::DriverFinished { events, timers } => {
+                Self::of_number(kind::DRIVER_FINISHED, timers.into(), events)
+            }
+            E::MonitorActed { worker, action } => {
+                Self::new(kind::MONITOR_ACTED, worker.into(), action as u32)
+            }
+            E::WorkerHandedOff { worker } => Self::new(kind::WORKER_HANDED_OFF, worker.into(), 0),
+            E::JobQueued { job } => Self::of_number(kind::JOB_QUEUED, job, 0),
+            E::JobStarted { job } => Self::of_number(kind::JOB_STARTED, job, 0),
+            E::JobFinished { job } => Self::of_number(kind::JOB_FINISHED, job, 0),
+            E::ThreadDelayed { nanos } => {
+                Self::new(kind::THREAD_DELAYED, nanos.min(MAX_OPERAND), 0)
+            }
+            E::ContextSwitches {
+                voluntary,
+                involuntary,
+            } => Self::of_number(kind::CONTEXT_SWITCHES, voluntary.into(), involuntary),
+        }
+    }
+
+    /// The event, unless this version does not know its kind or its details.
+    pub(crate) fn event(self) -> Option<Event> {
+        use Event as E;
+        let number = self.operand;
+        let argument = self.argument;
+        // A count or an index of 32 bits that a damaged file may have made larger.
+        let small = || u32::try_from(number).ok();
+        let string = || StringId::new(argument);
+        Some(match self.kind {
+            kind::RUNTIME_STARTED => E::RuntimeStarted { workers: small()? },
+            kind::RUNTIME_SHUT_DOWN => E::RuntimeShutDown,
+            kind::TASK_SPAWNED => E::TaskSpawned {
+                task: number,
+                location: string()?,
+            },
+            kind::TASK_NAMED => E::TaskNamed {
+                task: number,
+                name: string()?,
+            },
+            kind::POLL_STARTED => E::PollStarted { task: number },
+            kind::POLL_FINISHED => E::PollFinished {
+                task: number,
+                result: match argument {
+                    0 => PollResult::Pending,
+                    1 => PollResult::Rescheduled,
+                    2 => PollResult::Ended,
+                    _ => return None,
+                },
+            },
+            kind::TASK_WOKEN => E::TaskWoken { task: number },
+            kind::TASK_ENDED => E::TaskEnded {
+                task: number,
+                reason: match argument {
+                    0 => EndReason::Completed,
+                    1 => EndReason::Cancelled,
+                    2 => EndReason::Panicked,
+                    _ => return None,
+                },
+            },
+            kind::WORKER_PARKED => E::WorkerParked { worker: small()? },
+            kind::WORKER_UNPARKED => E::WorkerUnparked { worker: small()? },
+            kind::SEARCH_STARTED => E::SearchStarted { worker: small()? },
+            kind::TASKS_STOLEN => E::TasksStolen {
+                victim: small()?,
+                count: argument,
+            },
+            kind::DRIVER_STARTED => E::DriverStarted,
+            kind::DRIVER_FINISHED => E::DriverFinished {
+                events: argument,
+                timers: small()?,
+            },
+            kind::MONITOR_ACTED => E::MonitorActed {
+                worker: small()?,
+                action: match argument {
+                    0 => MonitorAction::WokeWorker,
+                    1 => MonitorAction::TookNextTask,
+                    2 => MonitorAction::TookDriver,
+                    _ => return None,
+                },
+            },
+            kind::WORKER_HANDED_OFF => E::WorkerHandedOff { worker: small()? },
+            kind::JOB_QUEUED => E::JobQueued { job: number },
+            kind::JOB_STARTED => E::JobStarted { job: number },
+            kind::JOB_FINISHED => E::JobFinished { job: number },
+            kind::THREAD_DELAYED => E::ThreadDelayed { nanos: number },
+            kind::CONTEXT_SWITCHES => E::ContextSwitches {
+                voluntary: small()?,
+                involuntary: argument,
+            },
+            _ => return None,
+        })
+    }
+}

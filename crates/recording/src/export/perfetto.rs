@@ -1,0 +1,296 @@
+//! Perfetto's trace format.
+
+use std::collections::BTreeMap;
+
+use super::protobuf::Message;
+use crate::analysis::Tasks;
+use crate::{Event, PollResult, Recording};
+
+/// Numbers of fields and values of Perfetto's schema (`protos/perfetto/trace`), under the names
+/// that they have there.
+mod schema {
+    pub(super) const TRACE_PACKET: u64 = 1;
+
+    pub(super) const PACKET_TIMESTAMP: u64 = 8;
+    pub(super) const PACKET_TRUSTED_PACKET_SEQUENCE_ID: u64 = 10;
+    pub(super) const PACKET_TRACK_EVENT: u64 = 11;
+    pub(super) const PACKET_TRACK_DESCRIPTOR: u64 = 60;
+
+    pub(super) const TRACK_UUID: u64 = 1;
+    pub(super) const TRACK_NAME: u64 = 2;
+    pub(super) const TRACK_PROCESS: u64 = 3;
+    pub(super) const TRACK_THREAD: u64 = 4;
+
+    pub(super) const PROCESS_PID: u64 = 1;
+    pub(super) const PROCESS_NAME: u64 = 6;
+
+    pub(super) const THREAD_PID: u64 = 1;
+    pub(super) const THREAD_TID: u64 = 2;
+    pub(super) const THREAD_NAME: u64 = 5;
+
+    pub(super) const EVENT_TYPE: u64 = 9;
+    pub(super) const EVENT_TRACK_UUID: u64 = 11;
+    pub(super) const EVENT_CATEGORIES: u64 = 22;
+    pub(super) const EVENT_NAME: u64 = 23;
+    pub(super) const EVENT_FLOW_IDS: u64 = 47;
+    pub(super) const EVENT_TERMINATING_FLOW_IDS: u64 = 48;
+    pub(super) const EVENT_DEBUG_ANNOTATIONS: u64 = 4;
+
+    pub(super) const TYPE_SLICE_BEGIN: u64 = 1;
+    pub(super) const TYPE_SLICE_END: u64 = 2;
+    pub(super) const TYPE_INSTANT: u64 = 3;
+
+    pub(super) const ANNOTATION_NAME: u64 = 10;
+    pub(super) const ANNOTATION_UINT_VALUE: u64 = 3;
+}
+
+/// The process that the threads belong to. A recording does not know its number.
+const PROCESS: u64 = 1;
+/// The track of the process. That of a thread is the thread's number after it.
+const PROCESS_TRACK: u64 = 1;
+/// The number of the one sequence of packets.
+const SEQUENCE: u64 = 1;
+
+/// The recording as a trace for [Perfetto](https://ui.perfetto.dev): a track for each thread with
+/// its polls, driver turns, parked times and blocking jobs, and an arrow from each wake to the
+/// poll that follows it.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::Recording;
+/// use raddle_recording::export::perfetto_trace;
+///
+/// let trace = perfetto_trace(&Recording::default());
+/// std::fs::write(std::env::temp_dir().join("raddle.perfetto-trace"), trace)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn perfetto_trace(recording: &Recording) -> Vec<u8> {
+    let mut trace = Trace::default();
+    trace.describe(recording);
+    let tasks = Tasks::of(recording);
+    for (thread, entry) in recording.by_time() {
+        trace.add(&tasks, thread, entry.time, entry.event);
+    }
+    trace.packets.into_bytes()
+}
+
+/// What a slice shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slice {
+    Poll(u64),
+    Driver,
+    Parked,
+    Job(u64),
+}
+
+#[derive(Default)]
+struct Trace {
+    packets: Message,
+    /// The slices of each thread that have begun and not ended.
+    open: BTreeMap<u64, Vec<Slice>>,
+    /// The arrow that leads to the next poll of a task.
+    arrows: BTreeMap<u64, u64>,
+    last_arrow: u64,
+}
+
+impl Trace {
+    fn describe(&mut self, recording: &Recording) {
+        let process = Message::default()
+            .integer(schema::PROCESS_PID, PROCESS)
+            .text(schema::PROCESS_NAME, "raddle");
+        let track = Message::default()
+            .integer(schema::TRACK_UUID, PROCESS_TRACK)
+            .message(schema::TRACK_PROCESS, process);
+        self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
+        for (&number, thread) in &recording.threads {
+            // A thread without a number of the system's gets one that no other has.
+            let id = match thread.os_id {
+                0 => u64::from(u32::MAX >> 1).saturating_sub(number),
+                id => id,
+            };
+            let descriptor = Message::default()
+                .integer(schema::THREAD_PID, PROCESS)
+                .integer(schema::THREAD_TID, id)
+                .text(schema::THREAD_NAME, &thread.name);
+            let track = Message::default()
+                .integer(schema::TRACK_UUID, track_of(number))
+                .text(schema::TRACK_NAME, &thread.name)
+                .message(schema::TRACK_THREAD, descriptor);
+            self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
+        }
+    }
+
+    fn add(&mut self, tasks: &Tasks<'_>, thread: u64, time: u64, event: Event) {
+        match event {
+            Event::PollStarted { task } => {
+                let mut begin = named(schema::TYPE_SLICE_BEGIN, "poll", &tasks.label(task));
+                if let Some(arrow) = self.arrows.remove(&task) {
+                    begin = begin.fixed(schema::EVENT_TERMINATING_FLOW_IDS, arrow);
+                }
+                self.begin(
+                    thread,
+                    time,
+                    Slice::Poll(task),
+                    annotated(begin, "task", task),
+                );
+            }
+            Event::PollFinished { task, result } => {
+                self.end(thread, time, Slice::Poll(task));
+                if result == PollResult::Ended {
+                    self.arrows.remove(&task);
+                }
+            }
+            Event::TaskWoken { task } => {
+                let woken = self.with_arrow(instant("wake", "woken"), task);
+                self.emit(thread, time, annotated(woken, "task", task));
+            }
+            Event::TaskSpawned { task, .. } => {
+                let name = format!("spawned {}", tasks.label(task));
+                let spawned = self.with_arrow(instant("spawn", &name), task);
+                self.emit(thread, time, annotated(spawned, "task", task));
+            }
+            Event::TaskNamed { .. } => {}
+            Event::TaskEnded { task, reason } => {
+                let ended = instant("task", &format!("task {reason:?}").to_lowercase());
+                self.emit(thread, time, annotated(ended, "task", task));
+            }
+            Event::WorkerParked { worker } => {
+                let parked = named(schema::TYPE_SLICE_BEGIN, "park", "parked");
+                let parked = annotated(parked, "worker", worker.into());
+                self.begin(thread, time, Slice::Parked, parked);
+            }
+            Event::WorkerUnparked { .. } => self.end(thread, time, Slice::Parked),
+            Event::DriverStarted => {
+                let driver = named(schema::TYPE_SLICE_BEGIN, "driver", "driver");
+                self.begin(thread, time, Slice::Driver, driver);
+            }
+            Event::DriverFinished { events, timers } => {
+                self.end(thread, time, Slice::Driver);
+                if events > 0 || timers > 0 {
+                    let found = instant("driver", "events");
+                    let found = annotated(found, "events", events.into());
+                    self.emit(thread, time, annotated(found, "timers", timers.into()));
+                }
+            }
+            Event::JobQueued { job } => {
+                self.emit(
+                    thread,
+                    time,
+                    annotated(instant("job", "job queued"), "job", job),
+                );
+            }
+            Event::JobStarted { job } => {
+                let started = named(schema::TYPE_SLICE_BEGIN, "job", "blocking job");
+                self.begin(
+                    thread,
+                    time,
+                    Slice::Job(job),
+                    annotated(started, "job", job),
+                );
+            }
+            Event::JobFinished { job } => self.end(thread, time, Slice::Job(job)),
+            Event::SearchStarted { worker } => {
+                let search = instant("steal", "search");
+                self.emit(thread, time, annotated(search, "worker", worker.into()));
+            }
+            Event::TasksStolen { victim, count } => {
+                let stolen = annotated(instant("steal", "stolen"), "from", victim.into());
+                self.emit(thread, time, annotated(stolen, "tasks", count.into()));
+            }
+            Event::MonitorActed { worker, action } => {
+                let acted = instant("monitor", &format!("monitor: {action:?}"));
+                self.emit(thread, time, annotated(acted, "worker", worker.into()));
+            }
+            Event::WorkerHandedOff { worker } => {
+                let moved = instant("worker", "handed off");
+                self.emit(thread, time, annotated(moved, "worker", worker.into()));
+            }
+            Event::ThreadDelayed { nanos } => {
+                let delayed = instant("kernel", "delayed by the kernel");
+                self.emit(thread, time, annotated(delayed, "nanoseconds", nanos));
+            }
+            Event::ContextSwitches {
+                voluntary,
+                involuntary,
+            } => {
+                let switches = instant("kernel", "context switches");
+                let switches = annotated(switches, "voluntary", voluntary.into());
+                let switches = annotated(switches, "involuntary", involuntary.into());
+                self.emit(thread, time, switches);
+            }
+            Event::RuntimeStarted { workers } => {
+                let started = instant("runtime", "runtime started");
+                self.emit(thread, time, annotated(started, "workers", workers.into()));
+            }
+            Event::RuntimeShutDown => {
+                self.emit(thread, time, instant("runtime", "runtime shut down"));
+            }
+        }
+    }
+
+    /// Starts the arrow to the next poll of a task, unless one is on its way.
+    fn with_arrow(&mut self, event: Message, task: u64) -> Message {
+        if self.arrows.contains_key(&task) {
+            return event;
+        }
+        self.last_arrow += 1;
+        self.arrows.insert(task, self.last_arrow);
+        event.fixed(schema::EVENT_FLOW_IDS, self.last_arrow)
+    }
+
+    fn begin(&mut self, thread: u64, time: u64, slice: Slice, event: Message) {
+        self.open.entry(thread).or_default().push(slice);
+        self.emit(thread, time, event);
+    }
+
+    /// Ends a slice, and those inside of it, whose ends were lost. A slice whose start was lost
+    /// does not show.
+    fn end(&mut self, thread: u64, time: u64, slice: Slice) {
+        let open = self.open.entry(thread).or_default();
+        let Some(index) = open.iter().rposition(|other| *other == slice) else {
+            return;
+        };
+        for _ in open.drain(index..).collect::<Vec<_>>() {
+            let end = Message::default().integer(schema::EVENT_TYPE, schema::TYPE_SLICE_END);
+            self.emit(thread, time, end);
+        }
+    }
+
+    fn emit(&mut self, thread: u64, time: u64, event: Message) {
+        let event = event.integer(schema::EVENT_TRACK_UUID, track_of(thread));
+        self.packet(
+            Message::default()
+                .integer(schema::PACKET_TIMESTAMP, time)
+                .message(schema::PACKET_TRACK_EVENT, event),
+        );
+    }
+
+    fn packet(&mut self, packet: Message) {
+        let packet = packet.integer(schema::PACKET_TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+        let packets = std::mem::take(&mut self.packets);
+        self.packets = packets.message(schema::TRACE_PACKET, packet);
+    }
+}
+
+fn track_of(thread: u64) -> u64 {
+    PROCESS_TRACK.wrapping_add(thread)
+}
+
+fn named(kind: u64, category: &str, name: &str) -> Message {
+    Message::default()
+        .integer(schema::EVENT_TYPE, kind)
+        .text(schema::EVENT_CATEGORIES, category)
+        .text(schema::EVENT_NAME, name)
+}
+
+fn instant(category: &str, name: &str) -> Message {
+    named(schema::TYPE_INSTANT, category, name)
+}
+
+fn annotated(event: Message, name: &str, value: u64) -> Message {
+    let annotation = Message::default()
+        .text(schema::ANNOTATION_NAME, name)
+        .integer(schema::ANNOTATION_UINT_VALUE, value);
+    event.message(schema::EVENT_DEBUG_ANNOTATIONS, annotation)
+}

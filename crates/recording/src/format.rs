@@ -1,0 +1,62 @@
+//! The numbers of the file format, `docs/flight-recorder.md`.
+
+/// How a file begins.
+pub(crate) const MAGIC: [u8; 8] = *b"RADDLEFR";
+/// Changes when an older reader would misread a file.
+pub(crate) const MAJOR_VERSION: u16 = 1;
+/// Changes when a chunk or an event is added, which an older reader leaves out.
+pub(crate) const MINOR_VERSION: u16 = 0;
+/// Bytes of a file's header.
+pub(crate) const HEADER: usize = 12;
+/// Bytes of a chunk's header: its tag and the length of the rest.
+pub(crate) const CHUNK_HEADER: usize = 5;
+/// The number of records in a chunk at most, so that its length fits into 32 bits.
+pub(crate) const MAX_CHUNK_RECORDS: usize = 1 << 20;
+
+/// The tags of the chunks.
+pub(crate) mod tag {
+    pub(crate) const ORIGIN: u8 = 1;
+    pub(crate) const STRING: u8 = 2;
+    pub(crate) const THREAD: u8 = 3;
+    pub(crate) const RECORDS: u8 = 4;
+}
+
+/// Appends an integer in LEB128.
+pub(crate) fn put_integer(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Appends how far a value is from another, small for either sign.
+pub(crate) fn put_difference(out: &mut Vec<u8>, value: u64, from: u64) {
+    let difference = value.wrapping_sub(from) as i64;
+    put_integer(out, (difference << 1 ^ difference >> 63) as u64);
+}
+
+/// Takes an integer off the front, unless there is none or it has more than 64 bits.
+pub(crate) fn take_integer(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let bits = u64::from(byte & 0x7f);
+        if bits << shift >> shift != bits {
+            return None;
+        }
+        value |= bits << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Takes a value off the front that [`put_difference`] has written.
+pub(crate) fn take_difference(bytes: &mut &[u8], from: u64) -> Option<u64> {
+    let difference = take_integer(bytes)?;
+    let signed = (difference >> 1) as i64 ^ -((difference & 1) as i64);
+    Some(from.wrapping_add(signed as u64))
+}

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+mod event;
+pub mod export;
+mod format;
+mod reader;
+mod record;
+mod recording;
+mod string_id;
+mod writer;
+
+pub use event::{EndReason, Event, MonitorAction, PollResult};
+pub use reader::ReadError;
+pub use record::Record;
+pub use recording::{Entry, Recording, Thread};
+pub use string_id::StringId;
+pub use writer::Writer;

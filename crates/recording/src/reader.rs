@@ -1,0 +1,196 @@
+//! Reads files.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, Read};
+
+use crate::event::{MAX_ARGUMENT, MAX_OPERAND, Parts};
+use crate::format::{
+    CHUNK_HEADER, HEADER, MAGIC, MAJOR_VERSION, tag, take_difference, take_integer,
+};
+use crate::{Entry, Recording, StringId};
+
+/// Why a file could not be read.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::Recording;
+///
+/// let error = Recording::read_from(&b"some other file"[..]).unwrap_err();
+/// assert!(error.is_foreign());
+/// ```
+#[derive(Debug)]
+pub struct ReadError(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Io(io::Error),
+    Foreign,
+    Newer(u16),
+    Damaged(u64),
+}
+
+impl ReadError {
+    /// Whether the file is no recording.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.0, Kind::Foreign)
+    }
+
+    /// Whether a newer version wrote the file, in a format that this version cannot read.
+    pub fn is_newer(&self) -> bool {
+        matches!(self.0, Kind::Newer(_))
+    }
+
+    /// Whether the content of a chunk is not what its tag promises.
+    pub fn is_damaged(&self) -> bool {
+        matches!(self.0, Kind::Damaged(_))
+    }
+
+    /// Whether reading failed.
+    pub fn is_io(&self) -> bool {
+        matches!(self.0, Kind::Io(_))
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Io(_) => write!(f, "cannot read the recording"),
+            Kind::Foreign => write!(f, "not a flight recording; give a file that Raddle wrote"),
+            Kind::Newer(version) => write!(
+                f,
+                "the recording has format {version}, newer than {MAJOR_VERSION}; use a newer reader"
+            ),
+            Kind::Damaged(at) => write!(f, "the recording is damaged in the chunk at byte {at}"),
+        }
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            Kind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self(Kind::Io(error))
+    }
+}
+
+impl Recording {
+    /// Reads a file up to its end.
+    ///
+    /// A file that ends in the middle of a chunk is read up to that chunk, and
+    /// [`is_truncated`](Self::is_truncated) is set.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if reading fails, if the file is no recording, if a newer version wrote it
+    /// that this one cannot read, or if a chunk is damaged.
+    pub fn read_from(file: impl Read) -> Result<Self, ReadError> {
+        read(file)
+    }
+}
+
+fn read(mut file: impl Read) -> Result<Recording, ReadError> {
+    let header = take(&mut file, HEADER as u64)?;
+    let Some((magic, version)) = header
+        .split_first_chunk()
+        .filter(|_| header.len() == HEADER)
+    else {
+        return Err(ReadError(Kind::Foreign));
+    };
+    if *magic != MAGIC {
+        return Err(ReadError(Kind::Foreign));
+    }
+    let major = u16::from_le_bytes([version[0], version[1]]);
+    if major > MAJOR_VERSION {
+        return Err(ReadError(Kind::Newer(major)));
+    }
+
+    let mut recording = Recording::default();
+    let mut at = HEADER as u64;
+    loop {
+        let header = take(&mut file, CHUNK_HEADER as u64)?;
+        let Some((&tag, length)) = header.split_first() else {
+            return Ok(recording);
+        };
+        let Ok(length) = length.try_into().map(u32::from_le_bytes) else {
+            recording.is_truncated = true;
+            return Ok(recording);
+        };
+        let content = take(&mut file, length.into())?;
+        if content.len() as u64 != u64::from(length) {
+            recording.is_truncated = true;
+            return Ok(recording);
+        }
+        read_chunk(&mut recording, tag, &content).ok_or(ReadError(Kind::Damaged(at)))?;
+        at += CHUNK_HEADER as u64 + u64::from(length);
+    }
+}
+
+/// Reads `length` bytes, or fewer at the end of the file. Allocates no more than there are.
+fn take(file: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Adds what a chunk has to the recording. `None` if the chunk is damaged.
+fn read_chunk(recording: &mut Recording, tag: u8, mut content: &[u8]) -> Option<()> {
+    let bytes = &mut content;
+    match tag {
+        tag::ORIGIN => recording.origin = take_integer(bytes)?,
+        tag::STRING => {
+            let number = u32::try_from(take_integer(bytes)?).ok()?;
+            let text = std::str::from_utf8(bytes).ok()?;
+            recording
+                .strings
+                .insert(StringId::new(number)?, text.to_owned());
+        }
+        tag::THREAD => {
+            let thread = recording.threads.entry(take_integer(bytes)?).or_default();
+            thread.os_id = take_integer(bytes)?;
+            std::str::from_utf8(bytes)
+                .ok()?
+                .clone_into(&mut thread.name);
+        }
+        tag::RECORDS => {
+            let thread = recording.threads.entry(take_integer(bytes)?).or_default();
+            thread.lost = thread.lost.saturating_add(take_integer(bytes)?);
+            recording.unknown += read_entries(&mut thread.entries, content)?;
+        }
+        // A later version's.
+        _ => {}
+    }
+    Some(())
+}
+
+/// Reads the entries of a chunk. Returns how many are of unknown kinds, `None` if the chunk is
+/// damaged.
+fn read_entries(entries: &mut Vec<Entry>, mut bytes: &[u8]) -> Option<u64> {
+    let mut unknown = 0;
+    let mut time = 0;
+    let mut operand = 0;
+    while let Some((&kind, rest)) = bytes.split_first() {
+        bytes = rest;
+        time = take_difference(&mut bytes, time)?;
+        operand = take_difference(&mut bytes, operand).filter(|&number| number <= MAX_OPERAND)?;
+        let argument = u32::try_from(take_integer(&mut bytes)?).ok()?;
+        let parts = Parts {
+            kind,
+            operand,
+            argument: Some(argument).filter(|&number| number <= MAX_ARGUMENT)?,
+        };
+        match parts.event() {
+            Some(event) => entries.push(Entry { time, event }),
+            None => unknown += 1,
+        }
+    }
+    Some(unknown)
+}

@@ -1,0 +1,269 @@
+//! What the analyses find in recordings of known content.
+
+use std::time::Duration;
+
+use raddle_recording::analysis::{
+    Distribution, Report, Tasks, blocking_jobs, idle_while_waiting, kernel_delays, longest_polls,
+    polls, polls_by_location, scheduling_delays,
+};
+use raddle_recording::export::folded_stacks;
+use raddle_recording::{Entry, Event, PollResult, Recording, StringId, Thread};
+
+fn nanos(nanos: u64) -> Duration {
+    Duration::from_nanos(nanos)
+}
+
+fn spawned(task: u64, location: u32) -> Event {
+    Event::TaskSpawned {
+        task,
+        location: StringId::new(location).unwrap(),
+    }
+}
+
+fn started(task: u64) -> Event {
+    Event::PollStarted { task }
+}
+
+fn finished(task: u64, result: PollResult) -> Event {
+    Event::PollFinished { task, result }
+}
+
+/// Two threads. Task 1 (at `main.rs:1`) spawns task 2 (at `main.rs:2`, named `child`), which the
+/// second thread polls late.
+fn recording() -> Recording {
+    let mut recording = Recording::default();
+    for (number, text) in [(1, "main.rs:1"), (2, "main.rs:2"), (3, "child")] {
+        let id = StringId::new(number).unwrap();
+        recording.strings.insert(id, text.to_owned());
+    }
+    let name = StringId::new(3).unwrap();
+    let first = [
+        (10, spawned(1, 1)),
+        (20, started(1)),
+        (30, spawned(2, 2)),
+        (30, Event::TaskNamed { task: 2, name }),
+        (60, finished(1, PollResult::Rescheduled)),
+        (70, started(1)),
+        (90, finished(1, PollResult::Ended)),
+    ];
+    let second = [
+        (5, Event::WorkerParked { worker: 1 }),
+        (100, Event::WorkerUnparked { worker: 1 }),
+        (130, started(2)),
+        (430, finished(2, PollResult::Pending)),
+        (440, Event::TaskWoken { task: 2 }),
+        (450, started(2)),
+    ];
+    for (number, entries) in [(1, &first[..]), (2, &second[..])] {
+        let entry = |&(time, event)| Entry { time, event };
+        let thread = Thread {
+            name: format!("worker-{number}"),
+            entries: entries.iter().map(entry).collect(),
+            ..Thread::default()
+        };
+        recording.threads.insert(number, thread);
+    }
+    recording
+}
+
+fn named<'a>(groups: &'a [(String, Distribution)], label: &str) -> &'a Distribution {
+    let group = groups.iter().find(|(name, _)| name == label);
+    &group
+        .unwrap_or_else(|| panic!("no {label} in {groups:?}"))
+        .1
+}
+
+#[test]
+fn percentiles_are_the_nearest_ranks() {
+    let times: Distribution = [40, 10, 30, 20].map(nanos).into_iter().collect();
+    let percentiles = [0.0, 25.0, 26.0, 50.0, 75.1, 100.0, 200.0];
+    let found = percentiles.map(|percent| times.percentile(percent));
+    assert_eq!(found, [10, 10, 20, 20, 40, 40, 40].map(nanos));
+    assert_eq!((times.total(), times.max()), (nanos(100), nanos(40)));
+    assert_eq!(Distribution::default().percentile(50.0), Duration::ZERO);
+}
+
+#[test]
+fn tasks_have_the_location_the_name_and_the_task_that_spawned_them() {
+    let recording = recording();
+    let tasks = Tasks::of(&recording);
+    assert_eq!(tasks.get(1).unwrap().parent, None);
+    assert_eq!(tasks.get(2).unwrap().parent, Some(1));
+    assert_eq!(tasks.ancestry(2), ["main.rs:1", "child (main.rs:2)"]);
+    assert_eq!(tasks.label(9), "spawned before the recording");
+}
+
+#[test]
+fn the_longest_poll_is_first_and_an_unfinished_one_counts_up_to_the_end() {
+    let recording = recording();
+    let longest = longest_polls(&recording, 2);
+    assert_eq!(longest.len(), 2);
+    let found = longest[0];
+    assert_eq!((found.task, found.thread, found.start), (2, 2, 130));
+    assert_eq!(
+        (found.duration, longest[1].duration),
+        (nanos(300), nanos(40))
+    );
+    let unfinished: Vec<_> = polls(&recording)
+        .into_iter()
+        .filter(|poll| !poll.is_finished)
+        .collect();
+    assert_eq!(unfinished.len(), 1);
+    assert_eq!(
+        (unfinished[0].start, unfinished[0].duration),
+        (450, nanos(0))
+    );
+}
+
+#[test]
+fn polls_are_grouped_by_spawn_location() {
+    let groups = polls_by_location(&recording());
+    assert_eq!(groups[0].0, "child (main.rs:2)");
+    let first = named(&groups, "main.rs:1");
+    assert_eq!((first.count(), first.total()), (2, nanos(60)));
+}
+
+#[test]
+fn a_poll_inside_a_poll_whose_end_is_lost_does_not_outlast_it() {
+    let mut recording = Recording::default();
+    let entries = [
+        (0, started(1)),
+        (10, started(2)),
+        (50, finished(1, PollResult::Pending)),
+        (60, started(3)),
+        (65, finished(3, PollResult::Pending)),
+        (70, finished(4, PollResult::Pending)),
+    ];
+    let entries = entries.map(|(time, event)| Entry { time, event }).to_vec();
+    let thread = Thread {
+        entries,
+        ..Thread::default()
+    };
+    recording.threads.insert(1, thread);
+    let found = polls(&recording);
+    let found: Vec<_> = found
+        .iter()
+        .map(|poll| (poll.task, poll.duration))
+        .collect();
+    assert_eq!(found, [(1, nanos(50)), (3, nanos(5))]);
+}
+
+#[test]
+fn a_task_waits_from_spawn_wake_or_reschedule_to_its_poll() {
+    let delays = scheduling_delays(&recording());
+    let first = named(&delays, "main.rs:1");
+    assert_eq!((first.count(), first.max()), (2, nanos(10)));
+    let child = named(&delays, "child (main.rs:2)");
+    assert_eq!((child.count(), child.max()), (2, nanos(100)));
+    assert_eq!(child.percentile(50.0), nanos(10));
+}
+
+#[test]
+fn a_task_that_is_woken_during_its_poll_waits_from_the_end_of_the_poll() {
+    let mut recording = Recording::default();
+    let entries = [
+        (0, started(1)),
+        (10, Event::TaskWoken { task: 1 }),
+        (50, finished(1, PollResult::Pending)),
+        (60, started(1)),
+    ];
+    let entries = entries.map(|(time, event)| Entry { time, event }).to_vec();
+    let thread = Thread {
+        entries,
+        ..Thread::default()
+    };
+    recording.threads.insert(1, thread);
+    assert_eq!(scheduling_delays(&recording)[0].1.max(), nanos(10));
+}
+
+#[test]
+fn a_worker_that_is_parked_while_a_task_waits_is_found() {
+    let idle = idle_while_waiting(&recording());
+    // From the spawn of task 1 to its poll, and from the spawn of task 2 to the unpark.
+    assert_eq!(idle.total, nanos(10 + 70));
+    assert_eq!((idle.longest, idle.longest_start), (nanos(70), 30));
+    assert_eq!(idle.most_waiting, 2);
+}
+
+#[test]
+fn what_comes_before_a_loss_does_not_count_as_waiting() {
+    let mut recording = recording();
+    let second = recording.threads.get_mut(&2).unwrap();
+    second.lost = 3;
+    second.entries.drain(..2);
+    assert_eq!(recording.complete_from(), 130);
+    let delays = scheduling_delays(&recording);
+    assert_eq!(delays.len(), 1);
+    assert_eq!(delays[0].1.count(), 1);
+    assert_eq!(idle_while_waiting(&recording).total, Duration::ZERO);
+}
+
+#[test]
+fn jobs_wait_and_run() {
+    let mut recording = Recording::default();
+    let mut add = |number, entries: &[(u64, Event)]| {
+        let entry = |&(time, event)| Entry { time, event };
+        let thread = Thread {
+            entries: entries.iter().map(entry).collect(),
+            ..Thread::default()
+        };
+        recording.threads.insert(number, thread);
+    };
+    add(1, &[(5, Event::JobQueued { job: 8 })]);
+    let (start, end) = (Event::JobStarted { job: 8 }, Event::JobFinished { job: 8 });
+    add(2, &[(25, start), (95, end)]);
+    let (waits, runs) = blocking_jobs(&recording);
+    assert_eq!((waits.max(), runs.max()), (nanos(20), nanos(70)));
+}
+
+#[test]
+fn kernel_delays_are_summed_by_thread() {
+    let mut recording = Recording::default();
+    for (number, delays) in [(1, &[1, 2][..]), (2, &[9]), (3, &[])] {
+        let entry = |&nanos: &u64| Entry {
+            time: 1,
+            event: Event::ThreadDelayed { nanos },
+        };
+        let thread = Thread {
+            entries: delays.iter().map(entry).collect(),
+            ..Thread::default()
+        };
+        recording.threads.insert(number, thread);
+    }
+    let delays = kernel_delays(&recording);
+    let found: Vec<_> = delays
+        .iter()
+        .map(|found| (found.thread, found.delayed))
+        .collect();
+    assert_eq!(found, [(2, nanos(9)), (1, nanos(3))]);
+    assert_eq!(delays[1].longest, nanos(2));
+}
+
+#[test]
+fn folded_stacks_follow_the_spawns() {
+    let mut recording = recording();
+    let id = StringId::new(3).unwrap();
+    recording.strings.insert(id, "child;\n1".to_owned());
+    let expected = "main.rs:1 60\nmain.rs:1;child, 1 (main.rs:2) 300\n";
+    assert_eq!(folded_stacks(&recording), expected);
+}
+
+#[test]
+fn a_report_names_what_is_slow() {
+    let report = Report::of(&recording()).to_string();
+    let lines: Vec<_> = report.lines().collect();
+    assert_eq!(
+        lines[0],
+        "13 events of 2 threads, 0 overwritten; complete from 0.000 ms on"
+    );
+    let longest = lines
+        .iter()
+        .position(|line| *line == "Longest polls")
+        .unwrap();
+    let row = lines[longest + 1];
+    assert!(
+        row.contains("300 ns") && row.contains("child (main.rs:2)"),
+        "{row}"
+    );
+    assert!(report.contains("in all 80 ns, longest 70 ns"), "{report}");
+}

@@ -1,0 +1,188 @@
+//! The export for Perfetto, read back by the rules of protocol buffers.
+
+use raddle_recording::export::perfetto_trace;
+use raddle_recording::{Entry, Event, PollResult, Recording, StringId, Thread};
+
+/// A field of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Value {
+    Integer(u64),
+    Fixed(u64),
+    Bytes(Vec<u8>),
+}
+
+/// A message: its fields in order.
+#[derive(Clone, Debug, Default)]
+struct Message(Vec<(u64, Value)>);
+
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for shift in (0..).step_by(7) {
+        let (&byte, rest) = bytes.split_first().expect("a message ends in an integer");
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    value
+}
+
+impl Message {
+    fn parse(mut bytes: &[u8]) -> Self {
+        let mut fields = Vec::new();
+        while !bytes.is_empty() {
+            let key = varint(&mut bytes);
+            let value = match key & 7 {
+                0 => Value::Integer(varint(&mut bytes)),
+                1 => {
+                    let (value, rest) = bytes.split_first_chunk().unwrap();
+                    bytes = rest;
+                    Value::Fixed(u64::from_le_bytes(*value))
+                }
+                2 => {
+                    let length = varint(&mut bytes) as usize;
+                    let (value, rest) = bytes.split_at(length);
+                    bytes = rest;
+                    Value::Bytes(value.to_vec())
+                }
+                other => panic!("wire type {other}"),
+            };
+            fields.push((key >> 3, value));
+        }
+        Self(fields)
+    }
+
+    fn all(&self, field: u64) -> Vec<&Value> {
+        let fields = self.0.iter().filter(|(number, _)| *number == field);
+        fields.map(|(_, value)| value).collect()
+    }
+
+    fn integer(&self, field: u64) -> Option<u64> {
+        match self.all(field)[..] {
+            [Value::Integer(value)] => Some(*value),
+            [] => None,
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    fn message(&self, field: u64) -> Option<Message> {
+        match self.all(field)[..] {
+            [Value::Bytes(bytes)] => Some(Message::parse(bytes)),
+            [] => None,
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    fn text(&self, field: u64) -> String {
+        match self.all(field)[..] {
+            [Value::Bytes(bytes)] => String::from_utf8(bytes.clone()).unwrap(),
+            ref other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn packets(recording: &Recording) -> Vec<Message> {
+    let trace = Message::parse(&perfetto_trace(recording));
+    trace
+        .0
+        .iter()
+        .map(|(field, value)| match (field, value) {
+            (1, Value::Bytes(bytes)) => Message::parse(bytes),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+fn recording(entries: &[(u64, Event)]) -> Recording {
+    let mut recording = Recording::default();
+    let location = StringId::new(1).unwrap();
+    recording.strings.insert(location, "main.rs:1:1".to_owned());
+    let entry = |&(time, event)| Entry { time, event };
+    let thread = Thread {
+        os_id: 44,
+        name: "worker".to_owned(),
+        entries: entries.iter().map(entry).collect(),
+        ..Thread::default()
+    };
+    recording.threads.insert(1, thread);
+    recording
+}
+
+/// Time, type and track of each event.
+fn events(recording: &Recording) -> Vec<(u64, u64, Message)> {
+    let packets = packets(recording);
+    let event = |packet: &Message| {
+        let event = packet.message(11)?;
+        Some((packet.integer(8)?, event.integer(9)?, event))
+    };
+    packets.iter().filter_map(event).collect()
+}
+
+const BEGIN: u64 = 1;
+const END: u64 = 2;
+const INSTANT: u64 = 3;
+
+#[test]
+fn a_thread_has_a_track_with_its_name_and_number() {
+    let packets = packets(&recording(&[]));
+    let tracks: Vec<_> = packets
+        .iter()
+        .filter_map(|packet| packet.message(60))
+        .collect();
+    assert_eq!(tracks.len(), 2);
+    let thread = tracks[1].message(4).unwrap();
+    assert_eq!(
+        (thread.integer(2), thread.text(5)),
+        (Some(44), "worker".to_owned())
+    );
+    assert!(packets.iter().all(|packet| packet.integer(10) == Some(1)));
+}
+
+#[test]
+fn a_poll_is_a_slice_with_an_arrow_from_the_wake() {
+    let result = PollResult::Pending;
+    let location = StringId::new(1).unwrap();
+    let events = events(&recording(&[
+        (5, Event::TaskSpawned { task: 7, location }),
+        (10, Event::PollStarted { task: 7 }),
+        (30, Event::PollFinished { task: 7, result }),
+    ]));
+    let shape: Vec<_> = events
+        .iter()
+        .map(|(time, kind, _)| (*time, *kind))
+        .collect();
+    assert_eq!(shape, [(5, INSTANT), (10, BEGIN), (30, END)]);
+    assert_eq!(events[1].2.text(23), "main.rs:1:1");
+    let [arrow] = events[0].2.all(47)[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(events[1].2.all(48), [arrow]);
+    assert!(matches!(arrow, Value::Fixed(_)));
+    let tracks: Vec<_> = events
+        .iter()
+        .map(|(_, _, event)| event.integer(11))
+        .collect();
+    assert!(
+        tracks
+            .iter()
+            .all(|track| *track == tracks[0] && track.is_some())
+    );
+}
+
+#[test]
+fn slices_end_in_the_reverse_order_of_their_starts() {
+    let result = PollResult::Pending;
+    let events = events(&recording(&[
+        (1, Event::PollFinished { task: 1, result }),
+        (2, Event::WorkerParked { worker: 0 }),
+        (3, Event::DriverStarted),
+        // The end of the driver's turn is lost.
+        (4, Event::WorkerUnparked { worker: 0 }),
+    ]));
+    let shape: Vec<_> = events
+        .iter()
+        .map(|(time, kind, _)| (*time, *kind))
+        .collect();
+    assert_eq!(shape, [(2, BEGIN), (3, BEGIN), (4, END), (4, END)]);
+}

@@ -1,0 +1,193 @@
+//! The file format of recordings: what is written is read, and no file makes the reader panic.
+
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use raddle_recording::{
+    EndReason, Entry, Event, MonitorAction, PollResult, Record, Recording, StringId, Thread, Writer,
+};
+
+const NUMBERS: u64 = 1 << 40;
+const SMALL: u32 = 1 << 24;
+
+fn string() -> impl Strategy<Value = StringId> {
+    (0..SMALL).prop_map(|number| StringId::new(number).unwrap())
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let task = || 0..NUMBERS;
+    let result = prop_oneof![
+        Just(PollResult::Pending),
+        Just(PollResult::Rescheduled),
+        Just(PollResult::Ended),
+    ];
+    let reason = prop_oneof![
+        Just(EndReason::Completed),
+        Just(EndReason::Cancelled),
+        Just(EndReason::Panicked),
+    ];
+    let action = prop_oneof![
+        Just(MonitorAction::WokeWorker),
+        Just(MonitorAction::TookNextTask),
+        Just(MonitorAction::TookDriver),
+    ];
+    let tasks = prop_oneof![
+        (task(), string()).prop_map(|(task, location)| Event::TaskSpawned { task, location }),
+        (task(), string()).prop_map(|(task, name)| Event::TaskNamed { task, name }),
+        task().prop_map(|task| Event::PollStarted { task }),
+        (task(), result).prop_map(|(task, result)| Event::PollFinished { task, result }),
+        task().prop_map(|task| Event::TaskWoken { task }),
+        (task(), reason).prop_map(|(task, reason)| Event::TaskEnded { task, reason }),
+    ];
+    let workers = prop_oneof![
+        any::<u32>().prop_map(|worker| Event::WorkerParked { worker }),
+        any::<u32>().prop_map(|worker| Event::WorkerUnparked { worker }),
+        any::<u32>().prop_map(|worker| Event::SearchStarted { worker }),
+        (any::<u32>(), 0..SMALL).prop_map(|(victim, count)| Event::TasksStolen { victim, count }),
+        Just(Event::DriverStarted),
+        (0..SMALL, any::<u32>())
+            .prop_map(|(events, timers)| Event::DriverFinished { events, timers }),
+        (any::<u32>(), action).prop_map(|(worker, action)| Event::MonitorActed { worker, action }),
+        any::<u32>().prop_map(|worker| Event::WorkerHandedOff { worker }),
+    ];
+    let others = prop_oneof![
+        any::<u32>().prop_map(|workers| Event::RuntimeStarted { workers }),
+        Just(Event::RuntimeShutDown),
+        task().prop_map(|job| Event::JobQueued { job }),
+        task().prop_map(|job| Event::JobStarted { job }),
+        task().prop_map(|job| Event::JobFinished { job }),
+        task().prop_map(|nanos| Event::ThreadDelayed { nanos }),
+        (any::<u32>(), 0..SMALL).prop_map(|(voluntary, involuntary)| Event::ContextSwitches {
+            voluntary,
+            involuntary
+        }),
+    ];
+    prop_oneof![tasks, workers, others]
+}
+
+fn thread() -> impl Strategy<Value = Thread> {
+    let entry = (any::<u64>(), event()).prop_map(|(time, event)| Entry { time, event });
+    (
+        any::<u64>(),
+        any::<String>(),
+        any::<u64>(),
+        vec(entry, 0..20),
+    )
+        .prop_map(|(os_id, name, lost, entries)| Thread {
+            os_id,
+            name,
+            lost,
+            entries,
+        })
+}
+
+fn recording() -> impl Strategy<Value = Recording> {
+    (
+        any::<u64>(),
+        btree_map(string(), any::<String>(), 0..5),
+        btree_map(any::<u64>(), thread(), 0..4),
+    )
+        .prop_map(|(origin, strings, threads)| Recording {
+            origin,
+            strings,
+            threads,
+            ..Recording::default()
+        })
+}
+
+fn bytes(recording: &Recording) -> Vec<u8> {
+    let mut file = Vec::new();
+    recording.write_to(&mut file).unwrap();
+    file
+}
+
+/// A file of one chunk.
+fn with_chunk(tag: u8, content: &[u8]) -> Vec<u8> {
+    let mut file = b"RADDLEFR\x01\x00\x00\x00".to_vec();
+    file.push(tag);
+    file.extend((content.len() as u32).to_le_bytes());
+    file.extend(content);
+    file
+}
+
+proptest! {
+    #[test]
+    fn a_record_has_the_event_that_it_is_made_of(time in 0..Record::TIMES, event in event()) {
+        let record = Record::new(time, event);
+        prop_assert_eq!((record.time(), record.event()), (time, Some(event)));
+        prop_assert_eq!(Record::from_words(record.words()), record);
+    }
+
+    #[test]
+    fn any_words_are_a_record(words in any::<[u64; 2]>()) {
+        let record = Record::from_words(words);
+        if let Some(event) = record.event() {
+            // Bits of the words that the event does not use are gone.
+            let again = Record::new(record.time(), event);
+            prop_assert_eq!((again.time(), again.event()), (record.time(), Some(event)));
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read(recording in recording()) {
+        let file = bytes(&recording);
+        prop_assert_eq!(Recording::read_from(&file[..]).unwrap(), recording);
+    }
+
+    #[test]
+    fn pieces_are_read_as_one(recording in recording(), again in vec(thread(), 4)) {
+        let mut second = recording.clone();
+        for (thread, new) in second.threads.values_mut().zip(again) {
+            thread.lost = new.lost / 2;
+            thread.entries = new.entries;
+        }
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file).unwrap();
+        writer.append(&recording).unwrap();
+        writer.append(&second).unwrap();
+        let length = writer.bytes();
+        prop_assert_eq!(length, file.len() as u64);
+
+        let mut whole = recording;
+        for (number, thread) in &mut whole.threads {
+            let second = &second.threads[number];
+            thread.lost = thread.lost.saturating_add(second.lost);
+            thread.entries.extend(&second.entries);
+        }
+        prop_assert_eq!(Recording::read_from(&file[..]).unwrap(), whole);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_is_read_up_to_there(recording in recording(), cut in any::<usize>()) {
+        let file = bytes(&recording);
+        let length = cut % file.len();
+        match Recording::read_from(&file[..length]) {
+            Ok(read) => {
+                for (number, thread) in &read.threads {
+                    prop_assert!(recording.threads[number].entries.starts_with(&thread.entries));
+                }
+            }
+            Err(error) => prop_assert!(length < 12 && error.is_foreign()),
+        }
+    }
+
+    #[test]
+    fn damaged_files_are_read_or_refused(
+        recording in recording(),
+        at in any::<usize>(),
+        byte in any::<u8>(),
+    ) {
+        let mut file = bytes(&recording);
+        let index = at % file.len();
+        file[index] = byte;
+        // It must not panic, nor take memory for lengths that are not there.
+        let _either = Recording::read_from(&file[..]);
+    }
+
+    #[test]
+    fn any_chunk_is_read_or_refused(tag in 0..6_u8, content in vec(any::<u8>(), 0..64)) {
+        match Recording::read_from(&with_chunk(tag, &content)[..]) {
+            Ok(recording) => prop_assert!(!recording.is_truncated),
+            Err(error) => prop_assert!(error.is_damaged()),
+        }
+    }
+}
