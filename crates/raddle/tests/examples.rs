@@ -26,6 +26,8 @@ mod child_processes;
 mod custom_executor;
 #[path = "../examples/echo.rs"]
 mod echo;
+#[path = "../examples/flight_recorder.rs"]
+mod flight_recorder;
 #[path = "../examples/graceful_shutdown.rs"]
 mod graceful_shutdown;
 #[path = "../examples/local_tasks.rs"]
@@ -277,4 +279,31 @@ fn custom_executor_runs_what_is_due_before_it_is_dropped() {
     let tasks: Vec<_> = (0..10).map(|n| executor.spawn(async move { n })).collect();
     drop(executor);
     assert!(tasks.iter().all(raddle_task::JoinHandle::is_finished));
+}
+
+#[test]
+fn flight_recorder_names_the_task_that_blocks() {
+    use raddle_recording::analysis::{longest_polls, polls_by_location, scheduling_delays};
+
+    let block = Duration::from_millis(50);
+    let recording = flight_recorder::record(block).unwrap();
+    let longest = longest_polls(&recording, 1)[0];
+    assert!(
+        longest.is_finished && longest.duration >= block,
+        "{longest:?}"
+    );
+
+    let mut polls = polls_by_location(&recording);
+    polls.sort_by_key(|(_, times)| times.count());
+    let [(blocking, long), (yielding, short)] = &polls[..] else {
+        panic!("{polls:?}");
+    };
+    assert_eq!((long.count(), short.count()), (1, 200));
+    assert!(long.max() >= block, "{long:?}");
+    for label in [blocking, yielding] {
+        assert!(label.contains("flight_recorder.rs:"), "{label}");
+    }
+    let delays = scheduling_delays(&recording);
+    let waits: usize = delays.iter().map(|(_, delays)| delays.count()).sum();
+    assert_eq!(waits, 101);
 }
