@@ -69,7 +69,7 @@ fn table(counts: &Counts, figure: Figure) -> String {
         for number in &workers {
             let figures: Vec<_> = counts
                 .of(load, *number)
-                .map(|run| run.figure(figure))
+                .filter_map(|run| run.figure(figure))
                 .collect();
             text += &match figures.is_empty() {
                 true => " | -".to_owned(),

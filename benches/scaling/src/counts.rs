@@ -141,7 +141,7 @@ pub enum Figure {
     Locks,
     /// Cache lines that came from another core, per task.
     Transfers,
-    /// Attempts to steal, per successful one.
+    /// Attempts to steal, per successful one, if there are more of those than workers.
     Attempts,
     /// Workers that were woken by another worker or from outside, per task.
     Wakeups,
@@ -198,9 +198,9 @@ impl Figure {
 }
 
 impl Run {
-    /// A figure of the run. What happened never is taken as having happened once
-    /// where something is divided by it.
-    pub fn figure(&self, figure: Figure) -> f64 {
+    /// A figure of the run. None if it is a share of what happened too seldom: steals
+    /// fewer than workers, or no parks.
+    pub fn figure(&self, figure: Figure) -> Option<f64> {
         const IDLE: [Phase; 3] = [Phase::Search, Phase::Park, Phase::Unpark];
         let all = self.of(None, &Phase::ALL);
         let common = self.of(Some(Scope::Common), &Phase::ALL);
@@ -217,7 +217,11 @@ impl Run {
             Figure::CommonOfAPark => (common_idle.writes + common_idle.locks, self.parks),
             Figure::LocksOfAPark => (idle.locks, self.parks),
         };
-        count as f64 / of.max(1) as f64
+        let least = match figure {
+            Figure::Attempts => self.workers as u64,
+            _ => 1,
+        };
+        (of >= least).then(|| count as f64 / of as f64)
     }
 
     /// The operations on all words of a scope in some phases.

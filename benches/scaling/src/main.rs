@@ -83,7 +83,10 @@ mod counted {
     }
 
     fn print(run: &Run) {
-        let figures = Figure::ALL.map(|figure| format!("{:>9.3}", run.figure(figure)));
+        let figures = Figure::ALL.map(|figure| match run.figure(figure) {
+            Some(figure) => format!("{figure:>9.3}"),
+            None => format!("{:>9}", "-"),
+        });
         println!(
             "{:<20}{:>5}{:>5}{:>9}{}",
             run.load,

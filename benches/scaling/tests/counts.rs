@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use raddle_scaling::{Load, Phase, Run, run};
+use raddle_scaling::{Figure, Load, Phase, Run, Scope, run};
 
 /// One run at a time can count.
 fn alone() -> MutexGuard<'static, ()> {
@@ -70,4 +70,65 @@ fn a_push_is_a_store_of_the_tail_and_a_pop_a_change_of_the_head() {
     );
     assert!(head.writes <= queued + 32, "{head:?}");
     assert_eq!(word_of(&run, "queue tail").made, 2);
+}
+
+/// The bars of `docs/scaling.md`.
+#[test]
+fn nothing_but_loads_grows_with_the_number_of_workers() {
+    /// More attempts than that for one successful steal are too many.
+    const ATTEMPTS: f64 = 2.5;
+    /// By how much a figure of 64 workers may be above that of 16.
+    const GROWTH: f64 = 1.3;
+    /// What is less than that, per task, is nothing.
+    const NOTHING: f64 = 0.05;
+    let _alone = alone();
+    for load in Load::ALL {
+        let [few, many] = [16, 64].map(|workers| run(load, workers, 1));
+        for run in [&few, &many] {
+            let attempts = run.figure(Figure::Attempts);
+            assert!(
+                attempts.is_none_or(|one| one < ATTEMPTS),
+                "{load:?}: {attempts:?}"
+            );
+        }
+        for figure in [Figure::CommonWrites, Figure::Locks, Figure::Wakeups] {
+            let [few, many] = [&few, &many].map(|run| run.figure(figure).unwrap_or(0.0));
+            assert!(
+                many <= few * GROWTH + NOTHING,
+                "{load:?}, {figure:?}: {few} with 16 workers, {many} with 64"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_lock_is_taken_to_park_or_to_wake() {
+    let _alone = alone();
+    for load in Load::ALL {
+        let run = run(load, 16, 1);
+        assert_eq!(
+            run.figure(Figure::LocksOfAPark).unwrap_or(0.0),
+            0.0,
+            "{load:?}"
+        );
+        let locks = run
+            .words
+            .iter()
+            .filter(|word| word.of(&Phase::ALL).locks > 0);
+        let names: Vec<_> = locks.map(|word| word.name.as_str()).collect();
+        assert!(
+            names.iter().all(|name| *name == "injection queue"),
+            "{load:?}: {names:?}"
+        );
+    }
+}
+
+#[test]
+fn a_worker_that_returns_changes_the_idle_set_once_at_most() {
+    let _alone = alone();
+    let run = run(Load::ServersAt5, 16, 1);
+    let idle = word_of(&run, "idle set");
+    assert_eq!(idle.scope, Scope::Common);
+    assert!(run.parks > 100, "{}", run.parks);
+    assert!(idle.of(&[Phase::Unpark]).writes <= run.parks);
 }

@@ -60,7 +60,8 @@ fn main() -> Result<()> {
             let run = runs
                 .nth(place)
                 .ok_or_else(|| Error::other(format!("fewer than {rounds} rounds were counted")))?;
-            Ok(Figure::ALL.map(|figure| run.figure(figure)))
+            // What is a share of nothing is drawn as nothing.
+            Ok(Figure::ALL.map(|figure| run.figure(figure).unwrap_or(0.0)))
         })?;
     }
     if let Some(directory) = &args.docs {

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering, fence};
+use raddle_primitives::{CachePadded, named};
 
 /// The number of workers that a scheduler has at most.
 pub(crate) const MAX_WORKERS: usize = (1 << 16) - 1;
@@ -99,13 +99,16 @@ impl IdleSet {
         let groups = (0..workers.div_ceil(GROUP)).map(|group| {
             let size = GROUP.min(workers - group * GROUP);
             CachePadded::new(Group {
-                state: AtomicUsize::new(0),
-                present: AtomicUsize::new(usize::MAX >> (usize::BITS - size as u32)),
+                state: named("idle set", AtomicUsize::new(0)),
+                present: named(
+                    "workers that have not left",
+                    AtomicUsize::new(usize::MAX >> (usize::BITS - size as u32)),
+                ),
             })
         });
         Self {
             groups: groups.collect(),
-            monitor: CachePadded::new(AtomicUsize::new(NONE)),
+            monitor: CachePadded::new(named("role of the monitor", AtomicUsize::new(NONE))),
             has_monitor,
         }
     }
@@ -120,6 +123,16 @@ impl IdleSet {
         // caller pushes, a worker is marked as parked, and each looks at the other's
         // word before it sees the change; the task waits for ever.
         fence(Ordering::SeqCst);
+        self.claim_after_fence(in_driver)
+    }
+
+    /// As [`claim_to_wake`](Self::claim_to_wake), for a caller that has had the fence
+    /// after its push.
+    #[inline]
+    pub(crate) fn claim_after_fence(
+        &self,
+        in_driver: impl FnOnce() -> Option<usize>,
+    ) -> Option<usize> {
         let mut is_any_parked = false;
         for group in &self.groups {
             let state = group.load();

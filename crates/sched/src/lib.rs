@@ -18,6 +18,7 @@ mod pool;
 mod shards;
 mod shared;
 mod shutdown;
+mod stealable;
 mod task;
 mod worker;
 mod yield_now;

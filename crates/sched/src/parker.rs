@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use raddle_primitives::named;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
 use raddle_primitives::thread::{self, Thread, ThreadId};
@@ -46,7 +47,7 @@ pub(crate) struct Parker {
 impl Parker {
     pub(crate) fn new() -> Self {
         Self {
-            state: AtomicU32::new(AWAKE),
+            state: named("parker", AtomicU32::new(AWAKE)),
             first_thread: OnceLock::new(),
             other_thread: Mutex::ranked(Rank::leaf("thread of a parker"), None),
             is_on_other_thread: AtomicBool::new(false),

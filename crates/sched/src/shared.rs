@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
-use raddle_primitives::{CachePadded, Count};
+use raddle_primitives::{CachePadded, Count, named};
 use raddle_queue::{Injection, Slot, Stealer};
 
 use crate::config::Config;
@@ -19,6 +19,7 @@ use crate::panics::Panics;
 use crate::parker::{Parker, Place};
 use crate::policy::Order;
 use crate::shutdown::{self, Ended};
+use crate::stealable::StealableSet;
 use crate::task::Task;
 use crate::worker::seat::{Seat, Vacancy};
 use crate::worker::{Core, Worker};
@@ -37,6 +38,7 @@ pub(crate) struct Shared {
     pub(crate) outside: CachePadded<Outside>,
     pub(crate) idle: IdleSet,
     pub(crate) monitor: Monitor,
+    pub(crate) stealable: StealableSet,
     pub(crate) remotes: Box<[Remote]>,
     /// Empty while a worker is in the driver.
     pub(crate) driver: Slot<BoxedDriver>,
@@ -117,11 +119,12 @@ impl Shared {
             outside: CachePadded::default(),
             monitor: Monitor::new(config.workers, epoch),
             idle: IdleSet::new(config.workers, config.keeps_watch && config.workers > 1),
+            stealable: StealableSet::new(config.workers),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: slot_of(driver),
-            host: AtomicUsize::new(NOBODY),
-            closed: AtomicBool::new(false),
+            host: named("last poller of the driver", AtomicUsize::new(NOBODY)),
+            closed: named("shutdown flag", AtomicBool::new(false)),
             panics: Panics::default(),
             ended: Mutex::ranked(
                 Rank::leaf("workers that have ended"),
@@ -199,6 +202,15 @@ impl Shared {
         }
     }
 
+    /// As [`notify`](Self::notify), of tasks that a worker has pushed to its queue.
+    #[inline]
+    pub(crate) fn notify_of_push(&self, worker: usize) {
+        self.stealable.insert_and_fence(worker);
+        if let Some(worker) = self.idle.claim_after_fence(|| self.worker_in_driver()) {
+            self.wake(worker);
+        }
+    }
+
     /// The worker to [wake](Self::wake) because there is new work, if there is
     /// reason to.
     #[inline]
@@ -259,7 +271,12 @@ impl Shared {
         // CHECK: a task from outside.
         !self.injection.is_empty()
             // CHECK: a task of another worker, which counted on this one to search.
-            || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
+            || self.has_stealable()
+    }
+
+    fn has_stealable(&self) -> bool {
+        let has_some = |worker: usize| (!self.remotes[worker].stealer.is_empty()).then_some(());
+        self.stealable.find_from(0, has_some).is_some()
     }
 
     #[inline]

@@ -317,7 +317,7 @@ impl Core {
             return self.push_by_order(task);
         }
         if self.push_needs_notify(task) && self.has_others && !self.in_driver.get() {
-            self.shared.notify();
+            self.shared.notify_of_push(self.index);
         }
     }
 
@@ -348,8 +348,11 @@ impl Core {
         // While they were on their way here a searcher could see them nowhere,
         // and may have gone to sleep. A worker that searches itself notifies
         // when it runs the first.
-        if taken.moved > 0 && !self.searching.get() {
-            self.shared.notify();
+        if taken.moved > 0 && self.has_others {
+            match self.searching.get() {
+                true => self.shared.stealable.insert(self.index),
+                false => self.shared.notify_of_push(self.index),
+            }
         }
         Some(taken.first)
     }

@@ -7,6 +7,7 @@ mod word;
 
 use std::fmt;
 
+use raddle_primitives::named;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use duty::{Completion, Detach, Release, Start, Stop, Wake};
@@ -22,7 +23,8 @@ impl State {
     /// A task that is scheduled for the first time: notified, with a join
     /// handle, and referenced by liveness and that handle.
     pub(crate) fn new() -> Self {
-        Self(AtomicUsize::new(NOTIFIED | JOIN_INTEREST | (2 * REF_ONE)))
+        let state = NOTIFIED | JOIN_INTEREST | (2 * REF_ONE);
+        Self(named("task state", AtomicUsize::new(state)))
     }
 
     #[inline]

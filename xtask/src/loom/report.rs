@@ -10,7 +10,9 @@ pub(super) fn area(package: &str, suite: &str) -> &'static str {
         ("raddle-task", _) => "task cell",
         ("raddle-queue", "loom_injection") => "injection queue",
         ("raddle-queue", _) => "local queue and slot",
-        ("raddle-sched", "loom_idle" | "loom_parker" | "loom_watch") => "idle, park and watch",
+        ("raddle-sched", "loom_idle" | "loom_parker" | "loom_stealable" | "loom_watch") => {
+            "idle, park and watch"
+        }
         ("raddle-sched", _) => "whole pool",
         ("raddle-blocking", _) => "blocking pool",
         ("raddle-timer", _) => "timers",

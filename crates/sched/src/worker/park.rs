@@ -259,14 +259,17 @@ impl Core {
     /// Wakes another worker if events made more tasks ready than this one runs
     /// next, unless it gets through them before that would be worth while.
     fn notify_of_events(&self) {
-        if !self.made_more_ready() {
+        if !self.has_others || !self.made_more_ready() {
             return;
         }
-        if self.trusts(self.index) {
+        if self.order == Order::Common {
+            self.shared.notify();
+        } else if self.trusts(self.index) {
             // Should one of them make more work, a worker is notified of that.
             self.force_notify.set(true);
+            self.shared.stealable.insert_unless_present(self.index);
         } else {
-            self.shared.notify();
+            self.shared.notify_of_push(self.index);
         }
     }
 

@@ -12,21 +12,36 @@ impl Core {
             }
             self.searching.set(true);
         }
-        let workers = self.shared.remotes.len();
-        let start = self.next_random() as usize % workers;
-        (start..start + workers)
-            .map(|place| place % workers)
-            .filter(|&victim| victim != self.index)
-            .find_map(|victim| {
-                self.shared.remotes[victim]
-                    .stealer
-                    .steal_into(&self.queue, |n| n.div_ceil(2))
-                    .map(|stolen| {
-                        self.counters.stole(1 + stolen.moved);
-                        stolen.first
-                    })
-            })
+        self.shared.stealable.remove(self.index);
+        let start = self.next_random() as usize % self.shared.remotes.len();
+        self.shared
+            .stealable
+            .find_from(start, |victim| self.steal_from(victim))
             .or_else(|| self.take_injected(self.order.batch()))
+    }
+
+    /// Steals half of the queue of another worker, which leaves the stealable set if there
+    /// is nothing in it.
+    fn steal_from(&self, victim: usize) -> Option<Task> {
+        let stealer = &self.shared.remotes[victim].stealer;
+        match stealer.steal_into(&self.queue, |n| n.div_ceil(2)) {
+            Some(stolen) => {
+                self.counters.stole(1 + stolen.moved);
+                if stolen.moved > 0 {
+                    // The end of the search has the fence.
+                    self.shared.stealable.insert(self.index);
+                }
+                Some(stolen.first)
+            }
+            None => {
+                // Another stealer may be at work there, and leave something.
+                if stealer.is_empty() {
+                    let stealable = &self.shared.stealable;
+                    stealable.remove_if(victim, || stealer.is_empty());
+                }
+                None
+            }
+        }
     }
 
     /// A task of another worker, at the end: from wherever it waits for a poll to

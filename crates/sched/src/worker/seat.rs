@@ -106,7 +106,7 @@ impl Worker {
         // From the queue others can take it, should nobody come.
         if let Some(task) = core.remote().slot.take() {
             if core.push_needs_notify(task) && core.has_others {
-                core.shared.notify();
+                core.shared.notify_of_push(core.index);
             }
         }
         self.held.set(false);

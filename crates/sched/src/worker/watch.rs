@@ -26,19 +26,28 @@ impl Core {
             }
             is_rescued
         });
-        !self.queue.is_empty() || !self.shared.injection.is_empty() || self.is_help_wanted()
+        if !self.queue.is_empty() {
+            shared.stealable.insert_and_fence(self.index);
+            return true;
+        }
+        !shared.injection.is_empty() || self.is_help_wanted()
     }
 
     /// Whether there is something in the queue of a worker that is stuck, or is
-    /// slow, or has more than it gets through.
+    /// slow, or has more than it gets through. Its push may have notified no worker, so
+    /// that it is not in the stealable set.
     fn is_help_wanted(&self) -> bool {
         let monitor = &self.shared.monitor;
         let mut workers = self.shared.remotes.iter().enumerate();
-        workers.any(|(worker, remote)| {
+        let wanted = workers.find(|&(worker, remote)| {
             let is_behind =
                 || monitor.was_stuck(worker) || monitor.was_slow(worker) || !self.trusts(worker);
             !remote.stealer.is_empty() && is_behind()
-        })
+        });
+        if let Some((worker, _)) = wanted {
+            self.shared.stealable.insert(worker);
+        }
+        wanted.is_some()
     }
 
     /// Whether the monitor should wait in the driver, because the worker that

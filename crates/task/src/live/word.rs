@@ -1,5 +1,6 @@
 //! The word of a page: which of its tasks have left it on other threads.
 
+use raddle_primitives::named;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many tasks a page has room for: the word has two bits for each, and one more.
@@ -33,7 +34,7 @@ pub(super) enum Leave {
 impl Word {
     /// The word of a page without tasks.
     pub(super) fn new() -> Self {
-        Self(AtomicUsize::new(0))
+        Self(named("live list", AtomicUsize::new(0)))
     }
 
     /// The slots whose tasks have left on other threads.

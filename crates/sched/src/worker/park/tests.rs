@@ -116,6 +116,7 @@ fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
     let core = owner.core();
     assert!(push(core), "it was empty");
     assert!(!push(core) && !push(core));
+    core.shared().stealable.insert(0);
     let stolen = stealer.core().search().expect("there are three");
     assert!(push(core), "it was stolen from");
     assert!(!push(core));

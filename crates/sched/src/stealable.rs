@@ -1,0 +1,137 @@
+//! The stealable set: whose queues may have something to steal, so that a worker that
+//! searches looks at those alone. `docs/scheduler.md` says why no task is missed.
+
+use std::fmt;
+
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering, fence};
+use raddle_primitives::{CachePadded, named};
+
+/// Workers of one group, whose bits are one word. Models see the border of two groups
+/// between the second and the third worker.
+const GROUP: usize = match cfg!(raddle_loom) {
+    true => 2,
+    false => usize::BITS as usize,
+};
+
+/// A bit for each worker: set by the worker when it pushes to its empty queue; cleared
+/// by the worker when it begins to search, since its queue is empty then, or by a
+/// searcher that finds that queue empty.
+pub(crate) struct StealableSet(Box<[CachePadded<AtomicUsize>]>);
+
+impl StealableSet {
+    /// A set for so many workers, none of which is in it.
+    pub(crate) fn new(workers: usize) -> Self {
+        let group = |_| CachePadded::new(named("stealable set", AtomicUsize::new(0)));
+        Self((0..workers.div_ceil(GROUP)).map(group).collect())
+    }
+
+    /// Adds a worker to whose queue the calling thread has pushed, and orders the push
+    /// and the set before what the caller reads next.
+    #[inline]
+    pub(crate) fn insert_and_fence(&self, worker: usize) {
+        // ORDERING: pairs with the fence in `remove_if`. Without it: the caller pushes, a
+        // searcher that has found the queue empty removes the worker, and each looks at
+        // the other's word before it sees the change; the task is in no set.
+        fence(Ordering::SeqCst);
+        if !self.contains(worker) {
+            self.insert(worker);
+            // ORDERING: pairs with the fence of a worker that parks, in
+            // `IdleSet::transition_to_parked`: it sees the bit, or the caller sees that
+            // it is parked.
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// Adds a worker that others may help, but need not: a removal at the same time may win.
+    pub(crate) fn insert_unless_present(&self, worker: usize) {
+        if !self.contains(worker) {
+            self.insert(worker);
+        }
+    }
+
+    /// Adds a worker.
+    #[cold]
+    pub(crate) fn insert(&self, worker: usize) {
+        let (word, bit) = self.place(worker);
+        // ORDERING: the fences order it with the queues and the idle set.
+        word.fetch_or(bit, Ordering::Relaxed);
+    }
+
+    /// Removes the calling worker, whose queue is empty, if it is in the set.
+    pub(crate) fn remove(&self, worker: usize) {
+        if self.contains(worker) {
+            let (word, bit) = self.place(worker);
+            // ORDERING: as in `insert`. Only the caller pushes to its queue.
+            word.fetch_and(!bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Removes another worker if its queue is empty, as `is_empty` says when the bit
+    /// has been cleared; otherwise the bit is set again. The caller counts as searching:
+    /// it answers for a task that is pushed meanwhile.
+    pub(crate) fn remove_if(&self, worker: usize, is_empty: impl FnOnce() -> bool) {
+        let (word, bit) = self.place(worker);
+        // ORDERING: as in `insert`.
+        word.fetch_and(!bit, Ordering::Relaxed);
+        // ORDERING: pairs with the fence in `insert_and_fence`.
+        fence(Ordering::SeqCst);
+        // CHECK: a push that found the bit still set.
+        if !is_empty() {
+            self.insert(worker);
+        }
+    }
+
+    /// What `find` returns first, called with each worker of the set, from `start` on and
+    /// round to it.
+    pub(crate) fn find_from<R>(
+        &self,
+        start: usize,
+        mut find: impl FnMut(usize) -> Option<R>,
+    ) -> Option<R> {
+        let groups = self.0.len();
+        let (first, below) = (start / GROUP % groups, (1 << (start % GROUP)) - 1);
+        // The first group comes twice: from `start` on, and what is below.
+        (0..=groups).find_map(|turn| {
+            let group = (first + turn) % groups;
+            // ORDERING: a searcher's hint. For one that parks, its fence comes before.
+            let mut bits = self.0[group].load(Ordering::Relaxed);
+            match turn {
+                0 => bits &= !below,
+                _ if turn == groups => bits &= below,
+                _ => {}
+            }
+            while bits != 0 {
+                let bit = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let found = find(group * GROUP + bit);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            None
+        })
+    }
+
+    #[inline]
+    fn contains(&self, worker: usize) -> bool {
+        let (word, bit) = self.place(worker);
+        // ORDERING: the fences order it, see `insert_and_fence`.
+        word.load(Ordering::Relaxed) & bit != 0
+    }
+
+    #[inline]
+    fn place(&self, worker: usize) -> (&AtomicUsize, usize) {
+        (&self.0[worker / GROUP], 1 << (worker % GROUP))
+    }
+}
+
+impl fmt::Debug for StealableSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut workers = Vec::new();
+        let _ = self.find_from(0, |worker| {
+            workers.push(worker);
+            None::<()>
+        });
+        f.debug_tuple("StealableSet").field(&workers).finish()
+    }
+}

@@ -1,0 +1,70 @@
+//! The stealable set alone.
+#![cfg(not(raddle_loom))]
+
+#[path = "../src/stealable.rs"]
+mod stealable;
+
+use stealable::StealableSet;
+
+/// Workers whose bits are in one word.
+const GROUP: usize = usize::BITS as usize;
+
+fn workers(set: &StealableSet, start: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let none = set.find_from(start, |worker| {
+        found.push(worker);
+        None::<()>
+    });
+    assert_eq!(none, None);
+    found
+}
+
+#[test]
+fn a_search_finds_each_worker_of_the_set_once_from_anywhere() {
+    let set = StealableSet::new(200);
+    let inside = [0, 3, 63, 64, 130, 199];
+    inside
+        .iter()
+        .for_each(|&worker| set.insert_and_fence(worker));
+    for start in 0..200 {
+        let mut expected: Vec<_> = inside
+            .iter()
+            .filter(|&&one| one >= start)
+            .copied()
+            .collect();
+        // Within its first group a search begins at `start`; what is below comes last.
+        let group_end = |worker: usize| worker / GROUP == start / GROUP && worker < start;
+        expected.extend(inside.iter().filter(|&&one| one < start && !group_end(one)));
+        expected.extend(inside.iter().filter(|&&one| group_end(one)));
+        assert_eq!(workers(&set, start), expected, "from {start}");
+    }
+}
+
+#[test]
+fn a_search_ends_where_it_has_found_something() {
+    let set = StealableSet::new(3);
+    (0..3).for_each(|worker| set.insert(worker));
+    let mut seen = 0;
+    let found = set.find_from(1, |worker| {
+        seen += 1;
+        (worker == 2).then_some("found")
+    });
+    assert_eq!((found, seen), (Some("found"), 2));
+}
+
+#[test]
+fn a_worker_leaves_the_set_unless_its_queue_has_something_by_then() {
+    let set = StealableSet::new(2);
+    set.insert(1);
+    set.remove(0);
+    set.remove_if(1, || false);
+    assert_eq!(workers(&set, 0), [1]);
+    set.remove_if(1, || true);
+    assert_eq!(workers(&set, 0), []);
+    set.insert(0);
+    set.remove(0);
+    assert_eq!(workers(&set, 0), []);
+    set.insert_unless_present(1);
+    set.insert_unless_present(1);
+    assert_eq!(workers(&set, 0), [1]);
+}
