@@ -299,7 +299,10 @@ impl<'a> Lab<'a> {
 
     fn cargo(&self, root: &Path, command: &str) -> Command {
         let mut command = cargo(root, &[command, "--message-format", "json"]);
-        if self.kind == Kind::Models {
+        if self.kind == Kind::Tests {
+            // What a feature adds has mutants too.
+            command.arg("--all-features");
+        } else {
             let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
             flags.push_str(" --cfg raddle_loom");
             command
