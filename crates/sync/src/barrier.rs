@@ -204,13 +204,13 @@ impl Wait<'_> {
         // Before the lock, and dropped after it.
         let mut waker = waker.clone();
         let mut state = this.barrier.state.lock();
-        if let Some(registered) = state.waiters.get_mut(this.node.as_mut()) {
-            mem::swap(registered, &mut waker);
-            return Poll::Pending;
+        match state.waiters.get_mut(this.node) {
+            Some(registered) => {
+                mem::swap(registered, &mut waker);
+                Poll::Pending
+            }
+            None => Poll::Ready(BarrierWaitResult(false)),
         }
-        drop(state);
-        let _ = this.node.take_verdict();
-        Poll::Ready(BarrierWaitResult(false))
     }
 }
 

@@ -4,6 +4,10 @@
 mod barrier;
 mod blocking;
 pub mod broadcast;
+#[cfg(all(test, not(raddle_loom)))]
+#[allow(unsafe_code, reason = "it makes a waker of its own")]
+#[path = "../tests/hooked/mod.rs"]
+mod hooked;
 #[allow(
     unsafe_code,
     reason = "a slot of its list belongs to the sender that reserved it, and then to the receiver"

@@ -313,3 +313,6 @@ impl fmt::Debug for Notify {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

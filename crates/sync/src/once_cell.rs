@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
-use std::mem;
 
 use crate::once_slot::OnceSlot;
 use crate::semaphore::core::{Closed, Core, Refused};
@@ -364,7 +363,6 @@ struct Turn<'a, T>(&'a OnceCell<T>);
 impl<'a, T> Turn<'a, T> {
     fn succeed(self, value: T) -> &'a T {
         let cell = self.0;
-        mem::forget(self);
         let refused = cell.slot.set(value);
         debug_assert!(refused.is_ok(), "only one has its turn");
         cell.turns.close();

@@ -132,3 +132,6 @@ impl<T: std::fmt::Debug> std::fmt::Debug for OnceSlot<T> {
         self.get().fmt(f)
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -158,8 +158,8 @@ impl Changed<'_> {
         if waker.is_some() && shard.is_empty() {
             this.sequence.word.stop_waiting(*this.index);
         }
+        // The waker is dropped without the lock.
         drop(shard);
-        drop(waker);
     }
 }
 

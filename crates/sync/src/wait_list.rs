@@ -334,12 +334,11 @@ impl<T, V: Copy> Drop for WaitList<T, V> {
         while let Some(first) = self.ends.as_ref().map(|ends| ends.first) {
             // SAFETY: it is in this list; the memory of what was forgotten stays, since it is
             // pinned.
-            let item = unsafe { self.unlink(first) };
+            let _item = unsafe { self.unlink(first) };
             // SAFETY: as above.
             let node = unsafe { first.as_ref() };
             // ORDERING: no thread looks any more.
             node.state.store(IDLE, Ordering::Relaxed);
-            drop(item);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! What a barrier promises.
 #![cfg(not(raddle_loom))]
 
+mod hooked;
 mod locks;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
+use hooked::Hooked;
 use locks::{Counter, Hostile, now, poll, poll_with, yields};
 use raddle_sync::{Barrier, BarrierWaitResult};
 use static_assertions::assert_impl_all;
@@ -113,6 +115,36 @@ fn only_the_waker_of_the_last_poll_is_woken() {
     assert!(poll_with(&mut wait, &new_waker).is_pending());
     assert!(now(barrier.wait()).is_leader());
     assert_eq!((old.woken(), new.woken()), (0, 1));
+}
+
+#[test]
+fn a_released_wait_clones_no_waker() {
+    let barrier = Barrier::new(2);
+    let mut wait = Box::pin(barrier.wait());
+    assert!(poll(&mut wait).is_pending());
+    assert!(now(barrier.wait()).is_leader());
+    let (counts, waker) = Hooked::counting();
+    let Poll::Ready(result) = poll_with(&mut wait, &waker) else {
+        panic!("the barrier has opened");
+    };
+    assert!(!result.is_leader());
+    assert_eq!(counts.cloned(), 0);
+}
+
+#[test]
+fn a_barrier_that_opens_in_the_middle_of_a_poll_lets_the_wait_pass() {
+    let barrier = Arc::new(Barrier::new(2));
+    let mut wait = Box::pin(barrier.wait());
+    assert!(poll(&mut wait).is_pending());
+    let (counts, waker) = Hooked::new({
+        let barrier = barrier.clone();
+        move || assert!(now(barrier.wait()).is_leader())
+    });
+    let Poll::Ready(result) = poll_with(&mut wait, &waker) else {
+        panic!("the barrier has opened");
+    };
+    assert!(!result.is_leader());
+    assert_eq!((counts.woken(), counts.wakers()), (0, 1));
 }
 
 #[test]

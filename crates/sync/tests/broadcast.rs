@@ -189,6 +189,36 @@ fn a_sender_knows_what_is_left() {
     assert!(one.same_channel(&one.resubscribe()));
 }
 
+#[test]
+fn ends_tell_their_channel_from_others_and_count_senders() {
+    let (sender, receiver) = broadcast::channel::<u32>(4);
+    let (other, other_receiver) = broadcast::channel(4);
+    assert!(!sender.same_channel(&other));
+    assert!(!receiver.same_channel(&other_receiver));
+    assert_eq!(receiver.sender_weak_count(), 0);
+    let weak: Vec<_> = (0..3).map(|_| sender.downgrade()).collect();
+    let clones = [sender.clone(), sender.clone()];
+    assert_eq!((sender.strong_count(), sender.weak_count()), (3, 3));
+    assert_eq!((weak[0].strong_count(), weak[0].weak_count()), (3, 3));
+    assert_eq!(
+        (receiver.sender_strong_count(), receiver.sender_weak_count()),
+        (3, 3)
+    );
+    drop((clones, weak));
+    assert_eq!((sender.strong_count(), sender.weak_count()), (1, 0));
+}
+
+#[test]
+fn a_channel_is_empty_while_no_receiver_has_to_come() {
+    let (sender, mut receiver) = broadcast::channel(4);
+    for round in 0..10 {
+        assert!(sender.is_empty() && receiver.is_empty());
+        sender.send(round).unwrap();
+        assert!(!sender.is_empty() && !receiver.is_empty());
+        assert_eq!(receiver.try_recv(), Ok(round));
+    }
+}
+
 /// Values that nobody will receive are not kept.
 #[test]
 fn values_are_dropped_with_their_last_receiver() {

@@ -1,36 +1,16 @@
-//! What waiters leave behind in what they waited for: nothing.
+//! What waiters and messages leave behind in what they waited for, or went through: nothing.
 #![cfg(not(raddle_loom))]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod held;
+
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicIsize, Ordering};
 use std::task::{Context, Waker};
 
-use raddle_sync::{Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, watch};
-
-/// Counts what is allocated and not freed.
-struct Counting;
-
-static HELD: AtomicIsize = AtomicIsize::new(0);
-
-// SAFETY: it is the system's, and counts.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as the caller says.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as the caller says.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use held::held;
+use raddle_sync::{
+    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, oneshot, watch,
+};
 
 const WAITERS: usize = 10_000;
 
@@ -48,14 +28,13 @@ fn left_by<F: Future>(wait: impl Fn() -> F, release: impl Fn()) -> isize {
         release();
     };
     crowd(2);
-    let before = HELD.load(Ordering::Relaxed);
+    let before = held();
     crowd(WAITERS);
-    HELD.load(Ordering::Relaxed) - before
+    held() - before
 }
 
-/// One test, since all threads of the process are counted.
 #[test]
-fn waiters_leave_no_storage_behind() {
+fn waiters_and_messages_leave_no_storage_behind() {
     let notify = Notify::new();
     let semaphore = Semaphore::new(0);
     let mutex = Arc::new(Mutex::new(()));
@@ -108,4 +87,78 @@ fn waiters_leave_no_storage_behind() {
         ("barrier", left_by(|| barrier.wait(), || {})),
     ];
     assert_eq!(left.map(|(_, left)| left), [0; 10], "{left:?}");
+
+    // Messages leave no blocks behind, once there is a spare one.
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let mut pass = |rounds: usize, messages: usize| {
+        for _ in 0..rounds {
+            (0..messages).for_each(|message| sender.send(message).unwrap());
+            (0..messages).for_each(|message| assert_eq!(receiver.try_recv(), Ok(message)));
+        }
+    };
+    pass(100, 1);
+    let before = held();
+    pass(WAITERS, 1);
+    pass(10, 1_000);
+    assert_eq!(held() - before, 0, "blocks");
+    for received in [0, 50] {
+        for closes_first in [false, true] {
+            let before = held();
+            let (sender, mut receiver) = mpsc::unbounded_channel();
+            (0..100).for_each(|message| sender.send(message).unwrap());
+            (0..received).for_each(|message| assert_eq!(receiver.try_recv(), Ok(message)));
+            if closes_first {
+                drop(receiver);
+                sender.send(100).unwrap_err();
+                drop(sender);
+            } else {
+                drop(sender);
+                drop(receiver);
+            }
+            assert_eq!(held() - before, 0, "a channel");
+        }
+    }
+}
+
+/// However a oneshot channel ends. The memory is there as long as one of its ends.
+#[test]
+fn oneshot_channels_leave_no_storage_behind() {
+    let cx = &mut Context::from_waker(Waker::noop());
+    for way in 0..32 {
+        let (receives, closes) = (way & 1 != 0, way & 2 != 0);
+        let (sends, tries, sender_first) = (way & 4 != 0, way & 8 != 0, way & 16 != 0);
+        let before = held();
+        let (mut sender, mut receiver) = oneshot::channel::<u32>();
+        if receives {
+            assert!(Pin::new(&mut receiver).poll(cx).is_pending());
+            assert!(sender.poll_closed(cx).is_pending());
+        }
+        if closes {
+            receiver.close();
+        }
+        if sender_first {
+            if sends {
+                assert_eq!(sender.send(1).is_ok(), !closes);
+            } else {
+                drop(sender);
+            }
+            assert!(held() > before);
+            if tries {
+                assert_eq!(receiver.try_recv().is_ok(), sends && !closes);
+            }
+            drop(receiver);
+        } else {
+            if tries {
+                assert!(receiver.try_recv().is_err());
+            }
+            drop(receiver);
+            assert!(held() > before);
+            if sends {
+                assert_eq!(sender.send(1), Err(1));
+            } else {
+                drop(sender);
+            }
+        }
+        assert_eq!(held() - before, 0, "{way}");
+    }
 }

@@ -2,6 +2,7 @@
 #![cfg(not(raddle_loom))]
 
 mod counted;
+mod hooked;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -10,6 +11,8 @@ use std::thread;
 
 use counted::{CountedWaker, Dropped, PanicsOnDrop};
 use futures_lite::future::block_on;
+use hooked::Hooked;
+use raddle_primitives::sync::Mutex;
 use raddle_sync::mpsc::error::{TryRecvError, TrySendError};
 use raddle_sync::mpsc::{self, Receiver, Sender};
 
@@ -94,6 +97,65 @@ fn owned_permits_keep_the_sender() {
     assert_eq!((other.capacity(), other.strong_count()), (1, 1));
     drop(other);
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+}
+
+/// One place each, also where others are taken.
+#[test]
+fn an_owned_permit_that_is_not_used_gives_back_one_place() {
+    let (sender, _receiver) = mpsc::channel(3);
+    sender.try_send(0).unwrap();
+    sender.try_send(1).unwrap();
+    drop(sender.clone().try_reserve_owned().unwrap());
+    assert_eq!(sender.capacity(), 1);
+    let sender = sender.try_reserve_owned().unwrap().release();
+    assert_eq!(sender.capacity(), 1);
+}
+
+#[test]
+fn ends_tell_their_channel_from_others_and_count_senders() {
+    let (sender, mut receiver) = mpsc::channel(2);
+    let (other, _receiver) = mpsc::channel(2);
+    assert!(sender.same_channel(&sender.clone()));
+    assert!(!sender.same_channel(&other));
+    let permit = sender.clone().try_reserve_owned().unwrap();
+    let other_permit = other.clone().try_reserve_owned().unwrap();
+    assert!(!permit.same_channel(&other_permit));
+    assert!(!permit.same_channel_as_sender(&other));
+    drop(permit);
+
+    assert!(receiver.is_empty() && !receiver.is_closed() && !sender.is_closed());
+    sender.try_send(1).unwrap();
+    assert!(!receiver.is_empty());
+    let weak: Vec<_> = (0..3).map(|_| sender.downgrade()).collect();
+    let clones = [sender.clone(), sender.clone()];
+    assert_eq!((sender.strong_count(), sender.weak_count()), (3, 3));
+    assert_eq!((weak[0].strong_count(), weak[0].weak_count()), (3, 3));
+    assert_eq!(
+        (receiver.sender_strong_count(), receiver.sender_weak_count()),
+        (3, 3)
+    );
+    drop((sender, clones));
+    assert_eq!(weak[0].strong_count(), 0);
+    drop(weak);
+    assert_eq!(receiver.sender_weak_count(), 0);
+    assert!(receiver.is_closed());
+    assert_eq!(receiver.try_recv(), Ok(1));
+}
+
+#[test]
+fn more_room_than_the_channel_has_is_refused_also_after_the_close() {
+    let (sender, mut receiver) = mpsc::channel::<u32>(2);
+    receiver.close();
+    for n in [3, usize::MAX] {
+        assert_eq!(
+            sender.try_reserve_many(n).unwrap_err(),
+            TrySendError::Full(())
+        );
+    }
+    assert_eq!(
+        sender.try_reserve_many(2).unwrap_err(),
+        TrySendError::Closed(())
+    );
 }
 
 /// After the close the channel ends with the last permit, however that goes.
@@ -298,6 +360,16 @@ fn many_are_received_and_make_room_for_many() {
     assert_eq!(block_on(receiver.recv_many(&mut buffer, 100)), 5);
     assert_eq!(buffer, (0..15).collect::<Vec<_>>());
     assert_eq!(sender.capacity(), 10);
+    buffer.clear();
+    for message in 0..9 {
+        sender.try_send(message).unwrap();
+    }
+    assert_eq!(receiver.blocking_recv_many(&mut buffer, 3), 3);
+    let cx = &mut Context::from_waker(&waker);
+    assert_eq!(receiver.poll_recv_many(cx, &mut buffer, 4), Poll::Ready(4));
+    assert_eq!(receiver.poll_recv_many(cx, &mut buffer, 4), Poll::Ready(2));
+    assert!(receiver.poll_recv_many(cx, &mut buffer, 4).is_pending());
+    assert_eq!(buffer, (0..9).collect::<Vec<_>>());
 }
 
 #[test]
@@ -316,6 +388,16 @@ fn weak_senders_do_not_keep_the_channel_open() {
     assert_eq!(receiver.sender_weak_count(), 1);
     assert_eq!(block_on(receiver.recv()), Some(1));
     assert_eq!(block_on(receiver.recv()), None);
+}
+
+#[test]
+fn messages_that_go_with_the_receiver_give_back_their_places() {
+    let (sender, receiver) = mpsc::channel(8);
+    sender.try_send(0).unwrap();
+    sender.try_send(1).unwrap();
+    let _permits = sender.try_reserve_many(3).unwrap();
+    drop(receiver);
+    assert_eq!(sender.capacity(), 5);
 }
 
 /// Also those that a permit sends after the receiver is gone.
@@ -454,6 +536,43 @@ fn a_receive_makes_room() {
         assert_eq!(sender.capacity(), round);
         while receiver.try_recv().is_ok() {}
         assert_eq!(sender.capacity(), 8);
+    }
+}
+
+/// Some of the room has come back since, and some was there.
+#[test]
+fn room_from_both_sides_is_had_at_once() {
+    let (sender, mut receiver) = mpsc::channel(3);
+    sender.try_send(0).unwrap();
+    sender.try_send(1).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(0));
+    let mut reserve = pin!(sender.reserve_many(2));
+    assert!(poll(reserve.as_mut(), Waker::noop()).is_ready());
+}
+
+#[test]
+fn room_that_comes_back_in_the_middle_of_a_poll_serves_it() {
+    for capacity in 1..4 {
+        let (sender, receiver) = mpsc::channel(capacity);
+        (0..capacity).for_each(|message| sender.try_send(message).unwrap());
+        let receiver = std::sync::Arc::new(Mutex::new(receiver));
+        let (counts, waker) = Hooked::new({
+            let receiver = receiver.clone();
+            move || assert_eq!(receiver.lock().try_recv(), Ok(0))
+        });
+        let mut reserve = Box::pin(sender.reserve());
+        assert!(poll(reserve.as_mut(), &waker).is_pending());
+        assert_eq!((counts.woken(), counts.wakers()), (1, 1));
+        let Poll::Ready(Ok(permit)) = poll(reserve.as_mut(), &waker) else {
+            panic!("it was served");
+        };
+        assert_eq!(sender.capacity(), 0);
+        drop(permit);
+        drop(reserve);
+        while receiver.lock().try_recv().is_ok() {}
+        // No more and no less than there was.
+        let room = (0..10).take_while(|_| sender.try_send(0).is_ok()).count();
+        assert_eq!(room, capacity);
     }
 }
 

@@ -177,6 +177,52 @@ fn weak_senders_do_not_keep_the_channel_open() {
 }
 
 #[test]
+fn ends_tell_their_channel_from_others_and_count_senders() {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let (other, _receiver) = mpsc::unbounded_channel();
+    assert!(!sender.same_channel(&other));
+    assert!(receiver.is_empty() && !receiver.is_closed() && !sender.is_closed());
+    sender.send(1).unwrap();
+    assert!(!receiver.is_empty());
+    let weak: Vec<_> = (0..3).map(|_| sender.downgrade()).collect();
+    let clones = [sender.clone(), sender.clone()];
+    assert_eq!((sender.strong_count(), sender.weak_count()), (3, 3));
+    assert_eq!((weak[0].strong_count(), weak[0].weak_count()), (3, 3));
+    assert_eq!(
+        (receiver.sender_strong_count(), receiver.sender_weak_count()),
+        (3, 3)
+    );
+    drop((sender, clones));
+    assert_eq!(weak[0].strong_count(), 0);
+    drop(weak);
+    assert_eq!(receiver.sender_weak_count(), 0);
+    assert!(receiver.is_closed());
+    assert_eq!(receiver.try_recv(), Ok(1));
+}
+
+#[test]
+fn many_are_received_by_a_poll_or_a_thread() {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let mut buffer = Vec::new();
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert_eq!(
+        receiver.poll_recv_many(cx, &mut buffer, 0),
+        Poll::Ready(0),
+        "of none there is nothing to wait for"
+    );
+    for message in 0..9 {
+        sender.send(message).unwrap();
+    }
+    assert_eq!(receiver.blocking_recv_many(&mut buffer, 3), 3);
+    assert_eq!(receiver.poll_recv_many(cx, &mut buffer, 4), Poll::Ready(4));
+    assert_eq!(receiver.poll_recv_many(cx, &mut buffer, 4), Poll::Ready(2));
+    assert!(receiver.poll_recv_many(cx, &mut buffer, 4).is_pending());
+    drop(sender);
+    assert_eq!(receiver.poll_recv_many(cx, &mut buffer, 4), Poll::Ready(0));
+    assert_eq!(buffer, (0..9).collect::<Vec<_>>());
+}
+
+#[test]
 fn many_are_received_at_once() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     for message in 0..100 {
@@ -417,6 +463,14 @@ fn a_receiver_that_is_always_ready_yields() {
     });
     assert_eq!(received, 128);
     assert_eq!(receiver.try_recv(), Ok(128), "nothing is lost by it");
+    let mut buffer = Vec::new();
+    let calls = raddle_coop::budget(|| {
+        let cx = &mut Context::from_waker(Waker::noop());
+        (0..400)
+            .take_while(|_| receiver.poll_recv_many(cx, &mut buffer, 2).is_ready())
+            .count()
+    });
+    assert_eq!((calls, buffer.len()), (128, 256));
 }
 
 #[test]

@@ -48,6 +48,26 @@ fn a_static_one_locks() {
 }
 
 #[test]
+fn each_guard_gives_up_the_lock_once() {
+    let is_one = |mutex: &Mutex<(u32, u32)>| {
+        let _guard = mutex.try_lock().unwrap();
+        assert!(mutex.try_lock().is_err());
+    };
+    let mutex = Arc::new(Mutex::const_new((1, 2)));
+    is_one(&mutex);
+    drop(mutex.try_lock().unwrap());
+    is_one(&mutex);
+    let guard = mutex.try_lock().unwrap();
+    drop(MutexGuard::map(guard, |pair| &mut pair.0));
+    is_one(&mutex);
+    drop(mutex.clone().try_lock_owned().unwrap());
+    is_one(&mutex);
+    let guard = mutex.clone().try_lock_owned().unwrap();
+    drop(OwnedMutexGuard::map(guard, |pair| &mut pair.1));
+    is_one(&mutex);
+}
+
+#[test]
 fn one_at_a_time_has_the_value() {
     let mutex = Mutex::new(1);
     let mut guard = now(mutex.lock());

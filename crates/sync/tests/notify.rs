@@ -1,12 +1,14 @@
 //! Who is notified, and what becomes of a notification.
 #![cfg(not(raddle_loom))]
 
+mod hooked;
 mod polling;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
+use hooked::Hooked;
 use polling::{Count, calling, calling_on_drop, poll, poll_with, ready, waits, yields};
 use raddle_primitives::sync::Mutex;
 use raddle_sync::Notify;
@@ -164,6 +166,49 @@ fn the_waker_of_the_last_poll_is_woken() {
     assert_eq!((before.get(), after.get()), (0, 1));
 }
 
+#[test]
+fn a_poll_with_the_same_waker_clones_nothing() {
+    let notify = Notify::new();
+    let (counts, waker) = Hooked::counting();
+    let mut notified = pin!(notify.notified());
+    for _ in 0..3 {
+        assert!(poll_with(notified.as_mut(), &waker).is_pending());
+        assert!(!notified.as_mut().enable());
+        assert_eq!((counts.cloned(), counts.wakers()), (1, 2));
+    }
+    notify.notify_one();
+    assert_eq!((counts.woken(), counts.wakers()), (1, 1));
+    assert!(poll_with(notified.as_mut(), &waker).is_ready());
+    notify.notify_one();
+    assert!(poll_with(pin!(notify.notified()), &waker).is_ready());
+    assert_eq!(counts.cloned(), 1, "they were notified");
+}
+
+/// In its first poll, and in one that brings another waker.
+#[test]
+fn a_notification_in_the_middle_of_a_poll_is_seen() {
+    for is_queued in [false, true] {
+        for all in [false, true] {
+            let notify = Arc::new(Notify::new());
+            let (counts, waker) = Hooked::new({
+                let notify = notify.clone();
+                move || match all {
+                    true => notify.notify_waiters(),
+                    false => notify.notify_one(),
+                }
+            });
+            let mut notified = Box::pin(notify.notified());
+            if is_queued {
+                assert!(poll(notified.as_mut()).is_pending());
+            }
+            assert!(poll_with(notified.as_mut(), &waker).is_ready());
+            assert_eq!((counts.woken(), counts.wakers()), (0, 1));
+            drop(notified);
+            assert!(waits(notify.notified()), "it was taken");
+        }
+    }
+}
+
 /// Dropped unpolled, waiting, or notified: whatever was meant for it goes to
 /// another, now or later.
 #[test]
@@ -237,6 +282,7 @@ fn an_owned_one_is_the_same() {
     assert!(poll(second.as_mut()).is_pending());
     notify.notify_one();
     drop(first);
+    assert!(second.as_mut().enable());
     assert!(poll(second.as_mut()).is_ready());
     let unpolled = notify.clone().notified_owned();
     notify.notify_waiters();
@@ -310,6 +356,27 @@ fn the_drop_of_a_waker_may_call_back() {
     let mut notified = Box::pin(notify.notified());
     assert!(poll_with(notified.as_mut(), &make()).is_pending());
     drop(notified);
+}
+
+#[test]
+fn a_waker_may_call_back_to_others_that_wait() {
+    let notify = Arc::new(Notify::new());
+    // As it is woken: another begins to wait.
+    let inner = notify.clone();
+    let waker = calling(move || assert!(waits(inner.notified())));
+    let mut notified = Box::pin(notify.notified());
+    assert!(poll_with(notified.as_mut(), &waker).is_pending());
+    notify.notify_waiters();
+    assert!(poll(notified.as_mut()).is_ready());
+    // As it is dropped: another that waits is notified.
+    let inner = notify.clone();
+    let waker = calling_on_drop(move || inner.notify_one());
+    let mut notified = Box::pin(notify.notified());
+    assert!(poll_with(notified.as_mut(), &waker).is_pending());
+    drop(waker);
+    let mut other = line(&notify, 1);
+    drop(notified);
+    assert_eq!(ready_of(&mut other), [0]);
 }
 
 /// A future among the items may be dropped by the waker of another.

@@ -173,6 +173,31 @@ fn a_value_can_be_taken_and_made_again() {
 }
 
 #[test]
+fn one_initialiser_has_its_turn_also_after_the_value_was_taken() {
+    let mut cell = OnceCell::const_new();
+    for value in 1..4 {
+        {
+            let mut making = pin!(cell.get_or_init(pending));
+            assert!(poll(making.as_mut()).is_pending());
+            assert_eq!(cell.set(9), Err(SetError::InitializingError(9)));
+        }
+        assert_eq!(cell.set(value), Ok(()));
+        assert_eq!(cell.take(), Some(value));
+    }
+}
+
+#[test]
+fn a_cell_made_with_its_value_keeps_it() {
+    let cell = OnceCell::from(1);
+    assert_eq!(cell.set(2), Err(SetError::AlreadyInitializedError(2)));
+    assert_eq!(ready(cell.get_or_init(async || 3)), &1);
+    assert_eq!(ready(cell.get_or_try_init(async || Err(4))), Ok(&1));
+    let cell = SetOnce::from(1);
+    assert!(cell.initialized() && !SetOnce::<u32>::new().initialized());
+    assert_eq!(cell.set(2), Err(SetOnceError(2)));
+}
+
+#[test]
 fn cells_are_values() {
     let cell = OnceCell::from(1);
     assert_eq!(cell.clone(), cell);

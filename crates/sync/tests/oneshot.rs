@@ -2,6 +2,7 @@
 #![cfg(not(raddle_loom))]
 
 mod counted;
+mod hooked;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +12,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use counted::{CountedWaker, Dropped, PanicsOnDrop};
+use hooked::Hooked;
+use raddle_primitives::sync::Mutex;
 use raddle_sync::oneshot::{self, error::TryRecvError};
 
 fn poll<T>(
@@ -60,6 +63,62 @@ fn only_the_last_waker_is_woken_and_none_is_kept() {
     assert_eq!((first.count(), last.count()), (0, 1));
     drop((receiver, last_waker));
     last.assert_released();
+}
+
+#[test]
+fn a_poll_with_the_same_waker_clones_nothing() {
+    let (mut sender, mut receiver) = oneshot::channel::<u32>();
+    let (counts, waker) = Hooked::counting();
+    for _ in 0..3 {
+        assert!(poll(&mut receiver, &waker).is_pending());
+        assert_eq!((counts.cloned(), counts.wakers()), (1, 2));
+    }
+    for _ in 0..3 {
+        let closed = sender.poll_closed(&mut Context::from_waker(&waker));
+        assert!(closed.is_pending());
+        assert_eq!((counts.cloned(), counts.wakers()), (2, 3));
+    }
+    drop((sender, receiver));
+    assert_eq!(counts.wakers(), 1);
+}
+
+/// In its first poll, and in one that brings another waker.
+#[test]
+fn an_end_that_goes_in_the_middle_of_the_other_s_poll_is_seen() {
+    for waits in [false, true] {
+        for sends in [false, true] {
+            let (sender, mut receiver) = oneshot::channel();
+            let sender = Mutex::new(Some(sender));
+            let (counts, waker) = Hooked::new(move || {
+                let sender = sender.lock().take();
+                if let (Some(sender), true) = (sender, sends) {
+                    sender.send(1).unwrap();
+                }
+            });
+            let (former, former_waker) = CountedWaker::new();
+            if waits {
+                assert!(poll(&mut receiver, &former_waker).is_pending());
+            }
+            let received = poll(&mut receiver, &waker);
+            assert!(matches!(received, Poll::Ready(Ok(1))) == sends && received.is_ready());
+            assert_eq!((counts.woken(), counts.wakers()), (0, 1));
+            drop((receiver, former_waker));
+            former.assert_released();
+        }
+        let (mut sender, receiver) = oneshot::channel::<u32>();
+        let receiver = Mutex::new(Some(receiver));
+        let (counts, waker) = Hooked::new(move || drop(receiver.lock().take()));
+        let (former, former_waker) = CountedWaker::new();
+        if waits {
+            let closed = sender.poll_closed(&mut Context::from_waker(&former_waker));
+            assert!(closed.is_pending());
+        }
+        let closed = sender.poll_closed(&mut Context::from_waker(&waker));
+        assert!(closed.is_ready());
+        assert_eq!((counts.woken(), counts.wakers()), (0, 1));
+        drop((sender, former_waker));
+        former.assert_released();
+    }
 }
 
 /// Also while the sender stays, and does not send.
@@ -134,6 +193,27 @@ fn closing_ends_the_receivers_own_wait() {
     assert!(matches!(poll(&mut receiver, &waker), Poll::Ready(Err(_))));
     drop((sender, receiver, waker));
     woken.assert_released();
+}
+
+#[test]
+fn closed_is_ready_once_the_receiver_has_closed() {
+    let (mut sender, mut receiver) = oneshot::channel::<u32>();
+    let (counts, waker) = Hooked::counting();
+    let cx = &mut Context::from_waker(&waker);
+    {
+        let mut closed = std::pin::pin!(sender.closed());
+        assert!(closed.as_mut().poll(cx).is_pending());
+        receiver.close();
+        assert_eq!((counts.woken(), counts.cloned()), (1, 1));
+        assert!(closed.as_mut().poll(cx).is_ready());
+    }
+    // It costs budget, and clones no waker.
+    let polls = raddle_coop::budget(|| {
+        (0..1_000)
+            .take_while(|_| sender.poll_closed(cx).is_ready())
+            .count()
+    });
+    assert_eq!((polls, counts.cloned()), (128, 1));
 }
 
 #[test]

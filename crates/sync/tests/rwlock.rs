@@ -90,8 +90,41 @@ fn no_more_read_than_it_admits() {
 fn a_number_of_readers_must_make_sense() {
     for readers in [0, (u32::MAX >> 3) + 1, u32::MAX] {
         assert!(catch_unwind(|| RwLock::with_max_readers(0, readers)).is_err());
+        assert!(catch_unwind(|| RwLock::const_with_max_readers(0, readers)).is_err());
     }
     RwLock::with_max_readers(0, u32::MAX >> 3);
+}
+
+#[test]
+fn a_writer_that_became_a_reader_gives_back_what_it_took() {
+    let lock = Arc::new(RwLock::with_max_readers(1, 3));
+    let admits_three = || {
+        let readers = [(); 3].map(|()| lock.try_read().unwrap());
+        assert!(lock.try_read().is_err());
+        drop(readers);
+    };
+    let write = || lock.try_write().unwrap();
+    let write_owned = || lock.clone().try_write_owned().unwrap();
+    drop(write().downgrade());
+    admits_three();
+    drop(RwLockWriteGuard::downgrade_map(write(), |value| value));
+    admits_three();
+    drop(RwLockWriteGuard::try_downgrade_map(write(), |value| {
+        Some(value)
+    }));
+    admits_three();
+    drop(write_owned().downgrade());
+    admits_three();
+    drop(OwnedRwLockWriteGuard::downgrade_map(
+        write_owned(),
+        |value| value,
+    ));
+    admits_three();
+    drop(OwnedRwLockWriteGuard::try_downgrade_map(
+        write_owned(),
+        |value| Some(value),
+    ));
+    admits_three();
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! What a semaphore promises.
 #![cfg(not(raddle_loom))]
 
+mod hooked;
 mod locks;
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
+use hooked::Hooked;
 use locks::{Counter, now, poll, poll_with, yields};
 use raddle_sync::{
     AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError,
@@ -120,6 +122,7 @@ fn permits_of_two_semaphores_cannot_be_merged() {
 
 #[test]
 fn it_holds_as_many_permits_as_it_says_and_no_more() {
+    assert_eq!(Semaphore::MAX_PERMITS, usize::MAX >> 3, "as in Tokio");
     let semaphore = Semaphore::new(Semaphore::MAX_PERMITS);
     assert_eq!(semaphore.available_permits(), Semaphore::MAX_PERMITS);
     let permit = semaphore.try_acquire().unwrap();
@@ -291,6 +294,83 @@ fn only_the_waker_of_the_last_poll_is_woken() {
     semaphore.add_permits(1);
     assert_eq!((old.woken(), new.woken()), (0, 1));
     assert!(poll(&mut acquire).is_ready());
+}
+
+#[test]
+fn a_poll_with_the_same_waker_clones_nothing() {
+    let semaphore = Semaphore::new(0);
+    let (counts, waker) = Hooked::counting();
+    let mut acquire = Box::pin(semaphore.acquire());
+    for _ in 0..3 {
+        assert!(poll_with(&mut acquire, &waker).is_pending());
+        assert_eq!((counts.cloned(), counts.wakers()), (1, 2));
+    }
+    semaphore.add_permits(1);
+    assert_eq!((counts.woken(), counts.wakers()), (1, 1));
+    let (counts, waker) = Hooked::counting();
+    assert!(poll_with(&mut acquire, &waker).is_ready());
+    assert_eq!(counts.cloned(), 0, "it was served");
+}
+
+/// In its first poll, and in one that brings another waker.
+#[test]
+fn a_release_or_a_close_in_the_middle_of_a_poll_is_seen() {
+    for waits in [false, true] {
+        for close in [false, true] {
+            let semaphore = Arc::new(Semaphore::new(0));
+            let (counts, waker) = Hooked::new({
+                let semaphore = semaphore.clone();
+                move || match close {
+                    true => semaphore.close(),
+                    false => semaphore.add_permits(1),
+                }
+            });
+            let mut acquire = Box::pin(semaphore.acquire());
+            if waits {
+                assert!(poll(&mut acquire).is_pending());
+            }
+            let Poll::Ready(acquired) = poll_with(&mut acquire, &waker) else {
+                panic!("it was served or refused");
+            };
+            assert_eq!(acquired.is_err(), close);
+            assert_eq!((counts.woken(), counts.wakers()), (0, 1));
+            drop(acquired);
+            drop(acquire);
+            assert_eq!(semaphore.available_permits(), usize::from(!close));
+        }
+    }
+}
+
+/// Who can be served is polled again, since it costs budget; who cannot gets its place in line.
+#[test]
+fn a_poll_without_budget_waits_only_for_permits() {
+    let semaphore = Semaphore::new(1);
+    let (counts, waker) = Hooked::counting();
+    let mut one = Box::pin(semaphore.acquire());
+    let mut two = Box::pin(semaphore.acquire_many(2));
+    raddle_coop::budget(|| {
+        while raddle_coop::has_budget_remaining() {
+            now(raddle_coop::consume_budget());
+        }
+        assert!(poll_with(&mut one, &waker).is_pending());
+        assert_eq!((counts.woken(), counts.cloned()), (1, 0));
+        assert_eq!(semaphore.available_permits(), 1);
+
+        assert!(poll_with(&mut two, &waker).is_pending());
+        assert_eq!((counts.woken(), counts.cloned()), (1, 1));
+        assert!(poll_with(&mut two, &waker).is_pending());
+        assert_eq!((counts.woken(), counts.cloned()), (2, 1));
+
+        assert!(poll_with(&mut one, &waker).is_pending());
+        assert_eq!((counts.woken(), counts.cloned()), (2, 2));
+        semaphore.add_permits(1);
+        assert_eq!(counts.woken(), 3, "the two permits");
+        assert!(poll_with(&mut two, &waker).is_pending());
+        assert_eq!(counts.woken(), 4);
+    });
+    drop(now(two).unwrap());
+    drop(now(one).unwrap());
+    assert_eq!(semaphore.available_permits(), 2);
 }
 
 /// Three wait for two permits each; the middle one is dropped at each point of

@@ -268,6 +268,41 @@ fn the_drop_of_a_value_may_call_back_and_panic() {
 }
 
 #[test]
+fn ends_tell_their_channel_from_others() {
+    let (sender, receiver) = watch::channel(1);
+    let (other, _receiver) = watch::channel(1);
+    assert!(sender.same_channel(&sender.clone()) && !sender.same_channel(&other));
+    assert!(!receiver.is_closed());
+}
+
+/// Of the future of a receiver, while others wait in each shard.
+#[test]
+fn the_drop_of_a_waker_may_wait_for_a_change() {
+    let (sender, mut receiver) = watch::channel(1);
+    let others = receiver.clone();
+    let waker = polling::calling_on_drop(move || {
+        let mut others = vec![others.clone(); 16];
+        assert!(others.iter_mut().all(|other| waits(other.changed())));
+    });
+    let mut changed = Box::pin(receiver.changed());
+    assert!(poll_with(changed.as_mut(), &waker).is_pending());
+    drop(waker);
+    drop(changed);
+    // Replaced by another.
+    let others = receiver.clone();
+    let waker = polling::calling_on_drop(move || {
+        let mut others = vec![others.clone(); 16];
+        assert!(others.iter_mut().all(|other| waits(other.changed())));
+    });
+    let mut changed = Box::pin(receiver.changed());
+    assert!(poll_with(changed.as_mut(), &waker).is_pending());
+    drop(waker);
+    assert!(poll(changed.as_mut()).is_pending());
+    sender.send(2).unwrap();
+    assert!(poll(changed.as_mut()).is_ready());
+}
+
+#[test]
 fn wakers_may_call_back_and_panic() {
     let (sender, receiver) = watch::channel(1);
     let sender = Arc::new(sender);

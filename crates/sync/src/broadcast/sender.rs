@@ -121,7 +121,6 @@ impl<T> Sender<T> {
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         let receivers = self.shared.receivers.lock();
         if *receivers == 0 {
-            drop(receivers);
             return Err(SendError(value));
         }
         let count = *receivers;

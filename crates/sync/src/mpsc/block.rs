@@ -216,9 +216,8 @@ impl<T> Block<T> {
         })
     }
 
-    /// Makes a block whose messages were received a new one, without a place.
+    /// Empties a block whose messages were received. It has to be placed before it is used again.
     pub(super) fn reset(&mut self) {
-        self.place(Position::of(0));
         // ORDERING: it is not shared; the sender that links it releases all of this.
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         // ORDERING: as above.
@@ -286,3 +285,6 @@ impl<T> fmt::Debug for Block<T> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

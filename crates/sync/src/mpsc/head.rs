@@ -188,10 +188,8 @@ impl<T> Head<T> {
     ///
     /// `list` is the head's.
     pub(super) unsafe fn withdraw(&mut self, list: &List<T>) -> Option<Waker> {
-        // SAFETY: as the caller says.
-        if !unsafe { self.reach(list) } {
-            return None;
-        }
+        // Behind the last slot of a block it has registered none. This is the first slot then,
+        // which is filled.
         withdraw(self.block().slot(self.index), list).ok().flatten()
     }
 

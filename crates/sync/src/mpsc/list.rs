@@ -208,12 +208,18 @@ impl<T> List<T> {
 
     /// The block after `block`, which is appended if it is not there.
     pub(super) fn next(&self, block: &Block<T>) -> NonNull<Block<T>> {
-        // ORDERING: Acquire pairs with the exchange below: the block is initialised.
-        if let Some(next) = NonNull::new(block.next.load(Ordering::Acquire)) {
-            return next;
+        // ORDERING: Acquire pairs with the exchange of `append`: the block is initialised.
+        match NonNull::new(block.next.load(Ordering::Acquire)) {
+            Some(next) => next,
+            None => self.append(block),
         }
+    }
+
+    /// Appends a block to `block`, unless another thread has.
+    #[cold]
+    fn append(&self, block: &Block<T>) -> NonNull<Block<T>> {
         let new = self.unused_block(block.start().plus(SLOTS));
-        // ORDERING: Release pairs with the loads of `next`, here and in `Head`. Acquire as above.
+        // ORDERING: Release pairs with the loads in `next` and in `Head`. Acquire as in `next`.
         match block.next.compare_exchange(
             ptr::null_mut(),
             new.as_ptr(),
@@ -283,9 +289,7 @@ struct Rest<'a, T> {
 impl<T> Rest<'_, T> {
     fn drop_messages(&mut self) {
         // SAFETY: it is the list's own head.
-        while let Ok(message) = unsafe { self.head.pop(self.list) } {
-            drop(message);
-        }
+        while unsafe { self.head.pop(self.list) }.is_ok() {}
     }
 }
 
@@ -310,3 +314,6 @@ impl<T> fmt::Debug for List<T> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

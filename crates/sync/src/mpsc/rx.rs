@@ -189,9 +189,8 @@ struct Leaving<'a, T, L: Limit>(&'a mut Rx<T, L>);
 
 impl<T, L: Limit> Leaving<'_, T, L> {
     fn drop_messages(&mut self) {
-        while let Ok(message) = self.0.pop() {
+        while let Ok(_message) = self.0.pop() {
             self.0.received(1);
-            drop(message);
         }
     }
 }

@@ -148,7 +148,6 @@ impl Progress {
     fn cancel(self: Pin<&mut Self>, notify: &Notify) {
         let this = self.project();
         if !this.node.is_idle() {
-            *this.stage = Stage::Done;
             cancel_listed(this.node, notify);
         }
     }
@@ -172,10 +171,7 @@ fn poll_made(
             waiters.push_back(node, waker);
             Poll::Pending
         }
-        ToWaiting::Done => {
-            drop(waiters);
-            Poll::Ready(())
-        }
+        ToWaiting::Done => Poll::Ready(()),
     }
 }
 
@@ -202,7 +198,6 @@ fn poll_queued(
     loop {
         let mut waiters = notify.waiters.lock();
         let Some(registered) = waiters.get_mut(node.as_mut()) else {
-            drop(waiters);
             let _ = node.take_verdict();
             return Poll::Ready(());
         };
@@ -216,7 +211,6 @@ fn poll_queued(
         }
         if fresh.is_some() {
             mem::swap(registered, &mut fresh);
-            drop(waiters);
             return Poll::Pending;
         }
         drop(waiters);
@@ -233,9 +227,8 @@ fn cancel_listed(mut node: Pin<&mut Node<Waiter, By>>, notify: &Notify) {
         if waiter.is_some() && waiters.is_empty() {
             notify.state.stop_waiting();
         }
-        drop(waiters);
         // Its waker is dropped without the lock.
-        drop(waiter);
+        drop(waiters);
         verdict = node.take_verdict();
     }
     match verdict {

@@ -208,6 +208,14 @@ mod tests {
         assert!(!state.try_take(Calls(0)));
     }
 
+    /// The waiters have left since the caller looked.
+    #[test]
+    fn a_call_without_waiters_is_counted_once() {
+        let state = State::new();
+        state.call_all();
+        assert_eq!(state.calls(), Calls(CALL));
+    }
+
     #[test]
     fn no_permit_is_stored_while_there_is_a_waiter() {
         let state = State::new();

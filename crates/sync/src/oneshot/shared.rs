@@ -130,12 +130,7 @@ impl<T> Handle<T> {
         match shared.state.transition_to_dropped() {
             Some(Leave::Left) => None,
             Some(_) => {
-                // SAFETY: the sender's wait was registered and has been ended just now.
-                let waker = unsafe { shared.sender_waker.take() };
-                if shared.state.receiver_leaves() {
-                    self.free();
-                }
-                waker.wake();
+                self.wake_sender();
                 None
             }
             None => {
@@ -143,6 +138,17 @@ impl<T> Handle<T> {
                 self.receive(state)
             }
         }
+    }
+
+    #[cold]
+    fn wake_sender(self) {
+        let shared = self.shared();
+        // SAFETY: the caller has ended the sender's wait, which was registered.
+        let waker = unsafe { shared.sender_waker.take() };
+        if shared.state.receiver_leaves() {
+            self.free();
+        }
+        waker.wake();
     }
 
     /// The receiver takes no value from now on, but one that was sent before.
@@ -214,17 +220,15 @@ impl<T> Handle<T> {
         // SAFETY: this handle is the last, by the third rule.
         let shared = unsafe { Box::from_raw(self.0.as_ptr()) };
         // SAFETY: no other thread uses a waker that is registered and whose wait has not ended.
-        let receiver = state
+        let _receiver = state
             .waits(state::RECEIVER)
             .then(|| unsafe { shared.receiver_waker.take() });
         // SAFETY: as above.
-        let sender = state
+        let _sender = state
             .waits(state::SENDER)
             .then(|| unsafe { shared.sender_waker.take() });
         // To a model this is a write, so that each access has to be ordered before.
         shared.value.with_mut(|_| ());
-        drop(shared);
-        drop((receiver, sender));
     }
 }
 
@@ -238,3 +242,6 @@ impl<T> fmt::Debug for Handle<T> {
             .finish()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

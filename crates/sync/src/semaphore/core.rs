@@ -233,13 +233,8 @@ impl<R: Returns> Core<R> {
         let mut waiters = self.waiters.lock();
         match self.state.take_or_transition_to_awaited(permits) {
             Take::Short => {}
-            taken => {
-                drop(waiters);
-                return Poll::Ready(match taken {
-                    Take::Closed => Err(Closed),
-                    _ => Ok(()),
-                });
-            }
+            Take::Closed => return Poll::Ready(Err(Closed)),
+            Take::Taken => return Poll::Ready(Ok(())),
         }
         let returned = self.returned.transition_to_awaited();
         waiters.push_back(waiting, Waiter { permits, waker });
@@ -379,10 +374,7 @@ impl<R: Returns> Core<R> {
         wakers: &mut Wakers,
     ) {
         let now = self.state.peek();
-        if !now.has_waiters() {
-            debug_assert_eq!(permits, 0, "they would have been in the word");
-            return;
-        }
+        debug_assert!(now.has_waiters(), "the caller has found them");
         let verdict = match now.is_closed() {
             true => Verdict::Refused,
             false => Verdict::Served,

@@ -110,26 +110,12 @@ impl Returns for Returned {
     }
 
     fn collect(&self) -> usize {
-        // ORDERING: a guess, which the exchange checks.
-        let mut now = self.0.load(Ordering::Relaxed);
-        while now & AWAITED == 0 && now != 0 {
-            // ORDERING: Acquire pairs with `give`.
-            match self
-                .0
-                .compare_exchange_weak(now, 0, Ordering::Acquire, Ordering::Relaxed)
-            {
-                Ok(_) => return now / PERMIT,
-                Err(other) => now = other,
-            }
-        }
-        0
+        // ORDERING: Acquire pairs with `give`. The flag is clear: there were permits, and it is set
+        // under the lock, which the caller has.
+        self.0.swap(0, Ordering::Acquire) / PERMIT
     }
 
     fn transition_to_awaited(&self) -> usize {
-        // ORDERING: the flag is changed under the lock, which the caller has.
-        if self.0.load(Ordering::Relaxed) & AWAITED != 0 {
-            return 0;
-        }
         // ORDERING: Acquire pairs with `give`. That either this finds the permits or `give` the
         // flag comes from their being read-modify-writes of one word.
         self.0.swap(AWAITED, Ordering::Acquire) / PERMIT

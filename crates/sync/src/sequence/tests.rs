@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use super::*;
+use crate::hooked::Hooked;
 
 #[derive(Default)]
 struct Count(AtomicUsize);
@@ -123,4 +124,88 @@ fn a_node_of_a_former_round_leaves_alone() {
     drop(late);
     sequence.wake(sequence.advance());
     assert_eq!(woken(&other), 1);
+}
+
+#[test]
+fn a_poll_with_the_same_waker_clones_nothing() {
+    let sequence = Sequence::new();
+    let (counts, waker) = Hooked::counting();
+    let mut changed = pin!(sequence.changed(0, 0));
+    let cx = &mut Context::from_waker(&waker);
+    for _ in 0..3 {
+        assert!(changed.as_mut().poll(cx).is_pending());
+        assert_eq!((counts.cloned(), counts.wakers()), (1, 2));
+    }
+    sequence.wake(sequence.advance());
+    assert_eq!((counts.woken(), counts.wakers()), (1, 1));
+    assert!(changed.as_mut().poll(cx).is_ready());
+    assert_eq!(counts.cloned(), 1, "it has changed");
+}
+
+/// In its first poll, and in one that brings another waker. The bit of its shard stays set only if
+/// another waits in it.
+#[test]
+fn an_advance_in_the_middle_of_a_poll_is_seen() {
+    for waits in [false, true] {
+        for wakes in [false, true] {
+            for others in [0, 1] {
+                let sequence = Arc::new(Sequence::new());
+                let (counts, waker) = Hooked::new({
+                    let sequence = sequence.clone();
+                    move || {
+                        let waiting = sequence.advance();
+                        if wakes {
+                            sequence.wake(waiting);
+                        }
+                    }
+                });
+                let (woken, other) = counted();
+                let mut late = Box::pin(sequence.changed(1, 0));
+                let mut changed = Box::pin(sequence.changed(0, 0));
+                if waits {
+                    let cx = &mut Context::from_waker(Waker::noop());
+                    assert!(changed.as_mut().poll(cx).is_pending());
+                }
+                let cx = &mut Context::from_waker(&waker);
+                // Until the advance goes through the shard, it is a waiter like others.
+                let is_listed = waits && !wakes;
+                assert_eq!(changed.as_mut().poll(cx).is_pending(), is_listed);
+                assert!(!is_listed || changed.as_mut().poll(cx).is_ready());
+                if others > 0 {
+                    let cx = &mut Context::from_waker(&other);
+                    assert!(late.as_mut().poll(cx).is_pending());
+                }
+                drop(changed);
+                assert_eq!((counts.woken(), counts.wakers()), (0, 1));
+                let waiting = sequence.advance();
+                assert_eq!(waiting.is_empty(), others == 0);
+                sequence.wake(waiting);
+                assert_eq!(woken.0.load(Ordering::Relaxed), others);
+            }
+        }
+    }
+}
+
+/// An advance releases the waiters of its shards after it has counted.
+#[test]
+fn a_wait_released_by_an_advance_before_it_goes_on() {
+    let sequence = Sequence::new();
+    let ((_, first), (woken, second)) = (counted(), counted());
+    let mut former = pin!(sequence.changed(0, 0));
+    let mut next = pin!(sequence.changed(1, 0));
+    assert!(
+        former
+            .as_mut()
+            .poll(&mut Context::from_waker(&first))
+            .is_pending()
+    );
+    let waiting = sequence.advance();
+    let cx = &mut Context::from_waker(&second);
+    assert!(next.as_mut().poll(cx).is_pending());
+    sequence.wake(waiting);
+    assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+    assert!(next.as_mut().poll(cx).is_pending());
+    sequence.wake(sequence.advance());
+    assert_eq!(woken.0.load(Ordering::Relaxed), 2);
+    assert!(next.as_mut().poll(cx).is_ready());
 }

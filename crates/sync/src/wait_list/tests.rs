@@ -92,3 +92,11 @@ fn a_list_drops_the_items_of_nodes_that_were_forgotten() {
     drop(list);
     assert_eq!(std::rc::Rc::strong_count(&item), 1);
 }
+
+#[test]
+fn a_node_whose_list_is_dropped_is_idle() {
+    let (mut list, [mut node]) = (List::new(), nodes());
+    list.push_back(node.as_mut(), 1);
+    drop(list);
+    assert!(node.is_idle());
+}

@@ -1,0 +1,15 @@
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use super::*;
+
+/// The waiter that was in line has left since the notifier looked.
+#[test]
+fn a_notification_that_finds_the_line_empty_is_stored() {
+    let notify = Notify::new();
+    let waiter = notify.notify_queued(&mut notify.waiters.lock(), By::First);
+    assert!(waiter.is_none());
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(pin!(notify.notified()).poll(cx).is_ready());
+    assert!(pin!(notify.notified()).poll(cx).is_pending());
+}

@@ -1,0 +1,11 @@
+use super::*;
+
+#[test]
+fn a_slot_that_is_set_refuses_another_value() {
+    let mut slot = OnceSlot::new();
+    assert_eq!(slot.set("first"), Ok(()));
+    assert_eq!(slot.set("second"), Err("second"));
+    assert_eq!(slot.get(), Some(&"first"));
+    assert_eq!(slot.take(), Some("first"));
+    assert_eq!(slot.set("third"), Ok(()));
+}

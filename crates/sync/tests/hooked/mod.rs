@@ -1,0 +1,81 @@
+//! A waker that calls a function when it is cloned: what another thread may do between two steps of
+//! a poll happens there, since a poll clones its waker without a lock.
+#![allow(dead_code, reason = "each suite uses a part of it")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+type OnClone = Box<dyn Fn() + Send + Sync>;
+
+/// What a hooked waker counts.
+pub(crate) struct Hooked {
+    on_clone: OnClone,
+    cloned: AtomicUsize,
+    woken: AtomicUsize,
+}
+
+impl Hooked {
+    pub(crate) fn new(on_clone: impl Fn() + Send + Sync + 'static) -> (Arc<Self>, Waker) {
+        let this = Arc::new(Self {
+            on_clone: Box::new(on_clone),
+            cloned: AtomicUsize::new(0),
+            woken: AtomicUsize::new(0),
+        });
+        let data = Arc::into_raw(this.clone()).cast();
+        // SAFETY: the functions of the vtable are for a pointer from such an `Arc`.
+        let waker = unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) };
+        (this, waker)
+    }
+
+    /// One that only counts.
+    pub(crate) fn counting() -> (Arc<Self>, Waker) {
+        Self::new(|| ())
+    }
+
+    /// How often it was cloned.
+    pub(crate) fn cloned(&self) -> usize {
+        self.cloned.load(Ordering::Relaxed)
+    }
+
+    /// How often it was woken.
+    pub(crate) fn woken(&self) -> usize {
+        self.woken.load(Ordering::Relaxed)
+    }
+
+    /// How many wakers there are.
+    pub(crate) fn wakers(self: &Arc<Self>) -> usize {
+        Arc::strong_count(self) - 1
+    }
+}
+
+// One, since `will_wake` compares its address.
+static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
+
+unsafe fn clone(data: *const ()) -> RawWaker {
+    // SAFETY: `data` is that of a waker, which keeps it.
+    let this = unsafe { &*data.cast::<Hooked>() };
+    this.cloned.fetch_add(1, Ordering::Relaxed);
+    (this.on_clone)();
+    // SAFETY: it came from an `Arc`, which the waker keeps.
+    unsafe { Arc::increment_strong_count(data.cast::<Hooked>()) };
+    RawWaker::new(data, &VTABLE)
+}
+
+unsafe fn wake(data: *const ()) {
+    // SAFETY: as the caller says.
+    unsafe { wake_by_ref(data) };
+    // SAFETY: as above.
+    unsafe { release(data) };
+}
+
+unsafe fn wake_by_ref(data: *const ()) {
+    // SAFETY: `data` is that of a waker, which keeps it.
+    let this = unsafe { &*data.cast::<Hooked>() };
+    this.woken.fetch_add(1, Ordering::Relaxed);
+}
+
+unsafe fn release(data: *const ()) {
+    // SAFETY: the waker's share of the `Arc` goes with it.
+    unsafe { Arc::decrement_strong_count(data.cast::<Hooked>()) };
+}

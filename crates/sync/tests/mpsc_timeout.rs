@@ -1,0 +1,73 @@
+//! Sending with a limit of time, under a clock that stands still.
+#![cfg(all(feature = "time", not(raddle_loom)))]
+
+mod locks;
+
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use locks::{Counter, now, poll, poll_with};
+use raddle_sync::mpsc::error::SendTimeoutError;
+use raddle_sync::mpsc::{self, Receiver, Sender};
+use raddle_timer::Timers;
+
+const LIMIT: Duration = Duration::from_millis(5);
+
+/// Timers that the test fires, and a channel that is full.
+fn full() -> (Timers, Sender<u32>, Receiver<u32>) {
+    let timers = Timers::new(Arc::new(|| ()));
+    timers.handle().pause();
+    let (sender, receiver) = mpsc::channel(1);
+    sender.try_send(0).unwrap();
+    (timers, sender, receiver)
+}
+
+#[test]
+fn a_message_for_which_there_is_room_in_time_is_sent() {
+    let (timers, sender, mut receiver) = full();
+    let handle = timers.handle();
+    let _entered = handle.enter();
+    let (woken, waker) = Counter::new();
+    let mut send = Box::pin(sender.send_timeout(1, LIMIT));
+    assert!(poll_with(&mut send, &waker).is_pending());
+    assert_eq!(receiver.try_recv(), Ok(0));
+    assert_eq!(woken.woken(), 1);
+    assert_eq!(poll(&mut send), Poll::Ready(Ok(())));
+    assert_eq!(receiver.try_recv(), Ok(1));
+    now(sender.send_timeout(2, Duration::ZERO)).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(2));
+}
+
+#[test]
+fn a_message_for_which_there_is_no_room_in_time_comes_back() {
+    let (mut timers, sender, mut receiver) = full();
+    let handle = timers.handle();
+    let _entered = handle.enter();
+    let (woken, waker) = Counter::new();
+    let mut send = Box::pin(sender.send_timeout(1, LIMIT));
+    assert!(poll_with(&mut send, &waker).is_pending());
+    handle.advance(LIMIT);
+    timers.fire_due();
+    assert_eq!(woken.woken(), 1);
+    assert_eq!(
+        poll(&mut send),
+        Poll::Ready(Err(SendTimeoutError::Timeout(1)))
+    );
+    assert_eq!(receiver.try_recv(), Ok(0));
+    assert_eq!(sender.capacity(), 1);
+}
+
+#[test]
+fn a_message_for_a_channel_that_closes_comes_back() {
+    let (timers, sender, receiver) = full();
+    let handle = timers.handle();
+    let _entered = handle.enter();
+    let mut send = Box::pin(sender.send_timeout(1, LIMIT));
+    assert!(poll(&mut send).is_pending());
+    drop(receiver);
+    assert_eq!(
+        poll(&mut send),
+        Poll::Ready(Err(SendTimeoutError::Closed(1)))
+    );
+}
