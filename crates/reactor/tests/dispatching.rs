@@ -114,7 +114,8 @@ fn out_of_band_data_is_reported_to_a_source_that_waits_for_it() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (near, _) = listener.accept().unwrap();
-    let mut source = SourceFd(&near.as_raw_fd());
+    let descriptor = near.as_raw_fd();
+    let mut source = SourceFd(&descriptor);
     let handle = reactor.handle();
     let registration = handle.register(&mut source, Interest::PRIORITY).unwrap();
     // SAFETY: the descriptor is open, and one byte is read.
