@@ -16,6 +16,7 @@ mod fuzz;
 mod loom;
 mod mutate;
 mod nightly;
+mod platforms;
 mod sanitize;
 mod steps;
 mod stress;
@@ -71,6 +72,9 @@ enum Command {
     Differential(differential::Args),
     /// Check layout, dependency direction, comments, examples and the width of prose
     Tidy,
+    /// Check the crates with the oldest compiler and for other platforms, and run the tests of
+    /// layers where foreign programs run
+    Platforms(platforms::Args),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +91,7 @@ fn main() -> ExitCode {
         Command::Miri => sanitize::miri(),
         Command::Differential(args) => differential::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Platforms(args) => platforms::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Tidy => tidy::run(),
     };

@@ -1,0 +1,134 @@
+//! Compilers from Debian's packages, unpacked beside what they build.
+//!
+//! They are not installed: two versions of one package exclude each other, and unpacking needs no
+//! rights. Each comes with its LLVM, and that for foreign targets with the source of the standard
+//! library, which cargo builds for the target.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::steps::line_of;
+
+/// The packages of one compiler.
+pub(super) struct Compiler {
+    /// The directory it is unpacked into.
+    pub(super) name: &'static str,
+    /// Start of the version of `versioned`.
+    pub(super) version: &'static str,
+    /// Packages of that version.
+    pub(super) versioned: &'static [&'static str],
+    /// Packages that have the version in their names.
+    pub(super) others: &'static [&'static str],
+}
+
+/// A compiler that is unpacked.
+pub(super) struct Unpacked {
+    /// Its directory `usr`.
+    usr: PathBuf,
+}
+
+impl Compiler {
+    /// Downloads and unpacks the packages into `dir`, unless a former call has.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this is no Debian, or Debian does not have the packages.
+    pub(super) fn unpack(&self, dir: &Path) -> Result<Unpacked> {
+        let dir = dir.join(self.name);
+        let unpacked = Unpacked {
+            usr: dir.join("usr"),
+        };
+        let complete = dir.join("complete");
+        if complete.is_file() {
+            return Ok(unpacked);
+        }
+        let names = self.names()?;
+        let downloads = dir.join("downloads");
+        fs::create_dir_all(&downloads)?;
+        run(apt("apt-get")
+            .arg("download")
+            .args(&names)
+            .current_dir(&downloads))?;
+        for package in fs::read_dir(&downloads)? {
+            let mut unpack = Command::new("dpkg-deb");
+            unpack.arg("-x").arg(package?.path()).arg(&dir);
+            run(&mut unpack)?;
+        }
+        fs::remove_dir_all(&downloads)?;
+        fs::write(complete, "")?;
+        Ok(unpacked)
+    }
+
+    /// The packages as `apt-get` takes them: `NAME=VERSION`.
+    fn names(&self) -> Result<Vec<String>> {
+        let mut names: Vec<_> = self.others.iter().map(|&name| name.to_owned()).collect();
+        for name in self.versioned {
+            let mut version = version(name, self.version)?;
+            if version.is_none() {
+                // The list of packages may be old, or not there at all.
+                run(apt("apt-get").args(["update", "-qq"]))?;
+                version = self::version(name, self.version)?;
+            }
+            let version = version.with_context(|| {
+                format!("Debian has no package {name} of version {}", self.version)
+            })?;
+            names.push(format!("{name}={version}"));
+        }
+        Ok(names)
+    }
+}
+
+impl Unpacked {
+    /// Has cargo use this compiler, and find the tools that come with it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a directory of `PATH` cannot be part of it.
+    pub(super) fn used_by(&self, cargo: &mut Command) -> Result<()> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let tools = std::env::split_paths(&path).chain([self.usr.join("bin")]);
+        cargo
+            .env("PATH", std::env::join_paths(tools)?)
+            .env("RUSTC", self.usr.join("bin/rustc"))
+            .env("LD_LIBRARY_PATH", self.usr.join("lib/x86_64-linux-gnu"))
+            .env("CARGO_INCREMENTAL", "0")
+            .env_remove("RUSTFLAGS");
+        Ok(())
+    }
+}
+
+/// The version of a package that starts with `start`.
+fn version(name: &str, start: &str) -> Result<Option<String>> {
+    let mut list = apt("apt-cache");
+    let output = list.args(["madison", name]).output();
+    let output = output.context(
+        "cannot start apt-cache: the compilers are those of Debian 12, amd64 (rustc-web)",
+    )?;
+    let listing = String::from_utf8(output.stdout)?;
+    let versions = listing.lines().filter_map(|line| line.split('|').nth(1));
+    Ok(versions
+        .map(str::trim)
+        .find(|version| version.starts_with(start))
+        .map(str::to_owned))
+}
+
+fn apt(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env("LC_ALL", "C");
+    command
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let shown = line_of(command);
+    let output = command
+        .output()
+        .with_context(|| format!("cannot start {shown}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("{shown}: {}\n{}", output.status, said.trim());
+    }
+    Ok(())
+}
