@@ -1,13 +1,17 @@
-//! What a scheduler can be told when it is made.
+//! Scheduler configuration.
+
+pub(crate) mod hooks;
+pub(crate) mod policy;
+pub(crate) mod relief;
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::hooks::TaskHooks;
-use crate::metrics::HistogramConfiguration;
+use crate::counters::histogram::HistogramConfiguration;
 use crate::panics::UnhandledPanic;
-use crate::policy::Policy;
-use crate::worker::seat::Relief;
+use hooks::TaskHooks;
+use policy::Policy;
+use relief::Relief;
 
 /// A function that is called at some point of a worker's life.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;

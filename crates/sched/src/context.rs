@@ -1,26 +1,29 @@
-//! Which worker and which scheduler the calling thread belongs to.
+//! What the calling thread is to the scheduler: which worker it runs, and how it blocks.
+//!
+//! A woken task finds its worker here, and a worker wakes tasks: this is the one place where
+//! the layers of the crate would import each other in a circle. So the thread-local knows
+//! workers as pointers without a type. [`Core::current`](crate::worker::core::Core::current)
+//! and [`handoff`](crate::handoff) alone turn them back, and say why they may.
 
 use std::cell::Cell;
-use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
-use raddle_primitives::current::{self, Frame};
-
-use crate::handle::Handle;
 use crate::id::Id;
-use crate::worker::{Core, Worker};
+
+/// A pointer without a type.
+pub(crate) type Erased = *const ();
 
 /// What a spawn or a wake looks at: plain words, so that the thread-local
 /// needs no destructor and an access is one instruction or two.
 struct Context {
-    /// The worker that this thread is running.
-    worker: Cell<*const Core>,
-    /// The scheduler whose handle is [current].
+    /// The `Core` that this thread is running.
+    worker: Cell<Erased>,
+    /// The scheduler whose handle is current.
     current: Cell<Option<Id>>,
-    /// The worker whose loop this thread runs, also after it was displaced from
-    /// it; null while it is pinned to it.
-    post: Cell<*const Worker>,
+    /// The `Worker` whose loop this thread runs, also after it was handed off; null while
+    /// the thread is [pinned](pin) to it.
+    driven: Cell<Erased>,
     /// The scheduler of the worker that this thread has [left](leave) last.
     left: Cell<Option<Id>>,
     blocking: Cell<Blocking>,
@@ -40,39 +43,27 @@ raddle_primitives::thread_local! {
     static CONTEXT: Context = Context {
         worker: Cell::new(ptr::null()),
         current: Cell::new(None),
-        post: Cell::new(ptr::null()),
+        driven: Cell::new(ptr::null()),
         left: Cell::new(None),
         blocking: Cell::new(Blocking::No),
     };
 }
 
-/// The worker that the calling thread is running.
-///
-/// The reference is for immediate use: it is valid as long as the caller's
-/// caller has not returned to the loop that entered the worker.
+/// The `Core` that the calling thread is running, or null, and the scheduler that the
+/// thread has entered last.
 #[inline]
-pub(crate) fn worker<'a>() -> Option<&'a Core> {
-    // SAFETY: the pointer is null or was set by `enter_worker`, whose guard
-    // outlives everything that the worker calls, this caller included, and
-    // resets it.
+pub(crate) fn worker_and_scheduler() -> (Erased, Option<Id>) {
     CONTEXT
-        .try_with(|context| unsafe { context.worker.get().as_ref() })
-        .ok()
-        .flatten()
+        .try_with(|context| (context.worker.get(), context.current.get()))
+        .unwrap_or((ptr::null(), None))
 }
 
-/// The worker that the calling thread is running, if it belongs to the
-/// scheduler that was entered last.
+/// The `Core` that the calling thread is running, or null.
 #[inline]
-pub(crate) fn current_worker<'a>() -> Option<&'a Core> {
+pub(crate) fn worker() -> Erased {
     CONTEXT
-        .try_with(|context| {
-            // SAFETY: as in `worker`.
-            unsafe { context.worker.get().as_ref() }
-                .filter(|core| Some(core.scheduler) == context.current.get())
-        })
-        .ok()
-        .flatten()
+        .try_with(|context| context.worker.get())
+        .unwrap_or(ptr::null())
 }
 
 /// Whether the calling thread is running a worker.
@@ -83,34 +74,31 @@ pub(crate) fn is_worker() -> bool {
         .unwrap_or(true)
 }
 
-/// The worker that the calling thread is running, if it could be displaced from
-/// it. The reference is for use in the code that the worker calls.
-pub(crate) fn post<'a>() -> Option<&'a Worker> {
-    CONTEXT.with(|context| {
-        // SAFETY: the pointer is null or was set by `enter_post`, whose guard
-        // outlives everything that the worker calls, and resets it.
-        unsafe { context.post.get().as_ref() }.filter(|worker| worker.is_of(context.worker.get()))
-    })
+/// The `Worker` whose loop the calling thread runs, or null.
+pub(crate) fn driven() -> Erased {
+    CONTEXT.with(|context| context.driven.get())
 }
 
-/// Whether the calling thread runs the loop of a worker of `scheduler`, or ends
-/// a poll of it, or has left a worker of it.
-pub(crate) fn is_at_post_of(scheduler: Id) -> bool {
-    CONTEXT.with(|context| {
-        // SAFETY: as in `post`.
-        let post = unsafe { context.post.get().as_ref() };
-        post.is_some_and(|worker| worker.core().scheduler == scheduler)
-            || context.left.get() == Some(scheduler)
-    })
+/// The scheduler of the worker that the calling thread has left, if it has.
+pub(crate) fn left() -> Option<Id> {
+    CONTEXT.with(|context| context.left.get())
+}
+
+/// Whether this is the scheduler that was entered last.
+pub(crate) fn is_current(scheduler: Id) -> bool {
+    let current = CONTEXT.try_with(|context| context.current.get());
+    current.is_ok_and(|current| current == Some(scheduler))
+}
+
+/// Notes which scheduler was entered last.
+pub(crate) fn set_current(scheduler: Option<Id>) {
+    // While the thread ends there may be no place for it any more.
+    let _ = CONTEXT.try_with(|context| context.current.set(scheduler));
 }
 
 /// Runs code as a worker until the guard is dropped.
-///
-/// # Panics
-///
-/// If the worker is bound to another thread.
-pub(crate) fn enter_worker(core: &Core) -> WorkerGuard<'_> {
-    core.bind();
+pub(crate) fn enter_worker<T>(core: &T) -> WorkerGuard<'_> {
+    let core = ptr::from_ref(core).cast();
     WorkerGuard {
         outer: CONTEXT.with(|context| context.worker.replace(core)),
         core: PhantomData,
@@ -120,8 +108,8 @@ pub(crate) fn enter_worker(core: &Core) -> WorkerGuard<'_> {
 /// Restores the outer worker when dropped.
 #[derive(Debug)]
 pub(crate) struct WorkerGuard<'a> {
-    outer: *const Core,
-    core: PhantomData<&'a Core>,
+    outer: Erased,
+    core: PhantomData<&'a ()>,
 }
 
 impl Drop for WorkerGuard<'_> {
@@ -130,67 +118,66 @@ impl Drop for WorkerGuard<'_> {
     }
 }
 
-/// Runs code as the loop of a worker until the guard is dropped. A task may
-/// displace the thread from it; not if the loop runs inside a task itself, so
-/// that what runs in a task is known to run in a poll of the worker's.
-pub(crate) fn enter_post(worker: &Worker) -> PostGuard<'_> {
-    let post = match raddle_task::try_id() {
-        None => ptr::from_ref(worker),
+/// Notes whose loop the calling thread runs until the guard is dropped. A task may hand
+/// the worker off; not if the loop runs inside a task itself, so that what runs in a task is
+/// known to run in a poll of the worker's.
+pub(crate) fn enter_loop<T>(worker: &T) -> LoopGuard<'_> {
+    let driven = match raddle_task::try_id() {
+        None => ptr::from_ref(worker).cast(),
         Some(_) => ptr::null(),
     };
-    CONTEXT.with(|context| PostGuard {
-        post: context.post.replace(post),
+    CONTEXT.with(|context| LoopGuard {
+        driven: context.driven.replace(driven),
         blocking: context.blocking.get(),
-        _worker: enter_worker(worker.core()),
+        worker: PhantomData,
     })
 }
 
-/// Restores the outer worker when dropped.
+/// Restores what was driven before when dropped.
 #[derive(Debug)]
-pub(crate) struct PostGuard<'a> {
-    post: *const Worker,
+pub(crate) struct LoopGuard<'a> {
+    driven: Erased,
     blocking: Blocking,
-    _worker: WorkerGuard<'a>,
+    worker: PhantomData<&'a ()>,
 }
 
-impl Drop for PostGuard<'_> {
+impl Drop for LoopGuard<'_> {
     fn drop(&mut self) {
         CONTEXT.with(|context| {
-            context.post.set(self.post);
+            context.driven.set(self.driven);
             context.blocking.set(self.blocking);
         });
     }
 }
 
-/// Keeps the thread from being displaced from its worker until the guard is
-/// dropped: around what is not the worker's code, where the worker goes on with
-/// its own afterwards.
-pub(crate) fn pin_to_post() -> Pinned {
+/// Keeps the worker of the thread from being handed off until the guard is dropped: around
+/// what is not the worker's code, where the worker goes on with its own afterwards.
+pub(crate) fn pin() -> Pinned {
     Pinned {
-        post: CONTEXT
-            .try_with(|context| context.post.replace(ptr::null()))
+        driven: CONTEXT
+            .try_with(|context| context.driven.replace(ptr::null()))
             .unwrap_or(ptr::null()),
     }
 }
 
-/// Restores the post when dropped.
+/// Restores what was driven before when dropped.
 #[derive(Debug)]
 pub(crate) struct Pinned {
-    post: *const Worker,
+    driven: Erased,
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        let _ = CONTEXT.try_with(|context| context.post.set(self.post));
+        let _ = CONTEXT.try_with(|context| context.driven.set(self.driven));
     }
 }
 
-/// Makes the calling thread one that runs no worker and blocks on nothing.
-pub(crate) fn leave() -> Left {
-    let left = worker().map(|core| core.scheduler);
+/// Makes the calling thread one that runs no worker and blocks on nothing. `scheduler` is
+/// that of its worker, if it has one.
+pub(crate) fn leave(scheduler: Option<Id>) -> Left {
     CONTEXT.with(|context| Left {
         worker: context.worker.replace(ptr::null()),
-        left: context.left.replace(left.or(context.left.get())),
+        left: context.left.replace(scheduler.or(context.left.get())),
         blocking: context.blocking.replace(Blocking::No),
     })
 }
@@ -199,18 +186,17 @@ pub(crate) fn leave() -> Left {
 #[derive(Debug)]
 #[must_use = "the thread is to become again what it was"]
 pub(crate) struct Left {
-    worker: *const Core,
+    worker: Erased,
     left: Option<Id>,
     blocking: Blocking,
 }
 
 impl Left {
-    /// Undoes [`leave`]; if the thread was displaced from its worker meanwhile,
-    /// it stays without.
-    pub(crate) fn come_back(self, is_displaced: bool) {
+    /// Undoes [`leave`]; if the worker was handed off meanwhile, the thread stays without.
+    pub(crate) fn come_back(self, is_handed_off: bool) {
         CONTEXT.with(|context| {
             context.left.set(self.left);
-            match is_displaced {
+            match is_handed_off {
                 true => context.blocking.set(Blocking::BesideWorkers),
                 false => {
                     context.worker.set(self.worker);
@@ -218,50 +204,6 @@ impl Left {
                 }
             }
         });
-    }
-}
-
-/// Makes a scheduler current, and what else the frame offers.
-pub(crate) fn enter<'a>(frame: impl Frame) -> EnterGuard<'a> {
-    let entered = current::enter(frame);
-    refresh_current();
-    EnterGuard {
-        _entered: entered,
-        _refresh: Refresh,
-    }
-}
-
-/// Whether this is the scheduler that was entered last.
-pub(crate) fn is_current(scheduler: Id) -> bool {
-    let current = CONTEXT.try_with(|context| context.current.get());
-    current.is_ok_and(|current| current == Some(scheduler))
-}
-
-fn refresh_current() {
-    let id = current::with(Handle::id);
-    // While the thread ends there may be no place for it any more.
-    let _ = CONTEXT.try_with(|context| context.current.set(id));
-}
-
-/// The scope of [`Handle::enter`]: when it is dropped, the scheduler that was
-/// current before is so again. Guards are to be dropped in the reverse order.
-pub struct EnterGuard<'a> {
-    // Dropped before the other.
-    _entered: current::EnterGuard<'a>,
-    _refresh: Refresh,
-}
-
-struct Refresh;
-
-impl Drop for Refresh {
-    fn drop(&mut self) {
-        refresh_current();
-    }
-}
-
-impl fmt::Debug for EnterGuard<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EnterGuard").finish_non_exhaustive()
     }
 }
 

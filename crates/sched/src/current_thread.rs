@@ -10,14 +10,14 @@ use raddle_primitives::sync::{Mutex, Rank};
 use raddle_primitives::thread::{self, Notify, ThreadWaker};
 
 use crate::config::Config;
+use crate::config::policy::{Order, Policy};
 use crate::context::{self, Blocking};
 use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::id::Id;
 use crate::panics;
-use crate::policy::{Order, Policy};
-use crate::shared::Shared;
-use crate::worker::{Step, Worker};
+use crate::worker::Worker;
+use crate::worker::core::Step;
 
 /// A scheduler of one worker and no thread: its tasks run while a thread is in
 /// [`block_on`](Self::block_on), in the order in which they became ready.
@@ -85,7 +85,7 @@ impl CurrentThread {
             policy: Policy::default(),
             ..config
         };
-        let (shared, mut workers) = Shared::new(Id::next(), 0, config, driver, Order::Queue);
+        let (shared, mut workers) = Worker::build(Id::next(), 0, config, driver, Order::Queue);
         Self {
             handle: Handle::new(shared),
             seat: Mutex::ranked(
@@ -178,7 +178,7 @@ impl Turn<'_> {
             .core();
         core.attach();
         core.keep_time();
-        let _worker = context::enter_worker(core);
+        let _worker = core.enter();
         // The tasks that go first once the future was polled, those that are due by then: it has
         // its turn among them as if it were one. A long queue does not keep it waiting.
         let mut before_future = 0;

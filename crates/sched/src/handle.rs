@@ -10,14 +10,13 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_task::JoinHandle;
 
-use crate::context::{self, Blocking, EnterGuard};
+use crate::context::{self, Blocking};
+use crate::home;
 use crate::id::Id;
-use crate::metrics::Metrics;
 use crate::panics;
-use crate::shards::Shards;
-use crate::shared::{Remote, Shared};
-use crate::task::{self, Task};
-use crate::worker::Core;
+use crate::task::Task;
+use crate::worker::core::Core;
+use crate::worker::shared::{Remote, Shards, Shared};
 
 /// A reference to a scheduler. It does not keep the scheduler running.
 #[derive(Clone)]
@@ -39,6 +38,14 @@ impl Handle {
         Self {
             shared: shards.all()[0].clone(),
             shards: Some(shards),
+        }
+    }
+
+    /// The scheduler of a worker, all of it if that is the worker of a shard.
+    pub(crate) fn of_worker(worker: &Core) -> Self {
+        match worker.shards() {
+            None => Self::new(worker.shared_arc().clone()),
+            Some(shards) => Self::of_shards(shards.clone()),
         }
     }
 
@@ -87,13 +94,13 @@ impl Handle {
     /// Makes this the current scheduler of the calling thread, until the guard
     /// is dropped.
     pub fn enter(&self) -> EnterGuard<'_> {
-        context::enter(One(Some(self.clone())))
+        EnterGuard::new(One(Some(self.clone())))
     }
 
     /// As [`enter`](Self::enter), with what else `frame` offers: a runtime makes its scheduler,
     /// drivers and timers current by one frame. The frame must offer this handle.
     pub fn enter_as(&self, frame: impl Frame) -> EnterGuard<'_> {
-        context::enter(frame)
+        EnterGuard::new(frame)
     }
 
     /// Makes this the current scheduler, unless it is already.
@@ -111,10 +118,10 @@ impl Handle {
         F::Output: Send + 'static,
     {
         match self.worker() {
-            Some(worker) => worker.spawn(future),
+            Some(worker) => home::spawn_onto(worker, future),
             None => {
                 let shared = self.part_for_spawn();
-                let (task, handle) = task::spawn(shared, future);
+                let (task, handle) = home::task(shared, future);
                 shared.inject_spawned(Task(task));
                 handle
             }
@@ -161,7 +168,7 @@ impl Handle {
         // pending, so that it is run and dropped on one thread
         // (`docs/policies.md`, claims 1 to 5). The output is `Send`. The future
         // borrows nothing that ends.
-        let (task, handle) = unsafe { task::spawn_unchecked(shared, async { make().await }) };
+        let (task, handle) = unsafe { home::task_unchecked(shared, async { make().await }) };
         match self.worker() {
             Some(here) if here.number() == worker => here.start(task),
             _ => shared.inject_spawned(Task(task)),
@@ -196,25 +203,14 @@ impl Handle {
     }
 
     /// The scheduler's worker that the calling thread is running, if any.
-    fn worker<'a>(&self) -> Option<&'a Core> {
-        context::worker().filter(|worker| worker.scheduler == self.id())
+    pub(crate) fn worker<'a>(&self) -> Option<&'a Core> {
+        Core::current().filter(|worker| worker.scheduler == self.id())
     }
 
     /// The number of the scheduler's worker that the calling thread is running,
     /// if any.
     pub fn current_worker(&self) -> Option<usize> {
         self.worker().map(Core::number)
-    }
-
-    /// Whether the calling thread runs a worker of the scheduler, or has left it
-    /// to block, or ends a poll that a worker has left.
-    pub(crate) fn is_on_worker(&self) -> bool {
-        self.worker().is_some() || context::is_at_post_of(self.id())
-    }
-
-    /// What the scheduler counts.
-    pub fn metrics(&self) -> Metrics {
-        Metrics::new(self.clone())
     }
 
     /// How many workers the scheduler has.
@@ -226,6 +222,44 @@ impl Handle {
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Handle").field(&self.parts()).finish()
+    }
+}
+
+fn refresh_current() {
+    context::set_current(current::with(Handle::id));
+}
+
+/// The scope of [`Handle::enter`]: when it is dropped, the scheduler that was
+/// current before is so again. Guards are to be dropped in the reverse order.
+pub struct EnterGuard<'a> {
+    // Dropped before the other.
+    _entered: current::EnterGuard<'a>,
+    _refresh: Refresh,
+}
+
+struct Refresh;
+
+impl EnterGuard<'_> {
+    /// Makes a scheduler current, and what else the frame offers.
+    fn new(frame: impl Frame) -> Self {
+        let entered = current::enter(frame);
+        refresh_current();
+        Self {
+            _entered: entered,
+            _refresh: Refresh,
+        }
+    }
+}
+
+impl Drop for Refresh {
+    fn drop(&mut self) {
+        refresh_current();
+    }
+}
+
+impl fmt::Debug for EnterGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnterGuard").finish_non_exhaustive()
     }
 }
 
@@ -241,8 +275,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    match context::current_worker() {
-        Some(worker) => worker.spawn(future),
+    match Core::current_of_entered() {
+        Some(worker) => home::spawn_onto(worker, future),
         None => spawn_from_outside(future),
     }
 }
@@ -263,7 +297,7 @@ where
         if shared.has_task_hooks || shared.is_closed() {
             return None;
         }
-        let (task, join) = task::spawn(shared, future.take()?);
+        let (task, join) = home::task(shared, future.take()?);
         let rest = match shared.push_spawned(Task(task)) {
             Ok(()) => shared
                 .worker_to_wake()
@@ -310,8 +344,8 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    match context::current_worker() {
-        Some(worker) if worker.is_pinned() => worker.spawn_local(future),
+    match Core::current_of_entered() {
+        Some(worker) if worker.is_pinned() => home::spawn_local_onto(worker, future),
         _ => panic!(
             "spawn_local was called outside the workers of a sharded scheduler; call it in a task \
              of one, or send it there by spawn_on"
@@ -323,7 +357,7 @@ where
 /// its tasks: one that is sharded. Its tasks need not be `Send`, and the worker
 /// cannot go on on another thread.
 pub fn is_on_pinned_worker() -> bool {
-    context::current_worker().is_some_and(Core::is_pinned)
+    Core::current_of_entered().is_some_and(Core::is_pinned)
 }
 
 /// Whether the calling thread runs tasks, or blocks on a future, so that it
@@ -343,7 +377,7 @@ pub fn is_inside() -> bool {
 /// On a thread that runs no worker this returns true.
 #[inline]
 pub fn count_nested_poll() -> bool {
-    context::worker().is_none_or(Core::count_nested_poll)
+    Core::current().is_none_or(Core::count_nested_poll)
 }
 
 #[cold]

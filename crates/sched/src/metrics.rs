@@ -1,23 +1,13 @@
 //! What a scheduler counts, and the view of it from outside. `docs/metrics.md`
 //! says what each count means, and what counting costs.
 
-mod clock;
-mod counters;
-mod histogram;
-mod pace;
-
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::counters::histogram::Histogram;
 use crate::handle::Handle;
-use crate::shared::Remote;
-pub(crate) use counters::{Counters, Outside};
-use histogram::Histogram;
-pub use histogram::{
-    HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
-};
-pub(crate) use pace::Pace;
+use crate::worker::shared::Remote;
 
 /// The counts of a scheduler: a view that reads them when it is asked.
 ///
@@ -67,11 +57,16 @@ pub struct WorkerMetrics {
     pub mean_poll_time: Duration,
 }
 
-impl Metrics {
-    pub(crate) fn new(handle: Handle) -> Self {
-        Self { handle }
+impl Handle {
+    /// What the scheduler counts.
+    pub fn metrics(&self) -> Metrics {
+        Metrics {
+            handle: self.clone(),
+        }
     }
+}
 
+impl Metrics {
     /// How many workers there are.
     pub fn workers(&self) -> usize {
         self.handle.workers()
@@ -136,7 +131,7 @@ impl Metrics {
                 + usize::from(!remote.slot.is_empty())
                 + counters.backlog.get() as usize,
             busy: counters.clock.busy(),
-            mean_poll_time: counters.pace.mean_poll_time(),
+            mean_poll_time: counters.poll_average.mean_poll_time(),
         }
     }
 

@@ -6,9 +6,6 @@ use std::task::Waker;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
 
-use crate::context;
-use crate::shared::Shared;
-
 /// What the panic of a task does to its scheduler.
 ///
 /// A task panics in a poll, or in the drop of its future when that is ready.
@@ -57,57 +54,37 @@ impl Default for Panics {
     }
 }
 
-impl Shared {
-    /// Ends the scheduler, if a panic is to. Called by a task that has
-    /// panicked.
-    pub(crate) fn task_panicked(&self) {
-        match self.config.unhandled_panic {
-            UnhandledPanic::Ignore => return,
-            UnhandledPanic::ShutdownRuntime => {}
-        }
-        let worker = context::worker().filter(|worker| worker.scheduler == self.id);
-        match worker {
-            // All of it, if this is a shard.
-            Some(worker) => {
-                let handle = worker.handle();
-                // Closed before anybody hears of it, and spawns again.
-                handle.parts().iter().for_each(|part| part.close());
-                handle.parts().iter().for_each(|part| part.tell_of_panic());
-                worker.end_soon();
-            }
-            None => {
-                self.close();
-                self.tell_of_panic();
-            }
-        }
-    }
-
-    /// Wakes those that block on futures.
-    fn tell_of_panic(&self) {
-        // ORDERING: Release pairs with `has_fatal_panic`: who sees it finds the
+impl Panics {
+    /// Wakes those that block on futures, after the scheduler was closed.
+    pub(crate) fn shut_down(&self) {
+        // ORDERING: Release pairs with `is_fatal`: a thread that sees it finds the
         // scheduler closed. A thread that blocks is woken after, so that it
         // looks again.
-        self.panics.fatal.store(true, Ordering::Release);
-        let blocked = std::mem::take(&mut *self.panics.blocked.lock());
+        self.fatal.store(true, Ordering::Release);
+        let blocked = std::mem::take(&mut *self.blocked.lock());
         blocked.into_iter().for_each(Waker::wake);
     }
 
     /// Whether a task has panicked and the scheduler ends by that.
-    pub(crate) fn has_fatal_panic(&self) -> bool {
-        // ORDERING: pairs with `task_panicked`; a join handle that gives the
+    pub(crate) fn is_fatal(&self) -> bool {
+        // ORDERING: pairs with `shut_down`; a join handle that gives the
         // panic sees it too, by the completion of the task.
-        self.panics.fatal.load(Ordering::Acquire)
+        self.fatal.load(Ordering::Acquire)
     }
 
     /// Has a thread that blocks on a future woken by a panic that ends the
     /// scheduler, until the guard is dropped. A panic before this wakes nobody.
-    pub(crate) fn wake_by_panic(&self, waker: &Waker) -> Option<WokenByPanic<'_>> {
-        if self.config.unhandled_panic == UnhandledPanic::Ignore {
+    pub(crate) fn wake_on_panic(
+        &self,
+        behavior: UnhandledPanic,
+        waker: &Waker,
+    ) -> Option<WokenByPanic<'_>> {
+        if behavior == UnhandledPanic::Ignore {
             return None;
         }
-        self.panics.blocked.lock().push(waker.clone());
+        self.blocked.lock().push(waker.clone());
         Some(WokenByPanic {
-            panics: &self.panics,
+            panics: self,
             waker: waker.clone(),
         })
     }

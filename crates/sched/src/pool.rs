@@ -4,17 +4,18 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
 
+use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, JoinHandle};
 
 use crate::config::Config;
+use crate::config::policy::{Order, Policy};
 use crate::driver::Driver;
 use crate::handle::Handle;
+use crate::handoff;
 use crate::id::Id;
-use crate::policy::Policy;
-use crate::shards::Shards;
-use crate::shared::Shared;
 use crate::shutdown;
 use crate::worker::Worker;
+use crate::worker::shared::Shards;
 
 /// A pool of worker threads.
 ///
@@ -93,10 +94,10 @@ impl Pool {
             if let Some(first) = drivers.first_mut() {
                 *first = driver;
             }
-            return Shards::build(&config, drivers);
+            return stepped_shards(&config, drivers);
         }
         let order = config.policy.into();
-        let (shared, workers) = Shared::new(Id::next(), 0, config, driver, order);
+        let (shared, workers) = Worker::build(Id::next(), 0, config, driver, order);
         (Handle::new(shared), workers)
     }
 
@@ -113,7 +114,7 @@ impl Pool {
             ..config
         };
         config.check();
-        Shards::build(&config, drivers.into_iter().map(Some).collect())
+        stepped_shards(&config, drivers.into_iter().map(Some).collect())
     }
 
     fn start_thread(&self, number: usize, worker: Worker) -> io::Result<JoinHandle<()>> {
@@ -178,14 +179,16 @@ impl Pool {
             shutdown::hand_in_vacant(part);
             shutdown::cancel_left_behind(part);
         }
-        let wait = match self.handle.is_on_worker() {
+        let is_on_worker =
+            self.handle.worker().is_some() || handoff::is_in_loop_of(self.handle.id());
+        let wait = match is_on_worker {
             true => Some(Duration::ZERO),
             false => wait,
         };
         let start = Instant::now();
         let left = || wait.map(|wait| wait.saturating_sub(start.elapsed()));
         let mut parts = self.handle.parts().iter();
-        if !parts.all(|part| part.wait_for_finish(left())) {
+        if !parts.all(|part| shutdown::wait(part, left())) {
             // The threads end by themselves when their polls do, or are joined by a
             // later call.
             return false;
@@ -200,6 +203,28 @@ impl Pool {
         }
         true
     }
+}
+
+/// Makes a scheduler for each driver.
+fn stepped_shards(config: &Config, drivers: Vec<Option<Box<dyn Driver>>>) -> (Handle, Vec<Worker>) {
+    let order = Order::from(config.policy);
+    let id = Id::next();
+    let mut workers = Vec::with_capacity(drivers.len());
+    let mut all = Vec::with_capacity(drivers.len());
+    for (number, driver) in drivers.into_iter().enumerate() {
+        let config = Config {
+            workers: 1,
+            ..config.clone()
+        };
+        let (shared, worker) = Worker::build(id, number, config, driver, order);
+        all.push(shared);
+        workers.extend(worker);
+    }
+    let shards = Arc::new(Shards::new(all));
+    for worker in &workers {
+        worker.core().join(&shards);
+    }
+    (Handle::of_shards(shards), workers)
 }
 
 impl Drop for Pool {

@@ -4,23 +4,16 @@
 //! `docs/scheduler.md`, shutdown, has the steps and why a task cannot
 //! outlive the shared state.
 
+use std::time::{Duration, Instant};
+
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 
-use crate::context;
-use crate::shared::Shared;
+use crate::handle::Handle;
 use crate::task::Task;
-use crate::worker::Worker;
+use crate::worker::finish::Waited;
 use crate::worker::seat::Seat;
-
-/// Who has seen the end of a scheduler, and who has yet to.
-pub(crate) struct Ended {
-    workers: Vec<Seat>,
-    /// How many threads are in polls that their workers have left.
-    pub(crate) displaced: usize,
-    /// Whether [`release_displaced`] was called.
-    has_released: bool,
-}
+use crate::worker::shared::{Retired, Shared};
 
 /// What a thread has to do that has handed a worker in, or ended the poll of a
 /// displaced thread.
@@ -34,22 +27,14 @@ enum Duty {
     Finish(Vec<Seat>),
 }
 
-impl Ended {
-    pub(crate) fn new(workers: usize) -> Self {
-        Self {
-            workers: Vec::with_capacity(workers),
-            displaced: 0,
-            has_released: false,
-        }
-    }
-
+impl Retired {
     /// What is to be done now. While the workers are with a thread that releases,
     /// no other finds them all handed in. Once they are, the number of displaced
     /// threads only falls.
     fn take_duty(&mut self, workers: usize) -> Duty {
         if self.workers.len() < workers {
             Duty::Nothing
-        } else if self.displaced == 0 {
+        } else if self.handed_off == 0 {
             Duty::Finish(std::mem::take(&mut self.workers))
         } else if !std::mem::replace(&mut self.has_released, true) {
             Duty::ReleaseDisplaced(std::mem::take(&mut self.workers))
@@ -62,10 +47,11 @@ impl Ended {
 /// Takes a worker out of service. The last to go ends the scheduler, or has the
 /// displaced threads do so.
 pub(crate) fn hand_in(seat: Seat) {
+    seat.detach();
     let shared = seat.shared_arc().clone();
     if !shared.is_closed() {
         seat.abandon();
-        finish_after(&shared, |ended| ended.workers.push(seat));
+        finish_after(&shared, |retired| retired.workers.push(seat));
         // CHECK: the end, since the first look. The workers that have ended by it did
         // not find this one among those that went before.
         if shared.is_closed() {
@@ -77,7 +63,7 @@ pub(crate) fn hand_in(seat: Seat) {
     if shared.take_earlier(&mut seats) {
         cancel_waiting(&seats);
     }
-    finish_after(&shared, |ended| ended.workers.append(&mut seats));
+    finish_after(&shared, |retired| retired.workers.append(&mut seats));
 }
 
 /// Drops the waiting tasks of the workers that were handed in before the
@@ -86,7 +72,7 @@ pub(crate) fn cancel_left_behind(shared: &Arc<Shared>) {
     let mut seats = Vec::new();
     if shared.take_earlier(&mut seats) {
         cancel_waiting(&seats);
-        finish_after(shared, |ended| ended.workers.append(&mut seats));
+        finish_after(shared, |retired| retired.workers.append(&mut seats));
     }
 }
 
@@ -96,7 +82,23 @@ pub(crate) fn cancel_left_behind(shared: &Arc<Shared>) {
 pub(crate) fn hand_in_vacant(shared: &Shared) {
     for remote in &shared.remotes {
         let vacancy = remote.vacancy.lock().take();
-        drop(vacancy.and_then(|vacancy| vacancy.take()).map(Worker::new));
+        if let Some(seat) = vacancy.and_then(|vacancy| vacancy.take()) {
+            hand_in(seat);
+        }
+    }
+}
+
+/// Waits until every task has been dropped, at most for `timeout`, and hands
+/// workers in meanwhile that wait for a thread. Whether all have been dropped.
+pub(crate) fn wait(shared: &Shared, timeout: Option<Duration>) -> bool {
+    let start = Instant::now();
+    let left = || timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+    loop {
+        match shared.finish.wait(left) {
+            Waited::Finished => return true,
+            Waited::Vacancy => hand_in_vacant(shared),
+            Waited::TimedOut => return false,
+        }
     }
 }
 
@@ -106,7 +108,7 @@ pub(crate) fn stand_down(seat: Seat) {
     let shared = seat.shared_arc().clone();
     // The memory of the worker, which is another thread's.
     drop(seat);
-    finish_after(&shared, |ended| ended.displaced -= 1);
+    finish_after(&shared, |retired| retired.handed_off -= 1);
 }
 
 /// Drops the tasks that no poll needs to return for, before others go: a poll
@@ -114,9 +116,9 @@ pub(crate) fn stand_down(seat: Seat) {
 /// tasks has.
 fn cancel_waiting(cores: &[Seat]) {
     let Some(first) = cores.first() else { return };
-    let handle = first.handle();
+    let handle = Handle::of_worker(first);
     let _current = handle.enter();
-    let _worker = context::enter_worker(first);
+    let _worker = first.enter();
     abort_all(cores);
     cancel_queued(cores);
 }
@@ -126,26 +128,26 @@ impl Shared {
     /// nobody else to drop them. False, and nothing has changed, if there is no
     /// worker left to wait for but those of the caller.
     fn take_earlier(&self, seats: &mut Vec<Seat>) -> bool {
-        let mut ended = self.ended.lock();
-        let others_run = ended.workers.len() + seats.len() < self.remotes.len();
+        let mut retired = self.retired.lock();
+        let others_run = retired.workers.len() + seats.len() < self.remotes.len();
         if others_run {
-            seats.append(&mut ended.workers);
+            seats.append(&mut retired.workers);
         }
         others_run
     }
 
-    fn change_ended(&self, change: impl FnOnce(&mut Ended)) -> Duty {
-        let mut ended = self.ended.lock();
-        change(&mut ended);
-        ended.take_duty(self.remotes.len())
+    fn change_ended(&self, change: impl FnOnce(&mut Retired)) -> Duty {
+        let mut retired = self.retired.lock();
+        change(&mut retired);
+        retired.take_duty(self.remotes.len())
     }
 }
 
-fn finish_after(shared: &Arc<Shared>, change: impl FnOnce(&mut Ended)) {
+fn finish_after(shared: &Arc<Shared>, change: impl FnOnce(&mut Retired)) {
     let mut duty = shared.change_ended(change);
     if let Duty::ReleaseDisplaced(mut seats) = duty {
         release_displaced(shared, &seats);
-        duty = shared.change_ended(|ended| ended.workers.append(&mut seats));
+        duty = shared.change_ended(|retired| retired.workers.append(&mut seats));
     }
     if let Duty::Finish(seats) = duty {
         finish(shared, seats);
@@ -169,12 +171,12 @@ fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
     shared.close();
     // The drops of futures find their scheduler as their polls did; all of it, if
     // this is the end of one shard.
-    let handle = cores[0].handle();
+    let handle = Handle::of_worker(&cores[0]);
     let current = handle.enter();
     // In the order of their indices, which owners' numbers follow.
     cores.sort_by_key(|core| core.index());
     // Tasks that are woken by the drops of others go to this worker's queue.
-    let worker = context::enter_worker(&cores[0]);
+    let worker = cores[0].enter();
     abort_all(&cores);
     loop {
         cancel_queued(&cores);
@@ -223,6 +225,6 @@ struct Announce<'a>(&'a Shared);
 
 impl Drop for Announce<'_> {
     fn drop(&mut self) {
-        self.0.announce_finish();
+        self.0.finish.announce();
     }
 }

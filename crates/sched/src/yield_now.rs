@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::context;
+use crate::worker::core::Core;
 
 /// Lets the other tasks that are ready run before this one goes on.
 ///
@@ -49,7 +49,7 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         self.yielded = true;
-        if let Some(core) = context::worker() {
+        if let Some(core) = Core::current() {
             core.note_yield();
         }
         cx.waker().wake_by_ref();

@@ -2,7 +2,7 @@
 #![cfg(not(raddle_loom))]
 
 #[allow(dead_code)]
-#[path = "../src/metrics/clock.rs"]
+#[path = "../src/counters/clock.rs"]
 mod clock;
 
 use std::thread;

@@ -70,29 +70,6 @@ const KNOWN: &[Known] = &[
         _reason: "an entry lies in the wheel of its shard, and names both to leave it when dropped",
     },
     Known {
-        package: "raddle-sched",
-        modules: &[
-            "config",
-            "context",
-            "handle",
-            "hooks",
-            "metrics",
-            "metrics/counters",
-            "panics",
-            "shards",
-            "shared",
-            "shutdown",
-            "task",
-            "worker",
-            "worker/park",
-            "worker/seat",
-            "worker/slot",
-            "worker/yields",
-        ],
-        _reason: "a task's waker reaches the worker through the thread-locals, and what the workers \
-                  share keeps those that have retired",
-    },
-    Known {
         package: "raddle-primitives",
         modules: &[
             "count",

@@ -27,7 +27,7 @@ const INERTIA: u64 = 9;
 /// How fast a worker has been, from one look at the clock to the next. Written
 /// by it alone; to others it is a hint.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct PollAverage {
     /// At the last look: how long it had been busy in all, in nanoseconds, and
     /// how many polls that were.
     busy: Count,
@@ -38,7 +38,7 @@ pub(crate) struct Pace {
     steady: Count,
 }
 
-impl Pace {
+impl PollAverage {
     /// Takes note of how long the worker has been busy, and how many polls that
     /// were, in all.
     pub(crate) fn note(&self, busy: Duration, polls: u64) {

@@ -20,7 +20,7 @@ pub(super) struct Due {
 /// Counts steps. Both kinds of turn are at most their configured number of
 /// steps apart; that number is scaled down so that the time between two looks at
 /// the driver comes back to [`TARGET`] when it has been longer.
-pub(super) struct Turns {
+pub(super) struct Ticks {
     /// Steps until the nearest turn: all that an ordinary step touches.
     left: Cell<u32>,
     /// What `left` was after the last turn.
@@ -37,7 +37,7 @@ pub(super) struct Turns {
     looked_at: Cell<Duration>,
 }
 
-impl Turns {
+impl Ticks {
     pub(super) fn new(injection_interval: u32, event_interval: u32) -> Self {
         let turns = Self {
             left: Cell::new(0),

@@ -19,7 +19,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new(epoch: Instant) -> Self {
+    pub(crate) fn new(epoch: Instant) -> Self {
         Self {
             epoch,
             word: Count::new(STANDS),

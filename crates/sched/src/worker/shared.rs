@@ -1,28 +1,27 @@
 //! What the workers of one scheduler share.
 
 use std::fmt;
+use std::task::Waker;
 use std::time::Instant;
 
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
+use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_primitives::{CachePadded, Count, named};
-use raddle_queue::{Injection, Slot, Stealer};
+use raddle_queue::{Injection, Owner, Slot, Stealer};
 
+use super::finish::Finish;
+use super::seat::{Seat, Vacancy};
 use crate::config::Config;
 use crate::context;
+use crate::counters::{Counters, Outside};
 use crate::driver::{BoxedDriver, Driver, Unpark};
 use crate::id::Id;
 use crate::idle::IdleSet;
-use crate::metrics::{Counters, Outside};
 use crate::monitor::Monitor;
-use crate::panics::Panics;
+use crate::panics::{Panics, WokenByPanic};
 use crate::parker::{Parker, Place};
-use crate::policy::Order;
-use crate::shutdown::{self, Ended};
 use crate::stealable::StealableSet;
 use crate::task::Task;
-use crate::worker::seat::{Seat, Vacancy};
-use crate::worker::{Core, Worker};
 
 /// The state of a scheduler that every worker and handle reaches.
 pub(crate) struct Shared {
@@ -48,20 +47,11 @@ pub(crate) struct Shared {
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
     pub(crate) panics: Panics,
-    pub(crate) ended: Mutex<Ended>,
+    pub(crate) retired: Mutex<Retired>,
     /// How many tasks have completed on displaced threads. Written under the
     /// lock of `ended`.
     pub(crate) completed_displaced: Count,
-    finish: Mutex<Finish>,
-    on_finish: Condvar,
-}
-
-/// What a thread that waits for the end of the scheduler is notified of.
-#[derive(Default)]
-struct Finish {
-    is_finished: bool,
-    /// Whether a thread has left its worker since the scheduler was closed.
-    has_vacancy: bool,
+    pub(crate) finish: Finish,
 }
 
 /// What the other workers need of one worker.
@@ -80,7 +70,50 @@ impl Remote {
     /// Whether the worker is likely to get through what it runs and has in its
     /// queue before it would be worth while to help it.
     pub(crate) fn keeps_up(&self) -> bool {
-        self.counters.pace.keeps_up(1 + self.stealer.len())
+        self.counters.poll_average.keeps_up(1 + self.stealer.len())
+    }
+}
+
+/// The workers that have retired.
+#[derive(Default)]
+pub(crate) struct Retired {
+    pub(crate) workers: Vec<Seat>,
+    /// How many threads are in polls that their workers have left.
+    pub(crate) handed_off: usize,
+    /// Whether those threads were released from what they may wait for.
+    pub(crate) has_released: bool,
+}
+
+/// The schedulers of a sharded one, by the numbers of their workers:
+/// `docs/policies.md`, `Sharded`.
+pub(crate) struct Shards {
+    all: Box<[Arc<Shared>]>,
+    /// How many spawns came from outside.
+    spawned: AtomicUsize,
+}
+
+impl Shards {
+    pub(crate) fn new(all: Vec<Arc<Shared>>) -> Self {
+        Self {
+            all: all.into(),
+            spawned: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn all(&self) -> &[Arc<Shared>] {
+        &self.all
+    }
+
+    /// The shard whose turn it is to get a task from outside: of those that
+    /// have not ended, if there is any.
+    pub(crate) fn next(&self) -> &Arc<Shared> {
+        // ORDERING: any spread will do.
+        let turn = self.spawned.fetch_add(1, Ordering::Relaxed);
+        let (earlier, next) = self.all.split_at(turn % self.all.len());
+        let mut in_turn = next.iter().chain(earlier);
+        in_turn
+            .find(|shard| !shard.is_closed())
+            .unwrap_or(&self.all[0])
     }
 }
 
@@ -88,14 +121,13 @@ impl Remote {
 const NOBODY: usize = usize::MAX;
 
 impl Shared {
-    /// Makes a scheduler of `config.workers` workers, none of which runs yet.
+    /// Makes the shared state of a scheduler, and the run queues of its workers.
     pub(crate) fn new(
         id: Id,
         first_worker: usize,
         config: Config,
         driver: Option<Box<dyn Driver>>,
-        order: Order,
-    ) -> (Arc<Self>, Vec<Worker>) {
+    ) -> (Arc<Self>, Vec<Owner<Task>>) {
         config.check();
         let epoch = Instant::now();
         let (owners, remotes): (Vec<_>, Vec<_>) = (0..config.workers)
@@ -106,7 +138,10 @@ impl Shared {
                     slot: Slot::new(),
                     parker: Parker::new(),
                     vacancy: Mutex::ranked(Rank::leaf("last vacancy of a worker"), None),
-                    counters: Arc::new(CachePadded::new(Counters::new(&config, epoch))),
+                    counters: Arc::new(CachePadded::new(Counters::new(
+                        config.poll_time_histogram.as_ref(),
+                        epoch,
+                    ))),
                 };
                 (owner, remote)
             })
@@ -126,22 +161,12 @@ impl Shared {
             host: named("last poller of the driver", AtomicUsize::new(NOBODY)),
             closed: named("shutdown flag", AtomicBool::new(false)),
             panics: Panics::default(),
-            ended: Mutex::ranked(
-                Rank::leaf("workers that have ended"),
-                Ended::new(config.workers),
-            ),
+            retired: Mutex::ranked(Rank::leaf("retired workers"), Retired::default()),
             completed_displaced: Count::default(),
-            finish: Mutex::ranked(Rank::leaf("end of a scheduler"), Finish::default()),
-            on_finish: Condvar::new(),
+            finish: Finish::default(),
             config,
         });
-        let workers = owners
-            .into_iter()
-            .enumerate()
-            .map(|(index, queue)| Core::new(shared.clone(), index, queue, order))
-            .map(|core| Worker::new(Seat::new(core)))
-            .collect();
-        (shared, workers)
+        (shared, owners)
     }
 
     /// Queues a task from outside the workers, and wakes one for it. When the
@@ -238,7 +263,7 @@ impl Shared {
     /// Ends a worker's park, or the next one. Returns where it was, if it was blocked.
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) -> Option<Place> {
-        let _pinned = context::pin_to_post();
+        let _pinned = context::pin();
         self.remotes[worker]
             .parker
             .unpark(self.driver_unparker.as_deref())
@@ -304,48 +329,25 @@ impl Shared {
         }
     }
 
-    /// Says that every task has been dropped.
-    pub(crate) fn announce_finish(&self) {
-        self.finish.lock().is_finished = true;
-        self.on_finish.notify_all();
-    }
-
     /// Says that a thread has left its worker. Once the scheduler is closed, a
     /// thread that waits for the end has to look whether another has come.
     pub(crate) fn announce_vacancy(&self) {
         // CHECK: the end. `close` comes before the look at the vacancies, whose locks
         // order it and the caller's entry there.
         if self.is_closed() {
-            self.finish.lock().has_vacancy = true;
-            self.on_finish.notify_all();
+            self.finish.announce_vacancy();
         }
     }
 
-    /// Waits until every task has been dropped, at most for `timeout`, and hands
-    /// workers in meanwhile that wait for a thread. Whether all have been dropped.
-    pub(crate) fn wait_for_finish(&self, timeout: Option<std::time::Duration>) -> bool {
-        let start = Instant::now();
-        let mut finish = self.finish.lock();
-        while !finish.is_finished {
-            if std::mem::take(&mut finish.has_vacancy) {
-                drop(finish);
-                shutdown::hand_in_vacant(self);
-                finish = self.finish.lock();
-                continue;
-            }
-            finish = match timeout {
-                None => self.on_finish.wait(finish),
-                Some(timeout) => {
-                    let left = timeout.saturating_sub(start.elapsed());
-                    let (finish, timed_out) = self.on_finish.wait_timeout(finish, left);
-                    if timed_out && !finish.has_vacancy {
-                        return finish.is_finished;
-                    }
-                    finish
-                }
-            };
-        }
-        true
+    /// Whether a task has panicked and the scheduler ends by that.
+    pub(crate) fn has_fatal_panic(&self) -> bool {
+        self.panics.is_fatal()
+    }
+
+    /// As [`Panics::wake_on_panic`].
+    pub(crate) fn wake_by_panic(&self, waker: &Waker) -> Option<WokenByPanic<'_>> {
+        self.panics
+            .wake_on_panic(self.config.unhandled_panic, waker)
     }
 }
 

@@ -79,7 +79,7 @@ impl HistogramConfiguration {
         Self(Scale::Log(configuration.into()))
     }
 
-    pub(super) fn num_buckets(&self) -> usize {
+    pub(crate) fn num_buckets(&self) -> usize {
         match self.0 {
             Scale::Linear(_, buckets) => buckets,
             Scale::Log(log) => log.buckets,
@@ -88,7 +88,7 @@ impl HistogramConfiguration {
 
     /// The bucket of a time in nanoseconds.
     #[inline]
-    pub(super) fn bucket(&self, time: u64) -> usize {
+    pub(crate) fn bucket(&self, time: u64) -> usize {
         let bucket = match self.0 {
             Scale::Linear(width, _) => time / width,
             Scale::Log(log) => index(time, log.precision).saturating_sub(log.skipped),
@@ -97,7 +97,7 @@ impl HistogramConfiguration {
     }
 
     /// The shortest time of a bucket, in nanoseconds.
-    pub(super) fn start(&self, bucket: usize) -> u64 {
+    pub(crate) fn start(&self, bucket: usize) -> u64 {
         match self.0 {
             Scale::Linear(width, _) => width.saturating_mul(bucket as u64),
             Scale::Log(log) => log.start(bucket),

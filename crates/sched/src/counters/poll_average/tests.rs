@@ -2,9 +2,9 @@ use super::*;
 
 const POLL: Duration = Duration::from_micros(8);
 
-/// A pace after `spells` of three polls of [`POLL`] each.
+/// A average after `spells` of three polls of [`POLL`] each.
 struct History {
-    pace: Pace,
+    average: PollAverage,
     busy: Duration,
     polls: u64,
 }
@@ -12,7 +12,7 @@ struct History {
 impl History {
     fn new(spells: u64) -> Self {
         let mut history = Self {
-            pace: Pace::default(),
+            average: PollAverage::default(),
             busy: Duration::ZERO,
             polls: 0,
         };
@@ -23,28 +23,28 @@ impl History {
     fn spell(&mut self, polls: u64, time: Duration) {
         self.busy += time;
         self.polls += polls;
-        self.pace.note(self.busy, self.polls);
+        self.average.note(self.busy, self.polls);
     }
 }
 
 #[test]
 fn a_new_worker_is_not_trusted() {
-    assert!(!History::new(0).pace.keeps_up(1));
-    assert!(!History::new(STEADY - 1).pace.keeps_up(1));
-    assert!(History::new(STEADY).pace.keeps_up(1));
+    assert!(!History::new(0).average.keeps_up(1));
+    assert!(!History::new(STEADY - 1).average.keeps_up(1));
+    assert!(History::new(STEADY).average.keeps_up(1));
 }
 
 #[test]
 fn the_mean_approaches_the_time_of_a_poll() {
-    let mean = History::new(100).pace.mean_poll_time();
+    let mean = History::new(100).average.mean_poll_time();
     assert!(mean.abs_diff(POLL) < POLL / 100, "{mean:?}");
 }
 
 #[test]
 fn as_many_tasks_are_kept_as_are_done_before_a_wake_is_worth_while() {
-    let pace = History::new(STEADY).pace;
-    assert!(pace.keeps_up(12));
-    assert!(!pace.keeps_up(13));
+    let average = History::new(STEADY).average;
+    assert!(average.keeps_up(12));
+    assert!(!average.keeps_up(13));
 }
 
 #[test]
@@ -53,28 +53,28 @@ fn one_slow_poll_ends_the_trust() {
     history.spell(3, 3 * POLL + UNUSUAL + POLL);
     (1..STEADY).for_each(|_| {
         history.spell(3, 3 * POLL);
-        assert!(!history.pace.keeps_up(1));
+        assert!(!history.average.keeps_up(1));
     });
     // The mean is what it was again too.
     history.spell(3, 3 * POLL);
-    assert!(history.pace.keeps_up(12));
+    assert!(history.average.keeps_up(12));
 }
 
 #[test]
 fn polls_that_all_take_long_are_no_reason_to_trust() {
     let mut history = History::new(0);
     (0..2 * STEADY).for_each(|_| history.spell(1, 2 * LONG_POLL));
-    assert!(!history.pace.keeps_up(1));
+    assert!(!history.average.keeps_up(1));
 }
 
 #[test]
 fn a_spell_without_a_poll_says_nothing() {
     let mut history = History::new(STEADY);
     history.spell(0, Duration::from_secs(1));
-    assert!(history.pace.keeps_up(12));
+    assert!(history.average.keeps_up(12));
     assert_eq!(
-        history.pace.mean_poll_time(),
-        History::new(STEADY).pace.mean_poll_time()
+        history.average.mean_poll_time(),
+        History::new(STEADY).average.mean_poll_time()
     );
 }
 
@@ -82,13 +82,16 @@ fn a_spell_without_a_poll_says_nothing() {
 fn a_spell_is_usual_up_to_a_fixed_time_above_what_its_polls_let_expect() {
     let mut history = History::new(STEADY);
     history.spell(1_000, 1_000 * POLL);
-    assert!(history.pace.keeps_up(12), "many polls take long together");
-    let mean = history.pace.mean_poll_time();
+    assert!(
+        history.average.keeps_up(12),
+        "many polls take long together"
+    );
+    let mean = history.average.mean_poll_time();
     history.spell(3, 3 * mean + UNUSUAL);
-    assert!(history.pace.keeps_up(1));
-    let mean = history.pace.mean_poll_time();
+    assert!(history.average.keeps_up(1));
+    let mean = history.average.mean_poll_time();
     history.spell(3, 3 * mean + UNUSUAL + Duration::from_nanos(1));
-    assert!(!history.pace.keeps_up(1));
+    assert!(!history.average.keeps_up(1));
 }
 
 #[test]
@@ -99,15 +102,18 @@ fn a_mean_below_that_of_a_long_poll_is_short() {
         // The average begins at zero.
         history.spell(1, mean * (INERTIA as u32 + 1));
         (0..STEADY).for_each(|_| history.spell(1, mean));
-        assert_eq!(history.pace.mean_poll_time(), mean);
-        assert_eq!(history.pace.keeps_up(1), keeps_up);
+        assert_eq!(history.average.mean_poll_time(), mean);
+        assert_eq!(history.average.keeps_up(1), keeps_up);
     }
 }
 
 #[test]
 fn polls_are_long_that_took_more_than_a_long_poll_each() {
-    assert!(!Pace::is_long(3 * LONG_POLL, 3));
-    assert!(Pace::is_long(3 * LONG_POLL + Duration::from_nanos(1), 3));
-    assert!(!Pace::is_long(Duration::ZERO, 0));
-    assert!(Pace::is_long(Duration::from_nanos(1), 0));
+    assert!(!PollAverage::is_long(3 * LONG_POLL, 3));
+    assert!(PollAverage::is_long(
+        3 * LONG_POLL + Duration::from_nanos(1),
+        3
+    ));
+    assert!(!PollAverage::is_long(Duration::ZERO, 0));
+    assert!(PollAverage::is_long(Duration::from_nanos(1), 0));
 }

@@ -2,11 +2,11 @@ use super::*;
 
 /// The steps before which something is due, of `steps`, each of which takes
 /// `poll`.
-fn due(turns: &Turns, steps: u32, poll: Duration) -> Vec<(u32, Due)> {
-    let before = turns.looked_at.get();
+fn due(ticks: &Ticks, steps: u32, poll: Duration) -> Vec<(u32, Due)> {
+    let before = ticks.looked_at.get();
     (1..=steps)
-        .filter(|_| turns.step())
-        .map(|step| (step, turns.take(|| Some(before + poll * step))))
+        .filter(|_| ticks.step())
+        .map(|step| (step, ticks.take(|| Some(before + poll * step))))
         .collect()
 }
 
@@ -16,9 +16,9 @@ fn steps_of(due: &[(u32, Due)], kind: impl Fn(&Due) -> bool) -> Vec<u32> {
 }
 
 #[test]
-fn fast_polls_have_their_turns_at_the_configured_intervals() {
-    let turns = Turns::new(31, 61);
-    let due = due(&turns, 200, Duration::from_nanos(100));
+fn fast_polls_have_their_ticks_at_the_configured_intervals() {
+    let ticks = Ticks::new(31, 61);
+    let due = due(&ticks, 200, Duration::from_nanos(100));
     assert_eq!(
         steps_of(&due, |due| due.injection),
         [31, 62, 93, 124, 155, 186]
@@ -28,8 +28,8 @@ fn fast_polls_have_their_turns_at_the_configured_intervals() {
 
 #[test]
 fn both_may_be_due_at_once() {
-    let turns = Turns::new(2, 4);
-    let due = due(&turns, 4, Duration::ZERO);
+    let ticks = Ticks::new(2, 4);
+    let due = due(&ticks, 4, Duration::ZERO);
     let both = Due {
         injection: true,
         events: true,
@@ -39,11 +39,11 @@ fn both_may_be_due_at_once() {
 
 /// tokio 5720.
 #[test]
-fn slow_polls_bring_the_turns_closer() {
-    let turns = Turns::new(31, 61);
+fn slow_polls_bring_the_ticks_closer() {
+    let ticks = Ticks::new(31, 61);
     let poll = Duration::from_micros(250);
-    let _ = due(&turns, 61, poll);
-    let due = due(&turns, 100, poll);
+    let _ = due(&ticks, 61, poll);
+    let due = due(&ticks, 100, poll);
     for kind in [|due: &Due| due.events, |due: &Due| due.injection] {
         let steps = steps_of(&due, kind);
         // Twice the target at most: the interval is doubled to see whether
@@ -59,10 +59,10 @@ fn slow_polls_bring_the_turns_closer() {
 
 #[test]
 fn polls_longer_than_the_target_have_a_turn_each() {
-    let turns = Turns::new(31, 61);
+    let ticks = Ticks::new(31, 61);
     let poll = Duration::from_millis(5);
-    let _ = due(&turns, 61, poll);
-    let due = due(&turns, 10, poll);
+    let _ = due(&ticks, 61, poll);
+    let due = due(&ticks, 10, poll);
     let each: Vec<u32> = (1..=10).collect();
     assert_eq!(steps_of(&due, |due| due.events), each);
     assert_eq!(steps_of(&due, |due| due.injection), each);
@@ -70,32 +70,32 @@ fn polls_longer_than_the_target_have_a_turn_each() {
 
 #[test]
 fn the_intervals_grow_back_when_polls_are_fast_again() {
-    let turns = Turns::new(31, 61);
-    let _ = due(&turns, 61, Duration::from_millis(5));
-    let _ = due(&turns, 200, Duration::from_nanos(100));
-    assert_eq!(turns.scaled.get(), 61);
+    let ticks = Ticks::new(31, 61);
+    let _ = due(&ticks, 61, Duration::from_millis(5));
+    let _ = due(&ticks, 200, Duration::from_nanos(100));
+    assert_eq!(ticks.scaled.get(), 61);
 }
 
 #[test]
 fn without_a_time_the_intervals_stay() {
-    let turns = Turns::new(3, 5);
+    let ticks = Ticks::new(3, 5);
     let due: Vec<u32> = (1..=20)
-        .filter(|_| turns.step() && turns.take(|| None).events)
+        .filter(|_| ticks.step() && ticks.take(|| None).events)
         .collect();
     assert_eq!(due, [5, 10, 15, 20]);
 }
 
 #[test]
 fn a_look_that_is_asked_for_comes_next_and_delays_none() {
-    let turns = Turns::new(3, 5);
+    let ticks = Ticks::new(3, 5);
     let mut injection = Vec::new();
     let mut events = Vec::new();
     for step in 1..=12 {
         if step == 2 || step == 9 {
-            turns.look_next();
+            ticks.look_next();
         }
-        if turns.step() {
-            let due = turns.take(|| None);
+        if ticks.step() {
+            let due = ticks.take(|| None);
             injection.extend(due.injection.then_some(step));
             events.extend(due.events.then_some(step));
         }
@@ -105,26 +105,26 @@ fn a_look_that_is_asked_for_comes_next_and_delays_none() {
 }
 
 #[test]
-fn a_nested_step_counts_unless_the_next_step_has_a_turn() {
-    let turns = Turns::new(4, 6);
-    assert!(turns.nested_step() && turns.nested_step() && turns.nested_step());
+fn a_nested_step_counts_unless_the_next_step_has_a_tick() {
+    let ticks = Ticks::new(4, 6);
+    assert!(ticks.nested_step() && ticks.nested_step() && ticks.nested_step());
     for _ in 0..2 {
-        assert!(!turns.nested_step());
+        assert!(!ticks.nested_step());
     }
-    assert!(turns.step());
-    assert!(turns.take(|| None).injection);
-    assert!(turns.nested_step());
-    assert!(!turns.nested_step(), "the driver's turn is next");
+    assert!(ticks.step());
+    assert!(ticks.take(|| None).injection);
+    assert!(ticks.nested_step());
+    assert!(!ticks.nested_step(), "the driver's turn is next");
 }
 
 #[test]
 fn the_interval_shrinks_in_proportion_to_the_time_above_the_target() {
-    let turns = Turns::new(31, 61);
-    turns.scale(2 * TARGET);
-    assert_eq!(turns.scaled.get(), 30);
+    let ticks = Ticks::new(31, 61);
+    ticks.scale(2 * TARGET);
+    assert_eq!(ticks.scaled.get(), 30);
     // As long as the target is short enough to try more.
-    turns.scale(3 * TARGET);
-    assert_eq!(turns.scaled.get(), 60);
-    turns.scale(103 * TARGET);
-    assert_eq!(turns.scaled.get(), 1);
+    ticks.scale(3 * TARGET);
+    assert_eq!(ticks.scaled.get(), 60);
+    ticks.scale(103 * TARGET);
+    assert_eq!(ticks.scaled.get(), 1);
 }

@@ -1,4 +1,4 @@
-//! Functions of the user's that are told of each task.
+//! Task lifecycle callbacks.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -141,7 +141,7 @@ fn call(hook: &Option<TaskHook>, task: &Option<TaskMeta<'_>>) {
     let (Some(hook), Some(task)) = (hook, task) else {
         return;
     };
-    let _pinned = context::pin_to_post();
+    let _pinned = context::pin();
     raddle_primitives::contain(|| hook(task));
 }
 

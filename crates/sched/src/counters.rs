@@ -1,13 +1,16 @@
 //! Counters that one thread at a time writes with plain stores.
 
+pub(crate) mod clock;
+pub(crate) mod histogram;
+pub(crate) mod poll_average;
+
 use std::time::{Duration, Instant};
 
 use raddle_primitives::Count;
 
-use super::clock::Clock;
-use super::histogram::Histogram;
-use super::pace::Pace;
-use crate::config::Config;
+use clock::Clock;
+use histogram::{Histogram, HistogramConfiguration};
+use poll_average::PollAverage;
 
 /// The counts of one worker, which alone writes them. What each step and poll
 /// writes comes first, so that it is one cache line.
@@ -33,7 +36,7 @@ pub(crate) struct Counters {
     /// How many tasks are in the backlog now.
     pub(crate) backlog: Count,
     pub(crate) clock: Clock,
-    pub(crate) pace: Pace,
+    pub(crate) poll_average: PollAverage,
     pub(crate) poll_times: Option<Histogram>,
     /// How many polls there were at the last park. None can be as many before
     /// the first.
@@ -42,7 +45,7 @@ pub(crate) struct Counters {
 
 impl Counters {
     /// Counts from `epoch` on.
-    pub(crate) fn new(config: &Config, epoch: Instant) -> Self {
+    pub(crate) fn new(poll_times: Option<&HistogramConfiguration>, epoch: Instant) -> Self {
         Self {
             polls: Count::default(),
             local_schedules: Count::default(),
@@ -58,8 +61,8 @@ impl Counters {
             budget_yields: Count::default(),
             backlog: Count::default(),
             clock: Clock::new(epoch),
-            pace: Pace::default(),
-            poll_times: config.poll_time_histogram.as_ref().map(Histogram::new),
+            poll_average: PollAverage::default(),
+            poll_times: poll_times.map(Histogram::new),
             polls_at_park: Count::new(u64::MAX),
         }
     }
@@ -87,10 +90,10 @@ impl Counters {
         self.take_time();
     }
 
-    /// How long the worker has been busy in all, of which its pace takes note.
+    /// How long the worker has been busy in all, of which the poll-time average takes note.
     pub(crate) fn take_time(&self) -> Duration {
         let busy = self.clock.busy();
-        self.pace.note(busy, self.polls.get());
+        self.poll_average.note(busy, self.polls.get());
         busy
     }
 }

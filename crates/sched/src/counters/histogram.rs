@@ -19,7 +19,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    pub(super) fn new(configuration: &HistogramConfiguration) -> Self {
+    pub(crate) fn new(configuration: &HistogramConfiguration) -> Self {
         let buckets = configuration.num_buckets();
         Self {
             configuration: configuration.clone(),
@@ -31,12 +31,12 @@ impl Histogram {
         self.counts[self.configuration.bucket(nanos(time))].add(1);
     }
 
-    pub(super) fn num_buckets(&self) -> usize {
+    pub(crate) fn num_buckets(&self) -> usize {
         self.counts.len()
     }
 
     /// The times that fall into a bucket.
-    pub(super) fn range(&self, bucket: usize) -> Range<Duration> {
+    pub(crate) fn range(&self, bucket: usize) -> Range<Duration> {
         let start = |bucket| self.configuration.start(bucket);
         let end = match bucket + 1 {
             next if next == self.counts.len() => u64::MAX,
@@ -45,7 +45,7 @@ impl Histogram {
         Duration::from_nanos(start(bucket))..Duration::from_nanos(end)
     }
 
-    pub(super) fn count(&self, bucket: usize) -> u64 {
+    pub(crate) fn count(&self, bucket: usize) -> u64 {
         self.counts[bucket].get()
     }
 }

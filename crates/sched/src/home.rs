@@ -1,0 +1,203 @@
+//! Making tasks of futures, and where a wake leads.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+use raddle_primitives::sync::Arc;
+use raddle_task::{JoinHandle, Runnable, Schedule};
+
+use crate::panics::UnhandledPanic;
+use crate::task::Task;
+use crate::worker::core::Core;
+use crate::worker::shared::Shared;
+
+/// The scheduler of a task: a pointer to the shared state.
+///
+/// It is not a reference count, which every spawn and completion of every
+/// worker would have to change. It is valid while the task has not completed:
+/// the shared state is kept by the workers, and the last of them completes
+/// every task before it goes (`docs/scheduler.md`, shutdown).
+#[derive(Clone, Copy)]
+pub(crate) struct Home(NonNull<Shared>);
+
+// SAFETY: the shared state is `Sync`.
+unsafe impl Send for Home {}
+// SAFETY: as above.
+unsafe impl Sync for Home {}
+
+impl Home {
+    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
+        // SAFETY: an `Arc`'s pointer is never null.
+        Self(unsafe { NonNull::new_unchecked(Arc::as_ptr(shared).cast_mut()) })
+    }
+}
+
+impl Schedule for Home {
+    #[inline]
+    fn schedule(&self, task: Runnable) {
+        let task = Task(task);
+        match Core::current() {
+            Some(worker) if std::ptr::eq(worker.shared(), self.0.as_ptr()) => {
+                worker.schedule(task);
+            }
+            _ => {
+                // SAFETY: `task` has not completed, and cannot before it is
+                // pushed below, so the shared state is there; from here on it
+                // is kept by a reference of our own.
+                let shared = unsafe {
+                    Arc::increment_strong_count(self.0.as_ptr());
+                    Arc::from_raw(self.0.as_ptr())
+                };
+                shared.inject(task);
+            }
+        }
+    }
+
+    #[cold]
+    fn panicked(&self) {
+        // SAFETY: the task that calls this has not completed, and the shared
+        // state is there until it has.
+        let shared = unsafe { self.0.as_ref() };
+        task_panicked(shared);
+    }
+}
+
+/// The scheduler of a task that hooks are told of.
+#[derive(Clone, Copy)]
+struct LocatedHome {
+    home: Home,
+    location: &'static Location<'static>,
+}
+
+impl Schedule for LocatedHome {
+    fn schedule(&self, task: Runnable) {
+        self.home.schedule(task);
+    }
+
+    fn spawned_at(&self) -> Option<&'static Location<'static>> {
+        Some(self.location)
+    }
+
+    fn panicked(&self) {
+        self.home.panicked();
+    }
+}
+
+/// Makes a task of a future.
+#[inline]
+#[track_caller]
+pub(crate) fn task<F>(shared: &Arc<Shared>, future: F) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    match shared.has_task_hooks {
+        false => raddle_task::spawn(future, Home::of(shared)),
+        // SAFETY: the future and its output may be on any thread at any time.
+        true => unsafe { spawn_hooked(shared, Box::pin(future)) },
+    }
+}
+
+/// Makes a task of a future that need not be `Send`, for a pinned worker.
+///
+/// # Safety
+///
+/// As for [`raddle_task::spawn_unchecked`].
+#[track_caller]
+pub(crate) unsafe fn task_unchecked<F>(
+    shared: &Arc<Shared>,
+    future: F,
+) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    match shared.has_task_hooks {
+        // SAFETY: the caller's.
+        false => unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) },
+        // SAFETY: the caller's.
+        true => unsafe { spawn_hooked(shared, Box::pin(future)) },
+    }
+}
+
+/// Makes a task that the hooks are told of.
+///
+/// # Safety
+///
+/// As for [`raddle_task::spawn_unchecked`].
+#[cold]
+#[track_caller]
+unsafe fn spawn_hooked<T: 'static>(
+    shared: &Arc<Shared>,
+    future: Pin<Box<dyn Future<Output = T>>>,
+) -> (Runnable, JoinHandle<T>) {
+    let home = LocatedHome {
+        home: Home::of(shared),
+        location: Location::caller(),
+    };
+    // SAFETY: the caller's.
+    let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, home) };
+    shared.config.task_hooks.spawned(&task);
+    (task, handle)
+}
+
+/// Spawns a task onto a worker, which the calling thread runs.
+#[inline]
+#[track_caller]
+pub(crate) fn spawn_onto<F>(worker: &Core, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let (task, handle) = task(worker.shared_arc(), future);
+    worker.start(task);
+    handle
+}
+
+/// Spawns a task that stays on a worker, which the calling thread runs.
+///
+/// # Panics
+///
+/// If the worker is not pinned.
+#[track_caller]
+pub(crate) fn spawn_local_onto<F>(worker: &Core, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    assert!(worker.is_pinned(), "only a pinned worker has local tasks");
+    // SAFETY: the worker adopts the task, before anybody can wake it, or cancels it here;
+    // it is pinned and this thread runs it; so the task is run and dropped here (claims 1
+    // to 5 of `docs/policies.md`). The handle is not `Send` unless the output is. The
+    // future borrows nothing that ends.
+    let (task, handle) = unsafe { task_unchecked(worker.shared_arc(), future) };
+    worker.start_local(task);
+    handle
+}
+
+/// Ends the scheduler, if a panic is to. Called by a task that has
+/// panicked.
+fn task_panicked(shared: &Shared) {
+    match shared.config.unhandled_panic {
+        UnhandledPanic::Ignore => return,
+        UnhandledPanic::ShutdownRuntime => {}
+    }
+    match Core::current().filter(|worker| worker.scheduler == shared.id) {
+        // All of it, if this is a shard.
+        Some(worker) => {
+            // Closed before anybody hears of it, and spawns again.
+            worker.parts().iter().for_each(|part| part.close());
+            worker
+                .parts()
+                .iter()
+                .for_each(|part| part.panics.shut_down());
+            worker.end_soon();
+        }
+        None => {
+            shared.close();
+            shared.panics.shut_down();
+        }
+    }
+}

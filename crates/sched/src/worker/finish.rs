@@ -1,0 +1,72 @@
+//! Waiting for the end of a scheduler.
+
+use std::time::Duration;
+
+use raddle_primitives::sync::{Condvar, Mutex, Rank};
+
+/// The end of a scheduler, for the threads that wait for it.
+pub(crate) struct Finish {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_finished: bool,
+    /// Whether a thread has left its worker since the scheduler was closed.
+    has_vacancy: bool,
+}
+
+/// What ended a wait.
+#[must_use]
+pub(crate) enum Waited {
+    /// Every task has been dropped.
+    Finished,
+    /// A thread has left its worker.
+    Vacancy,
+    TimedOut,
+}
+
+impl Default for Finish {
+    fn default() -> Self {
+        Self {
+            state: Mutex::ranked(Rank::leaf("end of a scheduler"), State::default()),
+            changed: Condvar::new(),
+        }
+    }
+}
+
+impl Finish {
+    /// Says that every task has been dropped.
+    pub(crate) fn announce(&self) {
+        self.state.lock().is_finished = true;
+        self.changed.notify_all();
+    }
+
+    /// Says that a thread has left its worker.
+    pub(crate) fn announce_vacancy(&self) {
+        self.state.lock().has_vacancy = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for either, at most for what `left` says each time.
+    pub(crate) fn wait(&self, left: impl Fn() -> Option<Duration>) -> Waited {
+        let mut state = self.state.lock();
+        let mut timed_out = false;
+        loop {
+            if state.is_finished {
+                return Waited::Finished;
+            }
+            if std::mem::take(&mut state.has_vacancy) {
+                return Waited::Vacancy;
+            }
+            if timed_out {
+                return Waited::TimedOut;
+            }
+            match left() {
+                None => state = self.changed.wait(state),
+                Some(left) => (state, timed_out) = self.changed.wait_timeout(state, left),
+            }
+        }
+    }
+}
