@@ -113,6 +113,8 @@ struct PanickingUnpark(Arc<UnparkState>);
 struct UnparkState {
     panics: AtomicBool,
     unparks: AtomicUsize,
+    /// Whether a worker waits in the driver.
+    waits: AtomicBool,
     unparked: Mutex<bool>,
     changed: Condvar,
 }
@@ -121,8 +123,10 @@ impl Driver for PanickingUnpark {
     fn park(&mut self, timeout: Option<Duration>, _: usize) {
         let mut unparked = self.0.unparked.lock();
         while !*unparked && timeout.is_none() {
+            self.0.waits.store(true, SeqCst);
             unparked = self.0.changed.wait(unparked);
         }
+        self.0.waits.store(false, SeqCst);
         *unparked = false;
     }
 
@@ -164,6 +168,8 @@ fn an_unparker_that_panics_loses_no_task_and_no_wake() {
             signal.set();
             wait_until(|| census.dropped() == index + 1);
         }
+        // Idle workers leave one in the driver, which the shutdown has to unpark.
+        wait_until(|| driver.0.waits.load(SeqCst));
         // The end wakes the workers, and aborts the other tasks.
         ends(move || drop(pool));
         assert_eq!((census.alive(), census.dropped()), (0, 10), "{policy:?}");
