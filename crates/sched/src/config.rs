@@ -103,7 +103,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether anybody wants to know of each run of a task.
+    /// Whether a hook or the histogram needs each run of a task.
     pub(crate) fn observes_runs(&self) -> bool {
         self.poll_time_histogram.is_some() || self.task_hooks.are_set()
     }

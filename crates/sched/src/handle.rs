@@ -281,9 +281,8 @@ where
     }
 }
 
-/// Spawns a task onto the current scheduler, whose reference count it does not
-/// change: the handle is lent, and nothing that is called meanwhile is code of
-/// somebody who might enter another scheduler.
+/// Spawns a task onto the current scheduler without a change of its reference count: the handle
+/// is borrowed, and no code of the user, which might enter another scheduler, runs meanwhile.
 #[track_caller]
 #[inline]
 fn spawn_from_outside<F>(future: F) -> JoinHandle<F::Output>

@@ -27,8 +27,8 @@ use crate::worker::seat::Vacancy;
 /// # Panics
 ///
 /// If `f` does; and on a thread that is inside
-/// [`CurrentThread::block_on`](crate::CurrentThread::block_on), where nobody else
-/// could drive the tasks; and on a worker of
+/// [`CurrentThread::block_on`](crate::CurrentThread::block_on), where no other
+/// thread could run the tasks; and on a worker of
 /// [`Policy::Sharded`](crate::Policy::Sharded), whose tasks stay on their thread.
 #[track_caller]
 pub fn block_in_place<F, R>(f: F) -> R
@@ -37,8 +37,8 @@ where
 {
     assert!(
         !context::drives_current_thread(),
-        "block_in_place needs the multi-thread runtime, for here nobody else could run the other \
-         tasks; use spawn_blocking"
+        "block_in_place needs the multi-thread runtime, since no other thread could run the \
+         other tasks here; use spawn_blocking"
     );
     assert!(
         !Core::current().is_some_and(Core::is_pinned),
@@ -143,7 +143,7 @@ impl Handoff for Vacancy {
 
     fn refuse(self: Box<Self>) {
         if let Some(seat) = self.take_advertised_if_closed() {
-            shutdown::hand_in(seat);
+            shutdown::retire(seat);
         }
     }
 }

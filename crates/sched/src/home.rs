@@ -64,7 +64,7 @@ impl Schedule for Home {
     }
 }
 
-/// The scheduler of a task that hooks are told of.
+/// The scheduler of a task for which hooks are called.
 #[derive(Clone, Copy)]
 struct LocatedHome {
     home: Home,
@@ -122,7 +122,7 @@ where
     }
 }
 
-/// Makes a task that the hooks are told of.
+/// Makes a task for which the hooks are called.
 ///
 /// # Safety
 ///
@@ -168,7 +168,7 @@ where
     F::Output: 'static,
 {
     assert!(worker.is_pinned(), "only a pinned worker has local tasks");
-    // SAFETY: the worker adopts the task, before anybody can wake it, or cancels it here;
+    // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here;
     // it is pinned and this thread runs it; so the task is run and dropped here (claims 1
     // to 5 of `docs/policies.md`). The handle is not `Send` unless the output is. The
     // future borrows nothing that ends.
@@ -187,7 +187,7 @@ fn task_panicked(shared: &Shared) {
     match Core::current().filter(|worker| worker.scheduler == shared.id) {
         // All of it, if this is a shard.
         Some(worker) => {
-            // Closed before anybody hears of it, and spawns again.
+            // Closed before another thread can learn of the panic and spawn again.
             worker.parts().iter().for_each(|part| part.close());
             worker
                 .parts()

@@ -37,8 +37,7 @@ pub enum UnhandledPanic {
     ShutdownRuntime,
 }
 
-/// Whether a task has panicked whose scheduler ends by that, and who is to be
-/// told.
+/// Whether a panic of a task has shut the scheduler down, and the threads to wake then.
 pub(crate) struct Panics {
     fatal: AtomicBool,
     /// Those that block on futures.
@@ -73,7 +72,7 @@ impl Panics {
     }
 
     /// Has a thread that blocks on a future woken by a panic that ends the
-    /// scheduler, until the guard is dropped. A panic before this wakes nobody.
+    /// scheduler, until the guard is dropped. A panic before this wakes no thread.
     pub(crate) fn wake_on_panic(
         &self,
         behavior: UnhandledPanic,

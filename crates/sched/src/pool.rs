@@ -176,7 +176,7 @@ impl Pool {
         self.is_shut_down = true;
         for part in self.handle.parts() {
             part.close();
-            shutdown::hand_in_vacant(part);
+            shutdown::retire_vacant(part);
             shutdown::cancel_left_behind(part);
         }
         let is_on_worker =

@@ -15,13 +15,13 @@ use crate::worker::finish::Waited;
 use crate::worker::seat::Seat;
 use crate::worker::shared::{Retired, Shared};
 
-/// What a thread has to do that has handed a worker in, or ended the poll of a
-/// displaced thread.
+/// What a thread does next that has retired a worker, or has finished the poll of a displaced
+/// thread.
 #[must_use]
 enum Duty {
     Nothing,
-    /// All workers are handed in, and displaced threads are in polls yet: to
-    /// [release](release_displaced) them, then to hand the workers in again.
+    /// All workers are retired, and displaced threads are in polls yet: to
+    /// [release](release_displaced) them, then to retire the workers again.
     ReleaseDisplaced(Vec<Seat>),
     /// Nothing runs any more.
     Finish(Vec<Seat>),
@@ -29,7 +29,7 @@ enum Duty {
 
 impl Retired {
     /// What is to be done now. While the workers are with a thread that releases,
-    /// no other finds them all handed in. Once they are, the number of displaced
+    /// no other finds them all retired. Once they are, the number of displaced
     /// threads only falls.
     fn take_duty(&mut self, workers: usize) -> Duty {
         if self.workers.len() < workers {
@@ -46,7 +46,7 @@ impl Retired {
 
 /// Takes a worker out of service. The last to go ends the scheduler, or has the
 /// displaced threads do so.
-pub(crate) fn hand_in(seat: Seat) {
+pub(crate) fn retire(seat: Seat) {
     seat.detach();
     let shared = seat.shared_arc().clone();
     if !shared.is_closed() {
@@ -66,7 +66,7 @@ pub(crate) fn hand_in(seat: Seat) {
     finish_after(&shared, |retired| retired.workers.append(&mut seats));
 }
 
-/// Drops the waiting tasks of the workers that were handed in before the
+/// Drops the waiting tasks of the workers that were retired before the
 /// scheduler was closed: the workers that are left may all be in polls.
 pub(crate) fn cancel_left_behind(shared: &Arc<Shared>) {
     let mut seats = Vec::new();
@@ -76,27 +76,26 @@ pub(crate) fn cancel_left_behind(shared: &Arc<Shared>) {
     }
 }
 
-/// Hands in the workers that wait, in vacancies, for threads to drive them, which
-/// may not come: there may be none, and who waits for the driver there waits for
-/// the end of the scheduler.
-pub(crate) fn hand_in_vacant(shared: &Shared) {
+/// Retires the workers that wait, in vacancies, for a thread to drive them. There may be no such
+/// thread, and a displaced thread that waits for the driver waits for the shutdown.
+pub(crate) fn retire_vacant(shared: &Shared) {
     for remote in &shared.remotes {
         let vacancy = remote.vacancy.lock().take();
         if let Some(seat) = vacancy.and_then(|vacancy| vacancy.take()) {
-            hand_in(seat);
+            retire(seat);
         }
     }
 }
 
-/// Waits until every task has been dropped, at most for `timeout`, and hands
-/// workers in meanwhile that wait for a thread. Whether all have been dropped.
+/// Waits until every task has been dropped, at most for `timeout`, and meanwhile retires workers
+/// that wait for a thread. Whether all have been dropped.
 pub(crate) fn wait(shared: &Shared, timeout: Option<Duration>) -> bool {
     let start = Instant::now();
     let left = || timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
     loop {
         match shared.finish.wait(left) {
             Waited::Finished => return true,
-            Waited::Vacancy => hand_in_vacant(shared),
+            Waited::Vacancy => retire_vacant(shared),
             Waited::TimedOut => return false,
         }
     }
@@ -124,8 +123,8 @@ fn cancel_waiting(cores: &[Seat]) {
 }
 
 impl Shared {
-    /// Adds the workers that were handed in before, whose tasks may have
-    /// nobody else to drop them. False, and nothing has changed, if there is no
+    /// Adds the workers that were retired before, since no other thread may be left to drop
+    /// their tasks. False, and nothing has changed, if there is no
     /// worker left to wait for but those of the caller.
     fn take_earlier(&self, seats: &mut Vec<Seat>) -> bool {
         let mut retired = self.retired.lock();
@@ -219,8 +218,8 @@ fn cancel_queued(cores: &[Seat]) {
     }
 }
 
-/// Says that the scheduler has ended, also if the driver's end panics: somebody
-/// may be waiting for it.
+/// Announces that the scheduler has shut down when it is dropped, also if the driver's shutdown
+/// panics: a thread may be waiting for it.
 struct Announce<'a>(&'a Shared);
 
 impl Drop for Announce<'_> {

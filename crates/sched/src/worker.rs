@@ -239,8 +239,8 @@ impl Drop for Worker {
     }
 }
 
-/// Hands a worker in when it is dropped, also by a panic of the hook that is told
-/// of the end of its park.
+/// Retires a worker when it is dropped, also by a panic of the hook that is called when its park
+/// ends.
 struct Leaving<'a>(&'a mut Worker);
 
 impl Drop for Leaving<'_> {
@@ -249,7 +249,7 @@ impl Drop for Leaving<'_> {
             return;
         };
         if self.0.held.get() {
-            shutdown::hand_in(seat);
+            shutdown::retire(seat);
         } else {
             shutdown::stand_down(seat);
         }

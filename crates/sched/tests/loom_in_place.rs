@@ -249,7 +249,7 @@ fn the_end_against_a_function_that_waits_for_the_driver() {
 }
 
 /// The same without a thread for the worker, which the system refuses, or which
-/// does not come before the end: it is handed in by the thread that ends the pool,
+/// does not come before the end: it is retired by the thread that ends the pool,
 /// or by the one that the task is on, whenever the function begins.
 fn the_end_without_another_thread(is_refused: bool) {
     Model::new().preemptions(3).branches(20_000).check(move || {

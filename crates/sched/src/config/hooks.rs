@@ -16,7 +16,7 @@ use crate::context;
 /// hook reports it, and the task, the worker and the spawner go on.
 pub type TaskHook = Arc<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
 
-/// What a hook is told of a task.
+/// The task that a hook is called for.
 ///
 /// # Examples
 ///
@@ -91,7 +91,7 @@ pub struct TaskHooks {
     /// Runs where a task is spawned, before it can run.
     pub on_spawn: Option<TaskHook>,
     /// Runs when a task has ended, however it did: its future is dropped, and
-    /// its join handle may have been told.
+    /// its join handle may have been woken.
     pub on_terminate: Option<TaskHook>,
     /// Runs before each poll of a task, or before it is dropped instead since
     /// it was aborted.

@@ -62,13 +62,13 @@ pub(crate) struct Core {
     thread: Cell<Option<ThreadId>>,
     /// The whole scheduler, if this is the worker of a shard.
     shards: OnceCell<Arc<Shards>>,
-    /// Whether there is another worker to tell of new work.
+    /// Whether there is another worker to notify of new work.
     has_others: bool,
     slot_use: SlotUse,
     ticks: Ticks,
     yields: Yields,
-    /// Whether the time that steps take says how often there is a tick: not for
-    /// whoever steps the worker, who may take their time in between.
+    /// Whether the time that steps take sets the length of a tick. It does not if the caller
+    /// steps the worker, since any time may pass between two steps.
     timed: Cell<bool>,
     searching: Searching,
     /// Whether tasks are made ready by the driver, which wakes others once,
@@ -183,7 +183,7 @@ impl Core {
         self.counters.clock.start();
     }
 
-    /// Says that nobody drives the worker for the time being.
+    /// Notes that no thread drives the worker for the time being.
     pub(crate) fn detach(&self) {
         self.counters.rest();
     }
@@ -399,7 +399,7 @@ impl Core {
         })
     }
 
-    /// Polls a task for somebody who wants to know.
+    /// Polls a task, calls the hooks and records the time of the poll.
     #[cold]
     fn poll_observed(&self, task: Task) -> Outcome {
         let hooks = &self.shared.config.task_hooks;
@@ -538,9 +538,9 @@ impl Core {
         self.mind_slot();
     }
 
-    /// Queues a task that was woken while it ran behind all others. If there are
-    /// none it is run next, so that nobody is told of it, but of what is pushed
-    /// after it: a thread woken for a task that yields finds it gone.
+    /// Queues a task that was woken while it ran, behind all others. If there are no others it
+    /// runs next, and no worker is notified: a worker woken for it would find it gone. The next
+    /// push notifies.
     #[inline]
     pub(crate) fn requeue(&self, task: Task) {
         let is_alone = self.queue.is_empty() && self.remote().slot.is_empty();
@@ -616,8 +616,8 @@ impl Core {
         unsafe { slot.take_alone() }
     }
 
-    /// Sees to it that somebody looks after the slot, if anybody is idle: a
-    /// task there is nobody else's business until the present poll returns.
+    /// Elects a monitor if workers are idle and none is one: no other worker takes a task from
+    /// the slot before the present poll returns, unless the monitor finds this one stuck.
     #[inline]
     pub(crate) fn mind_slot(&self) {
         if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_monitor() {
@@ -625,17 +625,17 @@ impl Core {
         }
     }
 
-    /// Leaves what the worker has to the others: a hook or the driver panicked
-    /// on it, or whoever stepped it has dropped it.
+    /// Leaves the worker's tasks to the others: a hook or the driver panicked on it, or the
+    /// caller who stepped it has dropped it.
     pub(crate) fn abandon(&self) {
         if self.searching.take() {
-            // Whether or not it was the last, somebody is woken below.
+            // Whether or not it was the last searcher, a worker is woken below.
             let _ = self.shared.idle.end_search(self.index);
         }
         self.shared.idle.leave(self.index);
         let tasks = std::iter::from_fn(|| self.take_own());
         tasks.for_each(|task| self.shared.inject(task));
-        // Somebody else is to wait in the driver.
+        // Another worker is to wait in the driver.
         self.shared.set_host(None);
         self.shared.notify();
     }

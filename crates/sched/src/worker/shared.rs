@@ -41,8 +41,8 @@ pub(crate) struct Shared {
     pub(crate) remotes: Box<[Remote]>,
     /// Empty while a worker is in the driver.
     pub(crate) driver: Slot<BoxedDriver>,
-    /// The worker that was in the driver last, and is expected back; `NOBODY` if
-    /// there is none. A hint.
+    /// The worker that was in the driver last, and is expected back; `NO_WORKER` if there is
+    /// none. A hint.
     host: AtomicUsize,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
@@ -118,7 +118,7 @@ impl Shards {
 }
 
 /// The number of no worker.
-const NOBODY: usize = usize::MAX;
+const NO_WORKER: usize = usize::MAX;
 
 impl Shared {
     /// Makes the shared state of a scheduler, and the run queues of its workers.
@@ -158,7 +158,7 @@ impl Shared {
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: slot_of(driver),
-            host: named("last poller of the driver", AtomicUsize::new(NOBODY)),
+            host: named("last poller of the driver", AtomicUsize::new(NO_WORKER)),
             closed: named("shutdown flag", AtomicBool::new(false)),
             panics: Panics::default(),
             retired: Mutex::ranked(Rank::leaf("retired workers"), Retired::default()),
@@ -202,8 +202,8 @@ impl Shared {
         }
     }
 
-    /// Queues a new task from outside, and tells nobody. Gives it back if the
-    /// queue is closed.
+    /// Queues a new task from outside, and notifies no worker. Gives the task back if the queue
+    /// is closed.
     #[inline]
     pub(crate) fn push_spawned(&self, task: Task) -> Result<(), Task> {
         self.injection.push_with(task, || {
@@ -212,7 +212,7 @@ impl Shared {
         })
     }
 
-    /// Queues a task of a worker that keeps none to itself, and tells nobody.
+    /// Queues a task of a worker without a queue of its own, and notifies no worker.
     pub(crate) fn push_common(&self, task: Task) {
         if let Err(task) = self.injection.push(task) {
             self.cancel(task);
@@ -247,7 +247,7 @@ impl Shared {
     #[cold]
     pub(crate) fn wake(&self, worker: usize) {
         if self.unpark(worker) == Some(Place::Driver) {
-            // It leaves the driver to nobody.
+            // No worker follows it into the driver.
             self.elect_monitor();
         }
     }
@@ -279,7 +279,7 @@ impl Shared {
     pub(crate) fn host(&self) -> Option<usize> {
         // ORDERING: a hint; the watch helps if it is old.
         let host = self.host.load(Ordering::Relaxed);
-        (host != NOBODY).then_some(host)
+        (host != NO_WORKER).then_some(host)
     }
 
     /// Says which worker waits in the driver from now on.
@@ -287,7 +287,8 @@ impl Shared {
         // ORDERING: a hint, see `host`. Mostly it is the same as before, and
         // others keep the cache line.
         if self.host() != host {
-            self.host.store(host.unwrap_or(NOBODY), Ordering::Relaxed);
+            self.host
+                .store(host.unwrap_or(NO_WORKER), Ordering::Relaxed);
         }
     }
 
