@@ -347,3 +347,6 @@ impl<'a> ListMembership<'a> {
         }
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -50,6 +50,26 @@ fn an_aborted_task_is_cancelled_by_its_next_run() {
     assert_eq!(state.transition_to_running(|| false), Start::Cancel);
 }
 
+/// The owner of the only reference asks whether a list may reach the task, and what a list
+/// has done by the time of the answer is not overwritten.
+#[test]
+fn a_run_keeps_an_abort_by_the_list_that_has_the_task() {
+    let state = State::new();
+    assert_eq!(state.detach(), Detach::Nothing);
+    let in_a_list = || {
+        assert_eq!(state.abort(), Wake::Nothing);
+        false
+    };
+    assert_eq!(state.transition_to_running(in_a_list), Start::Cancel);
+}
+
+#[test]
+fn a_run_of_a_task_with_a_handle_changes_the_word_as_others_may() {
+    let state = State::new();
+    let alone = || unreachable!("the handle can reach the word");
+    assert_eq!(state.transition_to_running(alone), Start::Poll);
+}
+
 #[test]
 fn the_last_waker_frees_a_complete_task() {
     let state = State::new();
@@ -65,10 +85,33 @@ fn the_last_waker_frees_a_complete_task() {
 fn the_join_waker_changes_hands_with_its_bit() {
     let state = State::new();
     assert_eq!(state.transition_to_running(|| false), Start::Poll);
+    assert!(!state.load().has_join_waker());
     assert!(state.set_join_waker());
+    assert!(state.load().has_join_waker());
     assert!(state.unset_join_waker());
+    assert!(!state.load().has_join_waker());
     assert!(state.set_join_waker());
     assert_eq!(state.transition_to_complete(), Completion::JoinedWithWaker);
     assert!(!state.unset_join_waker());
     assert_eq!(state.detach(), Detach::DropOutput);
+}
+
+#[test]
+fn a_task_that_nothing_awaits_completes_without_a_waker() {
+    let state = State::new();
+    assert_eq!(state.transition_to_running(|| false), Start::Poll);
+    assert_eq!(state.transition_to_complete(), Completion::Joined);
+    assert_eq!(state.detach(), Detach::DropOutput);
+}
+
+#[test]
+fn a_handle_with_a_waker_leaves_a_detached_task() {
+    let state = State::new();
+    assert_eq!(state.transition_to_running(|| false), Start::Poll);
+    assert!(state.set_join_waker());
+    assert_eq!(state.detach(), Detach::DropWaker);
+    assert!(!state.load().has_join_waker() && state.is_detached());
+    assert_eq!(state.release(), Release::Nothing);
+    assert_eq!(state.transition_to_complete(), Completion::Detached);
+    assert_eq!(state.release(), Release::Dealloc);
 }
