@@ -231,3 +231,6 @@ impl Wait for Token {
         })
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;
