@@ -348,3 +348,6 @@ impl<T> fmt::Debug for Receiver<T> {
         f.write_str("broadcast::Receiver")
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::*;
 
 #[test]
@@ -8,4 +10,10 @@ fn a_slot_that_is_set_refuses_another_value() {
     assert_eq!(slot.get(), Some(&"first"));
     assert_eq!(slot.take(), Some("first"));
     assert_eq!(slot.set("third"), Ok(()));
+}
+
+#[test]
+fn the_states_are_distinct() {
+    let states = BTreeSet::from([EMPTY, WRITING, SET]);
+    assert_eq!(states.len(), 3);
 }

@@ -401,3 +401,6 @@ impl<R: Returns> Core<R> {
         }
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,0 +1,34 @@
+//! Permits that come back in another word.
+
+use super::*;
+
+/// As many permits as are all taken.
+fn all_taken(permits: usize) -> Core<Returned> {
+    let core = Core::with_returned(permits);
+    assert_eq!(core.try_acquire(permits), Ok(()));
+    core
+}
+
+#[test]
+fn permits_that_came_back_are_taken_as_soon_as_they_are_moved() {
+    let core = all_taken(3);
+    core.give_back(3);
+    assert_eq!(core.take_moved(2), Take::Taken);
+    assert_eq!(
+        (core.returned.permits(), core.state.load().permits()),
+        (0, 1)
+    );
+    assert_eq!(core.take_moved(2), Take::Short);
+}
+
+#[test]
+fn permits_that_come_back_after_the_close_are_all_in_one_word() {
+    let core = all_taken(3);
+    core.close();
+    core.give_back(1);
+    core.give_back(2);
+    assert_eq!(
+        (core.returned.permits(), core.state.load().permits()),
+        (0, 3)
+    );
+}
