@@ -1,7 +1,7 @@
 use mio::Token;
 use raddle_primitives::sync::Arc;
 
-use super::{SMALL, Table};
+use super::{INDEX_BITS, SMALL, Table};
 use crate::{IoState, Metrics};
 
 fn filled(count: usize) -> (Table, Vec<Token>) {
@@ -48,6 +48,12 @@ fn a_full_table_refuses_registrations_until_one_is_removed() {
     assert!(table.remove(tokens[1]).is_some());
     let token = insert(&mut table).unwrap();
     assert!(table.get(tokens[1]).is_none() && table.get(token).is_some());
+}
+
+#[test]
+fn a_token_has_36_bits_for_the_generation_and_14_on_targets_of_32_bits() {
+    let generation_bits = usize::BITS - INDEX_BITS;
+    assert_eq!(generation_bits, if usize::BITS == 64 { 36 } else { 14 });
 }
 
 #[test]
