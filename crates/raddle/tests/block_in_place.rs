@@ -31,7 +31,7 @@ fn one_worker() -> Runtime {
 }
 
 /// Has the worker taken over by another thread, for certain.
-fn be_displaced() {
+fn be_handed_off() {
     block_in_place(|| Handle::current().block_on(spawn(async {})).unwrap());
 }
 
@@ -108,7 +108,7 @@ fn the_runtime_is_current_inside_and_afterwards() {
     let runtime = one_worker();
     let task = runtime.spawn(async {
         for _ in 0..3 {
-            be_displaced();
+            be_handed_off();
             block_in_place(|| {
                 let handle = Handle::current();
                 assert_eq!(handle.block_on(spawn_blocking(|| 7)).unwrap(), 7);
@@ -151,7 +151,7 @@ fn panics_and_aborts_end_the_task_alone() {
     let runtime = one_worker();
     let task = runtime.spawn(async {
         block_in_place(|| {
-            be_displaced();
+            be_handed_off();
             panic!("planted");
         })
     });
@@ -211,7 +211,7 @@ fn a_local_set_cannot_go_to_another_thread() {
         let message = spawn_local(async move { blocks() }).await.unwrap();
         assert!(message.starts_with(MESSAGE));
         // A task beside the set may.
-        spawn(async { be_displaced() }).await.unwrap();
+        spawn(async { be_handed_off() }).await.unwrap();
     });
     // A set that is merely entered does not run.
     let _guard = local.enter();
@@ -228,7 +228,7 @@ fn one_blocking_thread_suffices() {
         .unwrap();
     let task = runtime.spawn(async {
         for _ in 0..5 {
-            be_displaced();
+            be_handed_off();
             spawn_blocking(|| ()).await.unwrap();
             block_in_place(|| Handle::current().block_on(spawn_blocking(|| ())).unwrap());
             yield_now().await;
@@ -254,12 +254,12 @@ fn threads_are_used_again_and_have_their_hooks() {
         .unwrap();
     let task = runtime.spawn(async {
         for _ in 0..200 {
-            be_displaced();
+            be_handed_off();
             yield_now().await;
         }
     });
     runtime.block_on(task).unwrap();
-    // A thread that was displaced may not be back yet when the next is asked for.
+    // The thread of a handed-off poll may not be back yet when the next is asked for.
     assert!(started.load(SeqCst) < 50);
     drop(runtime);
     assert_eq!(started.load(SeqCst), stopped.load(SeqCst));

@@ -51,10 +51,10 @@ pub struct Config {
     /// Whether a worker of [`Policy::WorkStealing`] has a next-task slot. Without it
     /// tasks that are spawned and woken on a worker run in that order.
     pub next_task_slot: bool,
-    /// Whether a parked worker keeps watch over those that run, and takes what
+    /// Whether a parked worker monitors those that run, and takes what
     /// waits behind a poll that does not return. Costs a timed park now and
     /// then while some workers run and others are parked.
-    pub keeps_watch: bool,
+    pub has_monitor: bool,
     /// Runs around each worker's whole loop, on the worker's thread.
     pub around_worker: Option<AroundWorker>,
     /// Gets a thread that drives a worker while the present one is in
@@ -77,7 +77,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// One worker; work stealing with a next-task slot; intervals of 31 and 61 steps; a watch; no
+    /// One worker; work stealing with a next-task slot; intervals of 31 and 61 steps; a monitor; no
     /// hooks; panics go to the join handles alone.
     fn default() -> Self {
         Self {
@@ -88,9 +88,9 @@ impl Default for Config {
             global_queue_interval: 31,
             event_interval: 61,
             next_task_slot: true,
-            // In a model a timed park returns at once, so that a watch would
+            // In a model a timed park returns at once, so that a monitor would
             // only multiply the executions.
-            keeps_watch: cfg!(not(raddle_loom)),
+            has_monitor: cfg!(not(raddle_loom)),
             around_worker: None,
             relief: None,
             on_thread_park: None,
@@ -134,7 +134,7 @@ impl fmt::Debug for Config {
             .field("global_queue_interval", &self.global_queue_interval)
             .field("event_interval", &self.event_interval)
             .field("next_task_slot", &self.next_task_slot)
-            .field("keeps_watch", &self.keeps_watch)
+            .field("has_monitor", &self.has_monitor)
             .field("task_hooks", &self.task_hooks)
             .field("poll_time_histogram", &self.poll_time_histogram)
             .field("unhandled_panic", &self.unhandled_panic)

@@ -25,12 +25,12 @@ use crate::worker::core::Step;
 /// Dropping it drops its tasks on the dropping thread.
 pub struct CurrentThread {
     handle: Handle,
-    seat: Mutex<Seat>,
+    place: Mutex<Place>,
 }
 
-/// Who drives the worker. Several threads may block on futures; one of them
-/// has the worker, the others poll only their own futures and wait for it.
-struct Seat {
+/// Where the worker is while no thread drives it. Several threads may block on futures; one of
+/// them has the worker, the others poll only their own futures and wait for it.
+struct Place {
     worker: Option<Worker>,
     waiting: Vec<Arc<Signal>>,
 }
@@ -88,9 +88,9 @@ impl CurrentThread {
         let (shared, mut workers) = Worker::build(Id::next(), 0, config, driver, Order::Queue);
         Self {
             handle: Handle::new(shared),
-            seat: Mutex::ranked(
-                Rank::leaf("seat"),
-                Seat {
+            place: Mutex::ranked(
+                Rank::leaf("place of the worker"),
+                Place {
                     worker: workers.pop(),
                     waiting: Vec::new(),
                 },
@@ -122,18 +122,18 @@ impl CurrentThread {
         let _woken = self.handle.shared().wake_by_panic(&waker);
         let mut cx = Context::from_waker(&waker);
         let mut future = pin!(future);
-        let turn = Turn {
-            seat: &self.seat,
+        let call = BlockOn {
+            place: &self.place,
             signal: &signal,
             worker: None,
         };
-        turn.run(future.as_mut(), &mut cx)
+        call.run(future.as_mut(), &mut cx)
             .unwrap_or_else(|| panics::end_block_on())
     }
 
     /// Drops every task. Later spawns are cancelled at once.
     pub fn shutdown(&mut self) {
-        let worker = self.seat.lock().worker.take();
+        let worker = self.place.lock().worker.take();
         drop(worker);
     }
 }
@@ -145,22 +145,22 @@ impl fmt::Debug for CurrentThread {
 }
 
 /// One call of `block_on`.
-struct Turn<'a> {
-    seat: &'a Mutex<Seat>,
+struct BlockOn<'a> {
+    place: &'a Mutex<Place>,
     signal: &'a Arc<Signal>,
     /// There while this call drives the worker.
     worker: Option<Worker>,
 }
 
-impl Turn<'_> {
+impl BlockOn<'_> {
     /// None if a task's panic has ended the scheduler. It wakes the signal.
     fn run<F: Future>(
         mut self,
         mut future: Pin<&mut F>,
         cx: &mut Context<'_>,
     ) -> Option<F::Output> {
-        while !self.sit() {
-            // CHECK: a wake of the future, which this call polls without the seat.
+        while !self.take_worker() {
+            // CHECK: a wake of the future, which this call polls without the worker.
             if self.signal.take_woken() {
                 match self.signal.place().poll(future.as_mut(), cx) {
                     Polled::Pending => {}
@@ -174,7 +174,7 @@ impl Turn<'_> {
         let core = self
             .worker
             .as_ref()
-            .expect("the call has taken the seat")
+            .expect("the call has taken the worker")
             .core();
         core.attach();
         core.keep_time();
@@ -190,7 +190,7 @@ impl Turn<'_> {
                     Polled::Ended => return None,
                 }
                 let limit = core.shared().config.event_interval as usize;
-                before_future = core.due_len().min(limit);
+                before_future = core.queues.due_len().min(limit);
             }
             match core.step() {
                 Step::Ran => before_future = before_future.saturating_sub(1),
@@ -210,11 +210,11 @@ impl Turn<'_> {
     }
 
     /// Takes the worker, or lists the call as waiting for it.
-    fn sit(&mut self) -> bool {
-        let mut seat = self.seat.lock();
-        self.worker = seat.worker.take();
-        if self.worker.is_none() && !seat.waiting.iter().any(|other| self.is(other)) {
-            seat.waiting.push(self.signal.clone());
+    fn take_worker(&mut self) -> bool {
+        let mut place = self.place.lock();
+        self.worker = place.worker.take();
+        if self.worker.is_none() && !place.waiting.iter().any(|other| self.is(other)) {
+            place.waiting.push(self.signal.clone());
         }
         self.worker.is_some()
     }
@@ -224,27 +224,28 @@ impl Turn<'_> {
     }
 }
 
-/// Leaves the seat, and calls the next. A worker whose scheduler has ended by a
+/// Puts the worker back, and wakes the next call. A worker whose scheduler has ended by a
 /// panic is dropped instead, and the tasks with it.
-impl Drop for Turn<'_> {
+impl Drop for BlockOn<'_> {
     fn drop(&mut self) {
         if self.signal.place().0.shared().has_fatal_panic() {
-            // Those that wait for the seat have been woken to see why it is
-            // empty.
+            // Those that wait for the worker have been woken to see why it is
+            // gone.
             self.worker = None;
         }
-        let mut seat = self.seat.lock();
+        let mut place = self.place.lock();
         if let Some(worker) = self.worker.take() {
             worker.core().detach();
-            seat.worker = Some(worker);
+            place.worker = Some(worker);
         }
-        seat.waiting
+        place
+            .waiting
             .retain(|other| !Arc::ptr_eq(self.signal, other));
-        let next = match seat.worker {
-            Some(_) => seat.waiting.first().cloned(),
+        let next = match place.worker {
+            Some(_) => place.waiting.first().cloned(),
             None => None,
         };
-        drop(seat);
+        drop(place);
         if let Some(next) = next {
             next.unpark();
         }

@@ -44,7 +44,7 @@ impl Handle {
     /// The scheduler of a worker, all of it if that is the worker of a shard.
     pub(crate) fn of_worker(worker: &Core) -> Self {
         match worker.shards() {
-            None => Self::new(worker.shared_arc().clone()),
+            None => Self::new(worker.shared().clone()),
             Some(shards) => Self::of_shards(shards.clone()),
         }
     }

@@ -7,7 +7,7 @@ use crate::id::Id;
 use crate::shutdown;
 use crate::worker::Worker;
 use crate::worker::core::Core;
-use crate::worker::seat::Vacancy;
+use crate::worker::core_ref::HandoffSlot;
 
 /// Calls a function that may block, on this thread, also inside a task.
 ///
@@ -47,7 +47,7 @@ where
     );
     let absence = Absence::begin();
     if let Some(worker) = absence.worker {
-        advertise(worker);
+        request_thread(worker);
     }
     raddle_coop::unlimited(f)
 }
@@ -65,7 +65,7 @@ impl Absence<'_> {
         let worker = driven().filter(|worker| is_running(worker));
         let left = context::leave(Core::current().map(|core| core.scheduler));
         Self {
-            worker: worker.filter(|worker| vacate(worker)),
+            worker: worker.filter(|worker| leave(worker)),
             left: Some(left),
         }
     }
@@ -104,46 +104,48 @@ pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
 /// stay: there are none, or this is not in a poll.
 ///
 /// The calling thread has [left](context::leave).
-fn vacate(worker: &Worker) -> bool {
+fn leave(worker: &Worker) -> bool {
     let core = worker.core();
     if core.is_pinned() || core.shared().config.relief.is_none() || !core.live.part_with_running() {
         return false;
     }
     // From the queue others can take it, should no thread come.
-    core.empty_slot_into_queue();
-    worker.vacate();
+    core.queues.empty_slot_into_queue();
+    worker.leave();
     true
 }
 
 /// Asks for another thread to drive a worker, unless one is about to come.
-fn advertise(worker: &Worker) {
-    let vacancy = worker.vacancy();
-    if !vacancy.advertise() {
+fn request_thread(worker: &Worker) {
+    let slot = worker.handoff_slot();
+    if !slot.request() {
         return;
     }
     let core = worker.core();
     // No thread may be had, and the end of the scheduler looks for the worker.
-    let former = core.remote().vacancy.lock().replace(vacancy.clone());
+    let former = core.retirement.handoff_slots[core.index()]
+        .lock()
+        .replace(slot.clone());
     drop(former);
-    core.shared().announce_vacancy();
+    core.retirement.announce_handoff();
     if let Some(relief) = &core.shared().config.relief {
-        relief(Relief::new(vacancy.clone()));
+        relief(Relief::new(slot.clone()));
     }
 }
 
-impl Handoff for Vacancy {
+impl Handoff for HandoffSlot {
     fn run(self: Box<Self>) {
-        let Some(seat) = self.take_advertised() else {
+        let Some(core) = self.take_requested() else {
             return;
         };
-        let handle = Handle::new(seat.shared_arc().clone());
+        let handle = Handle::new(core.shared().clone());
         let _current = handle.enter();
-        Worker::new(seat).run();
+        Worker::new(core).run();
     }
 
     fn refuse(self: Box<Self>) {
-        if let Some(seat) = self.take_advertised_if_closed() {
-            shutdown::retire(seat);
+        if let Some(core) = self.take_requested_if_closed() {
+            shutdown::retire(core);
         }
     }
 }

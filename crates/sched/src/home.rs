@@ -39,8 +39,8 @@ impl Schedule for Home {
     fn schedule(&self, task: Runnable) {
         let task = Task(task);
         match Core::current() {
-            Some(worker) if std::ptr::eq(worker.shared(), self.0.as_ptr()) => {
-                worker.schedule(task);
+            Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), self.0.as_ptr()) => {
+                worker.queues.schedule(task);
             }
             _ => {
                 // SAFETY: `task` has not completed, and cannot before it is
@@ -151,7 +151,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let (task, handle) = task(worker.shared_arc(), future);
+    let (task, handle) = task(worker.shared(), future);
     worker.start(task);
     handle
 }
@@ -172,7 +172,7 @@ where
     // it is pinned and this thread runs it; so the task is run and dropped here (claims 1
     // to 5 of `docs/policies.md`). The handle is not `Send` unless the output is. The
     // future borrows nothing that ends.
-    let (task, handle) = unsafe { task_unchecked(worker.shared_arc(), future) };
+    let (task, handle) = unsafe { task_unchecked(worker.shared(), future) };
     worker.start_local(task);
     handle
 }

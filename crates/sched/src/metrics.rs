@@ -80,8 +80,8 @@ impl Metrics {
         let workers = self.handle.remotes();
         let completed: u64 = workers.map(|remote| remote.counters.completed.get()).sum();
         let parts = self.handle.parts().iter();
-        let displaced = parts.map(|part| part.completed_displaced.get());
-        let completed = completed + displaced.sum::<u64>();
+        let handed_off = parts.map(|part| part.completed_handed_off.get());
+        let completed = completed + handed_off.sum::<u64>();
         (self.spawned_tasks() - completed) as usize
     }
 

@@ -44,7 +44,7 @@ pub(crate) struct Progress {
     pub(crate) is_running: bool,
 }
 
-/// When a worker that is the monitor looks.
+/// When a worker that is the monitor looks, during one park.
 pub(crate) struct Looks {
     interval: Cell<Duration>,
     /// Whether the others ran many tasks between the last two looks.
@@ -61,12 +61,6 @@ impl Default for Looks {
 }
 
 impl Looks {
-    /// Starts with short intervals.
-    pub(crate) fn restart(&self) {
-        self.interval.set(FIRST_LOOK);
-        self.lingers.set(false);
-    }
-
     /// How long to sleep until the next look.
     pub(crate) fn interval(&self) -> Duration {
         self.interval.get()

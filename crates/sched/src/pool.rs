@@ -13,8 +13,8 @@ use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::handoff;
 use crate::id::Id;
-use crate::shutdown;
 use crate::worker::Worker;
+use crate::worker::retirement::Retirement;
 use crate::worker::shared::Shards;
 
 /// A pool of worker threads.
@@ -22,6 +22,8 @@ use crate::worker::shared::Shards;
 /// Dropping it shuts it down and waits: see [`shutdown`](Self::shutdown).
 pub struct Pool {
     handle: Handle,
+    /// Of each shard, or one.
+    retirements: Vec<Arc<Retirement>>,
     /// Those that have not been joined.
     threads: Vec<JoinHandle<()>>,
     is_shut_down: bool,
@@ -60,8 +62,11 @@ impl Pool {
     }
 
     fn start_workers((handle, workers): (Handle, Vec<Worker>)) -> io::Result<Self> {
+        let mut retirements: Vec<_> = workers.iter().map(Worker::retirement).cloned().collect();
+        retirements.dedup_by(|a, b| Arc::ptr_eq(a, b));
         let mut pool = Self {
             handle,
+            retirements,
             threads: Vec::with_capacity(workers.len()),
             is_shut_down: false,
         };
@@ -174,10 +179,8 @@ impl Pool {
     /// itself.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
-        for part in self.handle.parts() {
+        for part in &self.retirements {
             part.close();
-            shutdown::retire_vacant(part);
-            shutdown::cancel_left_behind(part);
         }
         let is_on_worker =
             self.handle.worker().is_some() || handoff::is_in_loop_of(self.handle.id());
@@ -187,8 +190,7 @@ impl Pool {
         };
         let start = Instant::now();
         let left = || wait.map(|wait| wait.saturating_sub(start.elapsed()));
-        let mut parts = self.handle.parts().iter();
-        if !parts.all(|part| shutdown::wait(part, left())) {
+        if !self.retirements.iter().all(|part| part.wait(left())) {
             // The threads end by themselves when their polls do, or are joined by a
             // later call.
             return false;

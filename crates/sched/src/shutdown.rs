@@ -6,38 +6,37 @@
 
 use std::time::{Duration, Instant};
 
-use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 
 use crate::handle::Handle;
 use crate::task::Task;
+use crate::worker::core_ref::CoreRef;
 use crate::worker::finish::Waited;
-use crate::worker::seat::Seat;
-use crate::worker::shared::{Retired, Shared};
+use crate::worker::retirement::{Retired, Retirement};
 
-/// What a thread does next that has retired a worker, or has finished the poll of a displaced
-/// thread.
+/// What a thread does next that has retired a worker, or has finished a poll that its worker has
+/// left.
 #[must_use]
 enum Duty {
     Nothing,
-    /// All workers are retired, and displaced threads are in polls yet: to
-    /// [release](release_displaced) them, then to retire the workers again.
-    ReleaseDisplaced(Vec<Seat>),
+    /// All workers are retired, and threads are in handed-off polls yet: to
+    /// [release](release_handed_off) them, then to retire the workers again.
+    Release(Vec<CoreRef>),
     /// Nothing runs any more.
-    Finish(Vec<Seat>),
+    Finish(Vec<CoreRef>),
 }
 
 impl Retired {
     /// What is to be done now. While the workers are with a thread that releases,
-    /// no other finds them all retired. Once they are, the number of displaced
-    /// threads only falls.
+    /// no other finds them all retired. Once they are, the number of handed-off
+    /// polls only falls.
     fn take_duty(&mut self, workers: usize) -> Duty {
         if self.workers.len() < workers {
             Duty::Nothing
         } else if self.handed_off == 0 {
             Duty::Finish(std::mem::take(&mut self.workers))
         } else if !std::mem::replace(&mut self.has_released, true) {
-            Duty::ReleaseDisplaced(std::mem::take(&mut self.workers))
+            Duty::Release(std::mem::take(&mut self.workers))
         } else {
             Duty::Nothing
         }
@@ -45,75 +44,158 @@ impl Retired {
 }
 
 /// Takes a worker out of service. The last to go ends the scheduler, or has the
-/// displaced threads do so.
-pub(crate) fn retire(seat: Seat) {
-    seat.detach();
-    let shared = seat.shared_arc().clone();
-    if !shared.is_closed() {
-        seat.abandon();
-        finish_after(&shared, |retired| retired.workers.push(seat));
+/// threads in handed-off polls do so.
+pub(crate) fn retire(core: CoreRef) {
+    core.detach();
+    let retirement = core.retirement.clone();
+    if !core.shared().is_closed() {
+        core.queues.abandon();
+        retirement.finish_after(|retired| retired.workers.push(core));
         // CHECK: the end, since the first look. The workers that have ended by it did
         // not find this one among those that went before.
-        if shared.is_closed() {
-            cancel_left_behind(&shared);
+        if retirement.shared.is_closed() {
+            retirement.cancel_left_behind();
         }
         return;
     }
-    let mut seats = vec![seat];
-    if shared.take_earlier(&mut seats) {
-        cancel_waiting(&seats);
+    let mut cores = vec![core];
+    if retirement.take_earlier(&mut cores) {
+        cancel_waiting(&cores);
     }
-    finish_after(&shared, |retired| retired.workers.append(&mut seats));
+    retirement.finish_after(|retired| retired.workers.append(&mut cores));
 }
 
-/// Drops the waiting tasks of the workers that were retired before the
-/// scheduler was closed: the workers that are left may all be in polls.
-pub(crate) fn cancel_left_behind(shared: &Arc<Shared>) {
-    let mut seats = Vec::new();
-    if shared.take_earlier(&mut seats) {
-        cancel_waiting(&seats);
-        finish_after(shared, |retired| retired.workers.append(&mut seats));
-    }
-}
-
-/// Retires the workers that wait, in vacancies, for a thread to drive them. There may be no such
-/// thread, and a displaced thread that waits for the driver waits for the shutdown.
-pub(crate) fn retire_vacant(shared: &Shared) {
-    for remote in &shared.remotes {
-        let vacancy = remote.vacancy.lock().take();
-        if let Some(seat) = vacancy.and_then(|vacancy| vacancy.take()) {
-            retire(seat);
-        }
-    }
-}
-
-/// Waits until every task has been dropped, at most for `timeout`, and meanwhile retires workers
-/// that wait for a thread. Whether all have been dropped.
-pub(crate) fn wait(shared: &Shared, timeout: Option<Duration>) -> bool {
-    let start = Instant::now();
-    let left = || timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
-    loop {
-        match shared.finish.wait(left) {
-            Waited::Finished => return true,
-            Waited::Vacancy => retire_vacant(shared),
-            Waited::TimedOut => return false,
-        }
-    }
-}
-
-/// Says that a displaced thread is out of its poll. The last to go ends the
+/// Notes that a thread is out of the poll that its worker has left. The last to go ends the
 /// scheduler.
-pub(crate) fn stand_down(seat: Seat) {
-    let shared = seat.shared_arc().clone();
+pub(crate) fn finish_handed_off(core: CoreRef) {
+    let retirement = core.retirement.clone();
     // The memory of the worker, which is another thread's.
-    drop(seat);
-    finish_after(&shared, |retired| retired.handed_off -= 1);
+    drop(core);
+    retirement.finish_after(|retired| retired.handed_off -= 1);
+}
+
+impl Retirement {
+    /// Closes the scheduler, and drops what no worker is left to drop.
+    pub(crate) fn close(&self) {
+        self.shared.close();
+        self.retire_handed_off();
+        self.cancel_left_behind();
+    }
+
+    /// Waits until every task has been dropped, at most for `timeout`, and meanwhile retires
+    /// workers that wait for a thread. Whether all have been dropped.
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> bool {
+        let start = Instant::now();
+        let left = || timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+        loop {
+            match self.finish.wait(left) {
+                Waited::Finished => return true,
+                Waited::HandedOff => self.retire_handed_off(),
+                Waited::TimedOut => return false,
+            }
+        }
+    }
+
+    /// Retires the workers that wait, in handoff slots, for a thread to drive them. There may be
+    /// no such thread, and a poll that waits for the driver waits for the shutdown.
+    fn retire_handed_off(&self) {
+        for slot in &self.handoff_slots {
+            let slot = slot.lock().take();
+            if let Some(core) = slot.and_then(|slot| slot.take()) {
+                retire(core);
+            }
+        }
+    }
+
+    /// Drops the waiting tasks of the workers that were retired before the
+    /// scheduler was closed: the workers that are left may all be in polls.
+    fn cancel_left_behind(&self) {
+        let mut cores = Vec::new();
+        if self.take_earlier(&mut cores) {
+            cancel_waiting(&cores);
+            self.finish_after(|retired| retired.workers.append(&mut cores));
+        }
+    }
+
+    /// Adds the workers that were retired before, since no other thread may be left to drop
+    /// their tasks. False, and nothing has changed, if there is no
+    /// worker left to wait for but those of the caller.
+    fn take_earlier(&self, cores: &mut Vec<CoreRef>) -> bool {
+        let mut retired = self.retired.lock();
+        let others_run = retired.workers.len() + cores.len() < self.shared.remotes.len();
+        if others_run {
+            cores.append(&mut retired.workers);
+        }
+        others_run
+    }
+
+    fn finish_after(&self, change: impl FnOnce(&mut Retired)) {
+        let mut duty = self.change_retired(change);
+        if let Duty::Release(mut cores) = duty {
+            self.release_handed_off(&cores);
+            duty = self.change_retired(|retired| retired.workers.append(&mut cores));
+        }
+        if let Duty::Finish(cores) = duty {
+            self.finish(cores);
+        }
+    }
+
+    fn change_retired(&self, change: impl FnOnce(&mut Retired)) -> Duty {
+        let mut retired = self.retired.lock();
+        change(&mut retired);
+        retired.take_duty(self.shared.remotes.len())
+    }
+
+    /// Ends what handed-off polls may wait for: all tasks but theirs, and the
+    /// driver, in which no worker waits any more.
+    fn release_handed_off(&self, cores: &[CoreRef]) {
+        self.shared.close();
+        cancel_waiting(cores);
+        // No worker looks into the queue from here on: who wakes a task that was not
+        // found there cancels it.
+        self.shared.injection.close();
+        cancel_waiting(cores);
+        self.shared.shut_down_driver();
+    }
+
+    fn finish(&self, mut cores: Vec<CoreRef>) {
+        let announce = Announce(self);
+        self.shared.close();
+        // The drops of futures find their scheduler as their polls did; all of it, if
+        // this is the end of one shard.
+        let handle = Handle::of_worker(&cores[0]);
+        let current = handle.enter();
+        // In the order of their indices, which owners' numbers follow.
+        cores.sort_by_key(|core| core.index());
+        // Tasks that are woken by the drops of others go to this worker's queue.
+        let worker = cores[0].enter();
+        abort_all(&cores);
+        loop {
+            cancel_queued(&cores);
+            if cores.iter().all(|core| core.live.is_empty()) {
+                break;
+            }
+            // A foreign thread has notified a task and is about to push it.
+            thread::yield_now();
+        }
+        self.shared.injection.close();
+        cancel_queued(&cores);
+        debug_assert!(
+            cores.iter().all(|core| core.live.is_empty()),
+            "a task came into a live list that had ended"
+        );
+        drop(worker);
+        drop(current);
+        drop(cores);
+        self.shared.shut_down_driver();
+        drop(announce);
+    }
 }
 
 /// Drops the tasks that no poll needs to return for, before others go: a poll
 /// that another is in may wait for just that, for a sender that one of these
 /// tasks has.
-fn cancel_waiting(cores: &[Seat]) {
+fn cancel_waiting(cores: &[CoreRef]) {
     let Some(first) = cores.first() else { return };
     let handle = Handle::of_worker(first);
     let _current = handle.enter();
@@ -122,84 +204,8 @@ fn cancel_waiting(cores: &[Seat]) {
     cancel_queued(cores);
 }
 
-impl Shared {
-    /// Adds the workers that were retired before, since no other thread may be left to drop
-    /// their tasks. False, and nothing has changed, if there is no
-    /// worker left to wait for but those of the caller.
-    fn take_earlier(&self, seats: &mut Vec<Seat>) -> bool {
-        let mut retired = self.retired.lock();
-        let others_run = retired.workers.len() + seats.len() < self.remotes.len();
-        if others_run {
-            seats.append(&mut retired.workers);
-        }
-        others_run
-    }
-
-    fn change_ended(&self, change: impl FnOnce(&mut Retired)) -> Duty {
-        let mut retired = self.retired.lock();
-        change(&mut retired);
-        retired.take_duty(self.remotes.len())
-    }
-}
-
-fn finish_after(shared: &Arc<Shared>, change: impl FnOnce(&mut Retired)) {
-    let mut duty = shared.change_ended(change);
-    if let Duty::ReleaseDisplaced(mut seats) = duty {
-        release_displaced(shared, &seats);
-        duty = shared.change_ended(|retired| retired.workers.append(&mut seats));
-    }
-    if let Duty::Finish(seats) = duty {
-        finish(shared, seats);
-    }
-}
-
-/// Ends what displaced threads may wait for: all tasks but theirs, and the
-/// driver, in which no worker waits any more.
-fn release_displaced(shared: &Arc<Shared>, cores: &[Seat]) {
-    shared.close();
-    cancel_waiting(cores);
-    // No worker looks into the queue from here on: who wakes a task that was not
-    // found there cancels it.
-    shared.injection.close();
-    cancel_waiting(cores);
-    shared.shut_down_driver();
-}
-
-fn finish(shared: &Arc<Shared>, mut cores: Vec<Seat>) {
-    let announce = Announce(shared);
-    shared.close();
-    // The drops of futures find their scheduler as their polls did; all of it, if
-    // this is the end of one shard.
-    let handle = Handle::of_worker(&cores[0]);
-    let current = handle.enter();
-    // In the order of their indices, which owners' numbers follow.
-    cores.sort_by_key(|core| core.index());
-    // Tasks that are woken by the drops of others go to this worker's queue.
-    let worker = cores[0].enter();
-    abort_all(&cores);
-    loop {
-        cancel_queued(&cores);
-        if cores.iter().all(|core| core.live.is_empty()) {
-            break;
-        }
-        // A foreign thread has notified a task and is about to push it.
-        thread::yield_now();
-    }
-    shared.injection.close();
-    cancel_queued(&cores);
-    debug_assert!(
-        cores.iter().all(|core| core.live.is_empty()),
-        "a task came into a live list that had ended"
-    );
-    drop(worker);
-    drop(current);
-    drop(cores);
-    shared.shut_down_driver();
-    drop(announce);
-}
-
 /// Aborts the tasks of workers; those that were idle are queued.
-fn abort_all(cores: &[Seat]) {
+fn abort_all(cores: &[CoreRef]) {
     for core in cores {
         core.live.abort_all(|task| core.shared().inject(Task(task)));
     }
@@ -207,11 +213,11 @@ fn abort_all(cores: &[Seat]) {
 
 /// The first worker cancels and counts: this thread has them all. What is in the
 /// queues of those that are in polls is cancelled too.
-fn cancel_queued(cores: &[Seat]) {
+fn cancel_queued(cores: &[CoreRef]) {
     let next = || {
         let mut own = cores.iter();
-        own.find_map(|core| core.take_any())
-            .or_else(|| cores[0].take_from_others())
+        own.find_map(|core| core.queues.take_any())
+            .or_else(|| cores[0].queues.take_from_others())
     };
     while let Some(task) = next() {
         cores[0].cancel(task);
@@ -220,7 +226,7 @@ fn cancel_queued(cores: &[Seat]) {
 
 /// Announces that the scheduler has shut down when it is dropped, also if the driver's shutdown
 /// panics: a thread may be waiting for it.
-struct Announce<'a>(&'a Shared);
+struct Announce<'a>(&'a Retirement);
 
 impl Drop for Announce<'_> {
     fn drop(&mut self) {

@@ -1,11 +1,15 @@
 //! A worker: a state machine that runs tasks one step at a time.
 
 pub(crate) mod core;
+pub(crate) mod core_ref;
 pub(crate) mod finish;
+mod monitoring;
 mod next_task;
+mod park;
+mod queues;
+pub(crate) mod retirement;
 mod run_queue;
 mod searching;
-pub(crate) mod seat;
 pub(crate) mod shared;
 mod ticks;
 mod yields;
@@ -22,8 +26,10 @@ use crate::context;
 use crate::driver::Driver;
 use crate::id::Id;
 use crate::shutdown;
-use core::{Core, Parked, Step};
-use seat::{Seat, Vacancy};
+use core::{Core, Step};
+use core_ref::{CoreRef, HandoffSlot};
+use park::Parked;
+use retirement::Retirement;
 use shared::Shared;
 
 /// What a worker that has parked without blocking waits for.
@@ -38,15 +44,15 @@ pub struct Waiting {
 
 /// One of a scheduler's workers, to be driven by one thread at a time.
 ///
-/// Dropping it hands it in: what it had to run goes to the other workers, and
+/// Dropping it retires it: what it had to run goes to the other workers, and
 /// the last to be dropped drops every task of the scheduler.
 pub struct Worker {
     /// There until the drop.
-    seat: Option<Seat>,
-    /// Whether it is this thread that drives the worker. If it was displaced
-    /// from it, the seat only keeps the memory.
+    core: Option<CoreRef>,
+    /// Whether this thread drives the worker. If the worker was handed off to
+    /// another, `core` only keeps the memory.
     held: Cell<bool>,
-    vacancy: Vacancy,
+    handoff_slot: HandoffSlot,
     /// What it waits for, if it has parked without blocking.
     parked: Option<Parked>,
 }
@@ -61,20 +67,21 @@ impl Worker {
         order: Order,
     ) -> (Arc<Shared>, Vec<Self>) {
         let (shared, queues) = Shared::new(id, first_worker, config, driver);
+        let retirement = Arc::new(Retirement::new(shared.clone()));
         let workers = queues
             .into_iter()
             .enumerate()
-            .map(|(index, queue)| Core::new(shared.clone(), index, queue, order))
-            .map(|core| Self::new(Seat::new(core)))
+            .map(|(index, queue)| Core::new(retirement.clone(), index, queue, order))
+            .map(|core| Self::new(CoreRef::new(core)))
             .collect();
         (shared, workers)
     }
 
-    pub(crate) fn new(seat: Seat) -> Self {
+    pub(crate) fn new(core: CoreRef) -> Self {
         Self {
-            seat: Some(seat),
+            core: Some(core),
             held: Cell::new(true),
-            vacancy: Vacancy::default(),
+            handoff_slot: HandoffSlot::default(),
             parked: None,
         }
     }
@@ -119,29 +126,33 @@ impl Worker {
     }
 
     pub(crate) fn core(&self) -> &Core {
-        self.seat
+        self.core
             .as_ref()
-            .expect("a worker has its seat until it is dropped")
+            .expect("a worker has its core until it is dropped")
+    }
+
+    pub(crate) fn retirement(&self) -> &Arc<Retirement> {
+        &self.core().retirement
     }
 
     /// Offers the worker to other threads, during a poll. The caller is to
     /// [take it back](Self::take_back).
-    pub(crate) fn vacate(&self) {
+    pub(crate) fn leave(&self) {
         self.held.set(false);
-        if let Some(seat) = &self.seat {
-            self.vacancy.put(seat.share());
+        if let Some(core) = &self.core {
+            self.handoff_slot.put(core.share());
         }
     }
 
     /// Takes the worker back. False if another thread has it.
     pub(crate) fn take_back(&self) -> bool {
-        let is_back = self.vacancy.take_back().is_some();
+        let is_back = self.handoff_slot.take_back().is_some();
         self.held.set(is_back);
         is_back
     }
 
-    pub(crate) fn vacancy(&self) -> &Vacancy {
-        &self.vacancy
+    pub(crate) fn handoff_slot(&self) -> &HandoffSlot {
+        &self.handoff_slot
     }
 
     /// Leaves a worker that is about to be dropped on another thread than its
@@ -151,10 +162,10 @@ impl Worker {
     ///
     /// If it is one; not while another panic unwinds, which would abort.
     fn leak_if_bound_elsewhere(&mut self) {
-        let Some(seat) = self.seat.take_if(|seat| !seat.may_run_here()) else {
+        let Some(core) = self.core.take_if(|core| !core.may_run_here()) else {
             return;
         };
-        std::mem::forget((seat, self.parked.take()));
+        std::mem::forget((core, self.parked.take()));
         assert!(
             std::thread::panicking(),
             "a worker of a sharded scheduler was dropped on another thread while it has tasks, \
@@ -177,7 +188,7 @@ impl Worker {
         core.attach();
         let parked = {
             let _worker = core.enter();
-            core.begin_park(None)
+            core.begin_park()
         };
         self.wait_as(parked)
     }
@@ -185,7 +196,7 @@ impl Worker {
     /// Whether a worker that waits outside the driver was unparked, so that its
     /// wait has ended.
     pub fn is_unparked(&self) -> bool {
-        self.core().remote().parker.is_notified()
+        self.core().queues.remote().parker.is_notified()
     }
 
     /// Does what a worker does that comes out of its wait; the driver is polled
@@ -193,15 +204,16 @@ impl Worker {
     /// stepped. Otherwise it waits anew.
     pub fn resume_park(&mut self) -> Option<Waiting> {
         let core = self
-            .seat
+            .core
             .as_deref()
-            .expect("a worker has its seat until it is dropped");
+            .expect("a worker has its core until it is dropped");
         let worker = core.enter();
         // Kept until the driver is through: it goes back also if it panics.
         if let Some(driver) = &mut self.parked.as_mut()?.driver {
-            core.run_driver(driver, Some(Duration::ZERO));
+            core.queues.run_driver(driver, Some(Duration::ZERO));
         }
-        let parked = self.parked.take().and_then(|parked| core.end_wait(parked));
+        let parked = self.parked.take();
+        let parked = parked.and_then(|parked| parked.end_wait(&core.queues));
         drop(worker);
         self.wait_as(parked)
     }
@@ -211,7 +223,7 @@ impl Worker {
         if let Some(parked) = self.parked.take() {
             let core = self.core();
             let _worker = core.enter();
-            core.abort_park(parked);
+            parked.abort(&core.queues);
         }
     }
 
@@ -245,13 +257,12 @@ struct Leaving<'a>(&'a mut Worker);
 
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
-        let Some(seat) = self.0.seat.take() else {
+        let Some(core) = self.0.core.take() else {
             return;
         };
-        if self.0.held.get() {
-            shutdown::retire(seat);
-        } else {
-            shutdown::stand_down(seat);
+        match self.0.held.get() {
+            true => shutdown::retire(core),
+            false => shutdown::finish_handed_off(core),
         }
     }
 }
@@ -263,3 +274,6 @@ impl fmt::Debug for Worker {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

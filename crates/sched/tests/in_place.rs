@@ -38,7 +38,7 @@ where
 }
 
 /// Has the worker taken over by another thread, for certain.
-fn be_displaced() {
+fn be_handed_off() {
     block_in_place(|| {
         let handle = Handle::current();
         handle.block_on(handle.spawn(async {})).unwrap();
@@ -125,23 +125,23 @@ fn a_lock_that_is_held_over_the_function_does_not_block_its_own_release() {
 }
 
 #[test]
-fn a_displaced_task_may_wait_and_yield_and_spawn() {
+fn a_handed_off_task_may_wait_and_yield_and_spawn() {
     run(1, async {
         for _ in 0..100 {
-            be_displaced();
+            be_handed_off();
             yield_now().await;
-            be_displaced();
+            be_handed_off();
             let signal = Signal::default();
             let theirs = signal.clone();
             let waiting = spawn(async move {
-                be_displaced();
+                be_handed_off();
                 theirs.await;
             });
             wait_until_polled(&signal).await;
             signal.set();
-            be_displaced();
+            be_handed_off();
             waiting.await.unwrap();
-            drop(spawn(async { be_displaced() }));
+            drop(spawn(async { be_handed_off() }));
         }
     });
 }
@@ -158,7 +158,7 @@ fn it_is_a_worker_no_more_and_stays_inside() {
         assert!(is_inside());
         let before = thread::current().id();
         block_in_place(|| assert!(!is_inside()));
-        be_displaced();
+        be_handed_off();
         assert_eq!(thread::current().id(), before, "in the same poll");
         assert!(is_inside());
         let message = message_of(|| Handle::current().block_on(async {}));
@@ -167,7 +167,7 @@ fn it_is_a_worker_no_more_and_stays_inside() {
         assert_ne!(thread::current().id(), before);
         // Again in the first poll of a new thread, and again in that one.
         for _ in 0..3 {
-            be_displaced();
+            be_handed_off();
             assert!(is_inside());
         }
     });
@@ -209,7 +209,7 @@ fn functions_inside_functions_are_called() {
     let number = run(1, async {
         block_in_place(|| block_in_place(|| block_in_place(|| 7)))
             + block_in_place(|| {
-                be_displaced();
+                be_handed_off();
                 block_in_place(|| Handle::current().block_on(async { block_in_place(|| 7) }))
             })
     });
@@ -222,7 +222,7 @@ fn a_panic_goes_to_the_task() {
         for displaces in [false, true] {
             let fails = move || -> () {
                 if displaces {
-                    be_displaced();
+                    be_handed_off();
                 }
                 panic!("planted");
             };
@@ -389,7 +389,7 @@ fn the_current_thread_scheduler_has_nobody_else() {
                 assert!(message_of(|| block_in_place(|| ())).starts_with(MESSAGE));
             });
         });
-        be_displaced();
+        be_handed_off();
     });
 }
 
@@ -516,7 +516,7 @@ fn a_worker_that_is_driven_inside_a_task_stays_there() {
     assert!(kept.lock().is_empty());
 }
 
-/// Hooks on the displaced thread, and around the tasks of the other.
+/// Hooks on the thread of a handed-off poll, and around the tasks of the other.
 #[test]
 fn hooks_go_on() {
     let reliefs = Reliefs::default();
@@ -533,7 +533,7 @@ fn hooks_go_on() {
         ..config(1)
     });
     for _ in 0..10 {
-        drop(pool.handle().spawn(async { be_displaced() }));
+        drop(pool.handle().spawn(async { be_handed_off() }));
     }
     wait_until(|| ended.load(SeqCst) == 20);
     drop(pool);
@@ -560,7 +560,7 @@ fn a_drop_may_block() {
         task.abort();
         drop(spawn(async move { gate.open() }));
         assert!(task.await.unwrap_err().is_cancelled());
-        let outcome = catch_unwind(AssertUnwindSafe(be_displaced));
+        let outcome = catch_unwind(AssertUnwindSafe(be_handed_off));
         assert!(outcome.is_ok());
     });
 }

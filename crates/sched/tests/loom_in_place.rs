@@ -84,7 +84,7 @@ fn a_relief_between_two_functions() {
 }
 
 /// The function waits for a task that only the other thread can run; then the
-/// displaced thread completes a task of the worker's list.
+/// thread of a handed-off poll completes a task of the worker's list.
 #[test]
 fn a_function_waits_for_a_task_of_its_worker() {
     check(|reliefs| {
@@ -99,9 +99,9 @@ fn a_function_waits_for_a_task_of_its_worker() {
     });
 }
 
-/// A task that is due again on a displaced thread, whose worker goes to sleep.
+/// A task that is due again in a handed-off poll, whose worker goes to sleep.
 #[test]
-fn a_displaced_thread_wakes_its_worker() {
+fn a_handed_off_poll_wakes_its_worker() {
     check(|reliefs| {
         let pool = reliefs.pool(Config::default());
         let done = Gate::default();
@@ -119,7 +119,7 @@ fn a_displaced_thread_wakes_its_worker() {
 }
 
 /// The end comes at any time: before the task is run, while it blocks, while the
-/// worker is in nobody's hands, while the displaced thread ends its poll.
+/// worker is driven by no thread, while the handed-off poll ends.
 fn end_against_a_function(waits: bool) {
     check_bounded(3, move |reliefs| {
         let count = Arc::new(AtomicUsize::new(0));
@@ -147,9 +147,9 @@ fn the_end_against_a_task_that_waits() {
     end_against_a_function(true);
 }
 
-/// The end, when the thread is displaced for certain.
+/// The end, when the poll is handed off for certain.
 #[test]
-fn the_end_against_a_displaced_thread() {
+fn the_end_against_a_handed_off_poll() {
     check(|reliefs| {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
@@ -294,7 +294,7 @@ fn the_end_against_a_function_that_waits_for_the_driver_when_no_thread_comes() {
 /// The function waits for the drop of a task that another thread wakes while the
 /// pool ends: the task may come to the queue when no worker looks there any more.
 #[test]
-fn a_foreign_wake_against_the_release_of_a_displaced_thread() {
+fn a_foreign_wake_against_the_release_of_a_handed_off_poll() {
     /// Opens a gate when it is dropped.
     struct OpensGate(Gate);
     impl Drop for OpensGate {

@@ -38,7 +38,7 @@ impl Trio {
         let events = Events::new();
         let config = Config {
             workers: 3,
-            keeps_watch: true,
+            has_monitor: true,
             ..Config::default()
         };
         let driver = Box::new(Events::driver(&events));

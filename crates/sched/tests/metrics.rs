@@ -19,7 +19,7 @@ use raddle_sched::{
 /// Workers without a watch, which could take tasks when a test is slow.
 fn stepped(policy: Policy, workers: usize) -> (Handle, Vec<Worker>) {
     let config = Config {
-        keeps_watch: false,
+        has_monitor: false,
         ..config_of(policy, workers)
     };
     Pool::stepped(config, None)

@@ -342,7 +342,7 @@ fn what_is_queued_behind_a_poll_is_dropped_before_it_returns() {
         for count in [1, 3] {
             // Nobody takes anything out of a slot before the end.
             let config = Config {
-                keeps_watch: false,
+                has_monitor: false,
                 ..config_of(policy, 2)
             };
             let mut pool = Pool::start(config, None).unwrap();

@@ -176,7 +176,7 @@ fn a_task_that_yields_alone_wakes_nobody() {
 /// It would never be seen parked, and an idle scheduler would look after it for
 /// ever.
 #[test]
-fn nobody_keeps_watch_over_a_worker_that_has_left() {
+fn a_worker_that_has_left_is_not_monitored() {
     for policy in SHARING {
         let mut pool = Asleep::new(policy, 0);
         drop(pool.workers.pop());

@@ -181,7 +181,7 @@ fn without_a_watch_the_task_waits() {
     // Shows that the tests above see the watch at work, not something else.
     let pool = Pool::start(
         raddle_sched::Config {
-            keeps_watch: false,
+            has_monitor: false,
             ..config_of(Policy::default(), 2)
         },
         None,

@@ -38,7 +38,7 @@ fn is_seen(source: Source) {
                 let kept = Arc::new(Mutex::new(None));
                 let (hooked, keeps) = (hook.clone(), kept.clone());
                 let config = Config {
-                    keeps_watch: false,
+                    has_monitor: false,
                     on_thread_park: Some(Arc::new(move || {
                         let post = hooked.lock().take();
                         if let Some(post) = post {

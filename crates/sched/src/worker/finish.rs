@@ -14,7 +14,7 @@ pub(crate) struct Finish {
 struct State {
     is_finished: bool,
     /// Whether a thread has left its worker since the scheduler was closed.
-    has_vacancy: bool,
+    has_handoff: bool,
 }
 
 /// What ended a wait.
@@ -23,7 +23,7 @@ pub(crate) enum Waited {
     /// Every task has been dropped.
     Finished,
     /// A thread has left its worker.
-    Vacancy,
+    HandedOff,
     TimedOut,
 }
 
@@ -44,8 +44,8 @@ impl Finish {
     }
 
     /// Says that a thread has left its worker.
-    pub(crate) fn announce_vacancy(&self) {
-        self.state.lock().has_vacancy = true;
+    pub(crate) fn announce_handoff(&self) {
+        self.state.lock().has_handoff = true;
         self.changed.notify_all();
     }
 
@@ -57,8 +57,8 @@ impl Finish {
             if state.is_finished {
                 return Waited::Finished;
             }
-            if std::mem::take(&mut state.has_vacancy) {
-                return Waited::Vacancy;
+            if std::mem::take(&mut state.has_handoff) {
+                return Waited::HandedOff;
             }
             if timed_out {
                 return Waited::TimedOut;

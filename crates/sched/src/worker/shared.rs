@@ -4,13 +4,11 @@ use std::fmt;
 use std::task::Waker;
 use std::time::Instant;
 
+use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_primitives::{CachePadded, Count, named};
 use raddle_queue::{Injection, Owner, Slot, Stealer};
 
-use super::finish::Finish;
-use super::seat::{Seat, Vacancy};
 use crate::config::Config;
 use crate::context;
 use crate::counters::{Counters, Outside};
@@ -43,15 +41,13 @@ pub(crate) struct Shared {
     pub(crate) driver: Slot<BoxedDriver>,
     /// The worker that was in the driver last, and is expected back; `NO_WORKER` if there is
     /// none. A hint.
-    host: AtomicUsize,
+    last_poller: AtomicUsize,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
     pub(crate) panics: Panics,
-    pub(crate) retired: Mutex<Retired>,
-    /// How many tasks have completed on displaced threads. Written under the
-    /// lock of `ended`.
-    pub(crate) completed_displaced: Count,
-    pub(crate) finish: Finish,
+    /// How many tasks have completed on threads that their workers have left. Written under the
+    /// lock of the retired workers.
+    pub(crate) completed_handed_off: Count,
 }
 
 /// What the other workers need of one worker.
@@ -60,28 +56,14 @@ pub(crate) struct Remote {
     /// The task to run next. Put in by its worker alone.
     pub(crate) slot: Slot<Task>,
     pub(crate) parker: Parker,
-    /// Where its thread has left it last and asked for another, for the end of the
-    /// scheduler.
-    pub(crate) vacancy: Mutex<Option<Vacancy>>,
     pub(crate) counters: Arc<CachePadded<Counters>>,
 }
 
 impl Remote {
-    /// Whether the worker is likely to get through what it runs and has in its
-    /// queue before it would be worth while to help it.
+    /// Whether the worker is likely to drain its queue before it would be worth while to help it.
     pub(crate) fn keeps_up(&self) -> bool {
         self.counters.poll_average.keeps_up(1 + self.stealer.len())
     }
-}
-
-/// The workers that have retired.
-#[derive(Default)]
-pub(crate) struct Retired {
-    pub(crate) workers: Vec<Seat>,
-    /// How many threads are in polls that their workers have left.
-    pub(crate) handed_off: usize,
-    /// Whether those threads were released from what they may wait for.
-    pub(crate) has_released: bool,
 }
 
 /// The schedulers of a sharded one, by the numbers of their workers:
@@ -137,7 +119,6 @@ impl Shared {
                     stealer,
                     slot: Slot::new(),
                     parker: Parker::new(),
-                    vacancy: Mutex::ranked(Rank::leaf("last vacancy of a worker"), None),
                     counters: Arc::new(CachePadded::new(Counters::new(
                         config.poll_time_histogram.as_ref(),
                         epoch,
@@ -153,17 +134,15 @@ impl Shared {
             injection: Injection::new(),
             outside: CachePadded::default(),
             monitor: Monitor::new(config.workers, epoch),
-            idle: IdleSet::new(config.workers, config.keeps_watch && config.workers > 1),
+            idle: IdleSet::new(config.workers, config.has_monitor && config.workers > 1),
             stealable: StealableSet::new(config.workers),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: slot_of(driver),
-            host: named("last poller of the driver", AtomicUsize::new(NO_WORKER)),
+            last_poller: named("last poller of the driver", AtomicUsize::new(NO_WORKER)),
             closed: named("shutdown flag", AtomicBool::new(false)),
             panics: Panics::default(),
-            retired: Mutex::ranked(Rank::leaf("retired workers"), Retired::default()),
-            completed_displaced: Count::default(),
-            finish: Finish::default(),
+            completed_handed_off: Count::default(),
             config,
         });
         (shared, owners)
@@ -271,24 +250,32 @@ impl Shared {
 
     /// The worker that is parked in the driver, if any.
     fn worker_in_driver(&self) -> Option<usize> {
-        self.host()
+        self.last_poller()
             .filter(|&worker| self.remotes[worker].parker.is_in_driver())
     }
 
     /// The worker that is expected to wait in the driver.
-    pub(crate) fn host(&self) -> Option<usize> {
-        // ORDERING: a hint; the watch helps if it is old.
-        let host = self.host.load(Ordering::Relaxed);
-        (host != NO_WORKER).then_some(host)
+    pub(crate) fn last_poller(&self) -> Option<usize> {
+        // ORDERING: a hint; the monitor helps if it is old.
+        let poller = self.last_poller.load(Ordering::Relaxed);
+        (poller != NO_WORKER).then_some(poller)
     }
 
     /// Says which worker waits in the driver from now on.
-    pub(crate) fn set_host(&self, host: Option<usize>) {
-        // ORDERING: a hint, see `host`. Mostly it is the same as before, and
+    pub(crate) fn set_last_poller(&self, poller: Option<usize>) {
+        // ORDERING: a hint, see `last_poller`. Mostly it is the same as before, and
         // others keep the cache line.
-        if self.host() != host {
-            self.host
-                .store(host.unwrap_or(NO_WORKER), Ordering::Relaxed);
+        if self.last_poller() != poller {
+            self.last_poller
+                .store(poller.unwrap_or(NO_WORKER), Ordering::Relaxed);
+        }
+    }
+
+    /// Puts back the driver that a worker has taken.
+    pub(crate) fn return_driver(&self, driver: Option<BoxedDriver>) {
+        if let Some(driver) = driver {
+            let former = self.driver.put(driver);
+            debug_assert!(former.is_none(), "there is one driver");
         }
     }
 
@@ -327,16 +314,6 @@ impl Shared {
         if let Some(mut driver) = self.driver.take() {
             raddle_primitives::contain(|| driver.shutdown());
             raddle_primitives::contain(|| drop(driver));
-        }
-    }
-
-    /// Says that a thread has left its worker. Once the scheduler is closed, a
-    /// thread that waits for the end has to look whether another has come.
-    pub(crate) fn announce_vacancy(&self) {
-        // CHECK: the end. `close` comes before the look at the vacancies, whose locks
-        // order it and the caller's entry there.
-        if self.is_closed() {
-            self.finish.announce_vacancy();
         }
     }
 

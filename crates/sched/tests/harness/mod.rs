@@ -54,7 +54,7 @@ pub(crate) fn run(
         policy,
         global_queue_interval: 2 + rng.below(8) as u32,
         event_interval: 1 + rng.below(16) as u32,
-        keeps_watch: rng.one_in(2),
+        has_monitor: rng.one_in(2),
         ..Config::default()
     };
     let max_tasks = 4 + rng.below(60);
@@ -98,14 +98,14 @@ struct Run {
     joins: Vec<Join>,
     /// Whether waits sometimes end without a reason.
     spurious: bool,
-    keeps_watch: bool,
+    has_monitor: bool,
     /// How many unparks of sleeping workers until one is not noticed.
     deaf_in: Option<usize>,
 }
 
 impl Run {
     fn new(world: &World, mut config: Config, plant: Plant) -> Self {
-        let keeps_watch = config.keeps_watch;
+        let has_monitor = config.has_monitor;
         let event_interval = config.event_interval as usize;
         if world.one_in(4) {
             config.on_thread_park = Some(hook(world));
@@ -136,7 +136,7 @@ impl Run {
             event_interval,
             joins: Vec::new(),
             spurious: world.one_in(4),
-            keeps_watch,
+            has_monitor,
             deaf_in: (plant == Plant::ThreadUnpark).then_some(lost),
         }
     }
@@ -292,7 +292,7 @@ impl Run {
     /// return. The others must see to what it leaves behind.
     fn stall(&mut self) {
         let stuck = self.world.below(self.seats.len());
-        if !self.keeps_watch
+        if !self.has_monitor
             || self.is_sharded()
             || self.alive() < 2
             || !self.seats[stuck].has_run()

@@ -153,8 +153,8 @@ impl Places for StealingPlaces {
         } else if repeated && uncertain {
             // In the slot if nothing is in the queue.
             places.slot_uncertain = true;
-            if let Some(displaced) = places.slot.take() {
-                self.tasks[displaced] = Place::Somewhere;
+            if let Some(former) = places.slot.take() {
+                self.tasks[former] = Place::Somewhere;
             }
             self.tasks[task] = Place::Somewhere;
         } else if is_new && places.slot_uncertain {
@@ -163,8 +163,8 @@ impl Places for StealingPlaces {
             self.enqueue(task, worker);
         } else {
             places.slot_uncertain = false;
-            if let Some(displaced) = places.slot.replace(task) {
-                self.enqueue(displaced, worker);
+            if let Some(former) = places.slot.replace(task) {
+                self.enqueue(former, worker);
             }
             self.tasks[task] = Place::Slot(worker);
         }

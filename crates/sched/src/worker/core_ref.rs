@@ -9,20 +9,20 @@ use super::core::Core;
 
 /// The right to drive a worker, while it is held; otherwise a reference that
 /// keeps its memory.
-pub(crate) struct Seat(Arc<Core>);
+pub(crate) struct CoreRef(Arc<Core>);
 
-// SAFETY: what a seat gives access to may go to another thread, for it is `Send`, as the bound has
-// the compiler check; one thread at a time holds the worker (rule 1), and no other looks at what
-// changes (rule 2).
-unsafe impl Send for Seat where Core: Send {}
+// SAFETY: what a reference gives access to may go to another thread, for it is `Send`, as the
+// bound has the compiler check; one thread at a time holds the worker (rule 1), and no other
+// looks at what changes (rule 2).
+unsafe impl Send for CoreRef where Core: Send {}
 
-impl Seat {
+impl CoreRef {
     // The lint does not know the `Arc` of a model, nor one that counts.
     #[cfg_attr(
         not(any(raddle_loom, raddle_count)),
         expect(
             clippy::arc_with_non_send_sync,
-            reason = "the references are in seats, which say why they may be sent"
+            reason = "the references are in a type that says why they may be sent"
         )
     )]
     pub(crate) fn new(core: Core) -> Self {
@@ -35,7 +35,7 @@ impl Seat {
     }
 }
 
-impl Deref for Seat {
+impl Deref for CoreRef {
     type Target = Core;
 
     #[inline]
@@ -44,64 +44,64 @@ impl Deref for Seat {
     }
 }
 
-/// Where a thread leaves the seat of its worker, for whichever thread comes first:
+/// Where a thread leaves its worker during a handoff, for the thread that takes it first:
 /// another, or the same.
 #[derive(Clone)]
-pub(crate) struct Vacancy(Arc<Mutex<Place>>);
+pub(crate) struct HandoffSlot(Arc<Mutex<Place>>);
 
-impl Default for Vacancy {
+impl Default for HandoffSlot {
     fn default() -> Self {
-        let place = Mutex::ranked(Rank::outer(1, "vacant seat"), Place::default());
+        let place = Mutex::ranked(Rank::outer(1, "handoff slot"), Place::default());
         Self(Arc::new(place))
     }
 }
 
 #[derive(Default)]
 struct Place {
-    seat: Option<Seat>,
+    core: Option<CoreRef>,
     /// Set while another thread may come at any time. So a thread that leaves its worker
     /// many times for a moment asks for one other.
-    is_advertised: bool,
+    is_requested: bool,
 }
 
-impl Vacancy {
+impl HandoffSlot {
     /// Leaves the worker.
-    pub(crate) fn put(&self, seat: Seat) {
-        self.0.lock().seat = Some(seat);
+    pub(crate) fn put(&self, core: CoreRef) {
+        self.0.lock().core = Some(core);
     }
 
     /// Takes the worker back, on the thread that left it. None if another has it.
-    pub(crate) fn take_back(&self) -> Option<Seat> {
-        self.0.lock().seat.take()
+    pub(crate) fn take_back(&self) -> Option<CoreRef> {
+        self.0.lock().core.take()
     }
 
     /// Notes that another thread is asked for. False if one was asked for, or has come.
-    pub(crate) fn advertise(&self) -> bool {
+    pub(crate) fn request(&self) -> bool {
         let mut place = self.0.lock();
-        let is_needed = !place.is_advertised && place.seat.is_some();
-        place.is_advertised |= is_needed;
+        let is_needed = !place.is_requested && place.core.is_some();
+        place.is_requested |= is_needed;
         is_needed
     }
 
     /// Takes the worker for another thread than that which left it.
-    pub(crate) fn take(&self) -> Option<Seat> {
+    pub(crate) fn take(&self) -> Option<CoreRef> {
         self.0.lock().take()
     }
 
     /// Takes the worker for the thread that was asked for.
-    pub(crate) fn take_advertised(&self) -> Option<Seat> {
+    pub(crate) fn take_requested(&self) -> Option<CoreRef> {
         let mut place = self.0.lock();
-        place.is_advertised = false;
+        place.is_requested = false;
         place.take()
     }
 
-    /// As [`take_advertised`](Self::take_advertised), if the scheduler is closed.
-    pub(crate) fn take_advertised_if_closed(&self) -> Option<Seat> {
+    /// As [`take_requested`](Self::take_requested), if the scheduler is closed.
+    pub(crate) fn take_requested_if_closed(&self) -> Option<CoreRef> {
         let mut place = self.0.lock();
-        place.is_advertised = false;
-        let seat = place.seat.as_ref()?;
+        place.is_requested = false;
+        let core = place.core.as_ref()?;
         // CHECK: the end, which looks for the worker later than this otherwise.
-        match seat.shared().is_closed() {
+        match core.shared().is_closed() {
             true => place.take(),
             false => None,
         }
@@ -109,10 +109,10 @@ impl Vacancy {
 }
 
 impl Place {
-    fn take(&mut self) -> Option<Seat> {
-        let seat = self.seat.take()?;
+    fn take(&mut self) -> Option<CoreRef> {
+        let core = self.core.take()?;
         // Counted before the thread that left the worker can know that it is handed off.
-        seat.shared().retired.lock().handed_off += 1;
-        Some(seat)
+        core.retirement.retired.lock().handed_off += 1;
+        Some(core)
     }
 }

@@ -1,7 +1,11 @@
+use std::time::Duration;
+
+use super::monitoring;
+use super::queues::Queues;
 use super::*;
-use crate::config::Config;
 use crate::home;
-use crate::worker::Worker;
+use crate::monitor::Looks;
+use crate::task::Task;
 
 /// Two workers of a pool that keep up, and have been busy for 1 ms.
 fn keeping_up() -> (Arc<Shared>, [Worker; 2]) {
@@ -11,48 +15,48 @@ fn keeping_up() -> (Arc<Shared>, [Worker; 2]) {
 }
 
 /// Two workers whose polls are short.
-fn fast(keeps_watch: bool, order: Order) -> (Arc<Shared>, [Worker; 2]) {
+fn fast(has_monitor: bool, order: Order) -> (Arc<Shared>, [Worker; 2]) {
     let config = Config {
         workers: 2,
-        keeps_watch,
+        has_monitor,
         ..Config::default()
     };
     let (shared, workers) = Worker::build(Id::next(), 0, config, None, order);
     for worker in &workers {
-        let core = worker.core();
-        (1..=1_000).for_each(|micros| poll_until(core, Duration::from_micros(micros)));
+        let queues = &worker.core().queues;
+        (1..=1_000).for_each(|micros| poll_until(queues, Duration::from_micros(micros)));
     }
     (shared, workers.try_into().expect("there are two"))
 }
 
 /// A poll, after which the worker has been busy for so long in all.
-fn poll_until(core: &Core, busy: Duration) {
-    core.counters.polls.add(1);
-    let polls = core.counters.polls.get();
-    core.counters.poll_average.note(busy, polls);
+fn poll_until(queues: &Queues, busy: Duration) {
+    queues.counters.polls.add(1);
+    let polls = queues.counters.polls.get();
+    queues.counters.poll_average.note(busy, polls);
 }
 
 #[test]
 fn the_driver_is_left_to_a_last_poller_that_runs_and_keeps_up() {
     let (shared, [parks, poller]) = keeping_up();
-    shared.set_host(Some(1));
-    assert!(parks.core().leaves_driver_to_another());
-    assert!(!poller.core().leaves_driver_to_another());
-    poll_until(poller.core(), Duration::from_secs(1));
-    assert!(!parks.core().leaves_driver_to_another());
+    shared.set_last_poller(Some(1));
+    assert!(parks.core().queues.leaves_driver_to_another());
+    assert!(!poller.core().queues.leaves_driver_to_another());
+    poll_until(&poller.core().queues, Duration::from_secs(1));
+    assert!(!parks.core().queues.leaves_driver_to_another());
 }
 
 /// As it is while it parks, having found the driver taken, or monitors the others.
 #[test]
 fn the_driver_is_not_left_to_a_last_poller_that_is_marked_as_parked() {
     let (shared, [parks, poller]) = keeping_up();
-    shared.set_host(Some(1));
-    let index = poller.core().index;
+    shared.set_last_poller(Some(1));
+    let index = poller.core().index();
     let _ = shared.idle.transition_to_parked(index, false);
-    assert!(!poller.core().remote().parker.is_parked());
-    assert!(!parks.core().leaves_driver_to_another());
+    assert!(!poller.core().queues.remote().parker.is_parked());
+    assert!(!parks.core().queues.leaves_driver_to_another());
     let _ = shared.idle.transition_to_running(index);
-    assert!(parks.core().leaves_driver_to_another());
+    assert!(parks.core().queues.leaves_driver_to_another());
 }
 
 /// Whether the monitor helps a worker that keeps up and has a task in its queue, and
@@ -60,15 +64,18 @@ fn the_driver_is_not_left_to_a_last_poller_that_is_marked_as_parked() {
 /// the driver.
 fn helps(polls: u64, parks: u64) -> bool {
     let (shared, workers) = keeping_up();
-    let [monitor, other] = [workers[0].core(), workers[1].core()];
+    let [monitor, other] = [&workers[0].core().queues, &workers[1].core().queues];
     let (task, _handle) = home::task(&shared, async {});
     let _ = other.push_needs_notify(Task(task));
-    assert!(!monitor.keep_watch(), "nothing is known of its polls yet");
+    assert!(
+        !monitoring::look(monitor, &Looks::default()),
+        "nothing is known of its polls yet"
+    );
     std::thread::sleep(Duration::from_millis(1));
     other.counters.polls.add(polls);
     other.counters.parks.add(parks);
-    let helps = monitor.keep_watch();
-    assert_eq!(monitor.watches_over_stuck(), helps);
+    let helps = monitoring::look(monitor, &Looks::default());
+    assert_eq!(monitoring::lacks_poller(monitor), helps);
     helps
 }
 
@@ -87,17 +94,20 @@ fn a_worker_that_keeps_up_is_not_helped() {
 #[test]
 fn only_timed_workers_with_a_slot_and_a_monitor_keep_up() {
     let (_, [worker, other]) = keeping_up();
-    assert!(worker.core().trusts(0) && other.core().trusts(0));
+    assert!(worker.core().queues.is_keeping_up(0) && other.core().queues.is_keeping_up(0));
     let (_, [worker, _]) = fast(true, Order::Slot);
-    assert!(!worker.core().trusts(0), "it is stepped by the caller");
-    for (keeps_watch, order) in [
+    assert!(
+        !worker.core().queues.is_keeping_up(0),
+        "it is stepped by the caller"
+    );
+    for (has_monitor, order) in [
         (false, Order::Slot),
         (true, Order::Common),
         (true, Order::Queue),
     ] {
-        let (_, [worker, _]) = fast(keeps_watch, order);
+        let (_, [worker, _]) = fast(has_monitor, order);
         worker.core().keep_time();
-        assert!(!worker.core().trusts(0));
+        assert!(!worker.core().queues.is_keeping_up(0));
     }
 }
 
@@ -105,33 +115,33 @@ fn only_timed_workers_with_a_slot_and_a_monitor_keep_up() {
 #[test]
 fn a_worker_keeps_up_with_as_many_tasks_as_are_done_in_time() {
     let (_, [worker, _]) = keeping_up();
-    let core = worker.core();
+    let core = &worker.core().queues;
     // Its polls take a microsecond: a hundred are done in time.
     for _ in 0..99 {
-        assert!(core.trusts(0));
+        assert!(core.is_keeping_up(0));
         push(core);
     }
-    assert!(core.trusts(0));
+    assert!(core.is_keeping_up(0));
     push(core);
-    assert!(!core.trusts(0));
+    assert!(!core.is_keeping_up(0));
 }
 
 /// Whether the push of a new task needs a notification.
-fn push(core: &Core) -> bool {
-    let (task, _handle) = home::task(core.shared_arc(), async {});
-    core.push_needs_notify(Task(task))
+fn push(queues: &Queues) -> bool {
+    let (task, _handle) = home::task(&queues.shared, async {});
+    queues.push_needs_notify(Task(task))
 }
 
 #[test]
 fn a_worker_that_keeps_up_notifies_of_events_at_its_next_push() {
     let (shared, [asleep, runs]) = keeping_up();
-    let runs = runs.core();
+    let runs = &runs.core().queues;
     let _ = shared.idle.transition_to_parked(0, false);
     runs.notify_of_events();
-    assert!(!runs.queue.is_forced(), "there is nothing to notify of");
+    assert!(!runs.run_queue.is_forced(), "there is nothing to notify of");
     push(runs);
     runs.notify_of_events();
-    assert!(shared.idle.is_parked(0) && runs.queue.is_forced());
+    assert!(shared.idle.is_parked(0) && runs.run_queue.is_forced());
     poll_until(runs, Duration::from_secs(1));
     runs.notify_of_events();
     assert!(!shared.idle.is_parked(0), "it is to help");
@@ -141,17 +151,17 @@ fn a_worker_that_keeps_up_notifies_of_events_at_its_next_push() {
 #[test]
 fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
     let (shared, [owner, stealer]) = keeping_up();
-    let core = owner.core();
+    let core = &owner.core().queues;
     assert!(push(core), "it was empty");
     assert!(!push(core) && !push(core));
     shared.stealable.insert(0);
-    let stolen = stealer.core().search().expect("there are three");
+    let stolen = stealer.core().queues.search().expect("there are three");
     assert!(push(core), "it was stolen from");
     assert!(!push(core));
-    core.queue.force_notify();
+    core.run_queue.force_notify();
     assert!(push(core), "it is forced");
     assert!(!push(core));
-    while core.queue.room() > 0 {
+    while core.run_queue.room() > 0 {
         assert!(!push(core));
     }
     assert!(push(core), "it was full");
@@ -166,28 +176,33 @@ fn stuck() -> (Arc<Shared>, Vec<Worker>) {
     };
     let (shared, workers) = Worker::build(Id::next(), 0, config, None, Order::Slot);
     // It has polled once, so that the first look does not find it stuck.
-    workers[1].core().counters.polls.add(1);
-    assert!(!workers[0].core().keep_watch());
+    workers[1].core().queues.counters.polls.add(1);
+    assert!(!looks(&workers[0]));
     (shared, workers)
+}
+
+/// What a look of the monitor returns.
+fn looks(monitor: &Worker) -> bool {
+    monitoring::look(&monitor.core().queues, &Looks::default())
 }
 
 #[test]
 fn the_task_in_the_slot_of_a_stuck_worker_is_taken_and_counted() {
     let (shared, workers) = stuck();
     let (task, _handle) = home::task(&shared, async {});
-    workers[1].core().schedule_new(Task(task));
-    let monitor = workers[0].core();
-    assert!(monitor.keep_watch());
+    workers[1].core().queues.schedule_new(Task(task));
+    let monitor = &workers[0].core().queues;
+    assert!(looks(&workers[0]));
     assert_eq!(monitor.counters.steals.get(), 1);
     assert_eq!(monitor.counters.steal_operations.get(), 1);
-    assert!(shared.remotes[1].slot.is_empty() && !monitor.queue.is_empty());
+    assert!(shared.remotes[1].slot.is_empty() && !monitor.run_queue.is_empty());
 }
 
 #[test]
 fn a_task_from_outside_is_a_reason_to_run() {
     let (shared, workers) = stuck();
-    assert!(!workers[0].core().keep_watch());
+    assert!(!looks(&workers[0]));
     let (task, _handle) = home::task(&shared, async {});
     shared.inject(Task(task));
-    assert!(workers[0].core().keep_watch());
+    assert!(looks(&workers[0]));
 }

@@ -1,0 +1,74 @@
+//! What a worker does that is the monitor: it looks at the workers that run, and takes what waits
+//! behind a poll that does not return. `docs/scheduler.md`, the monitor.
+
+use super::queues::Queues;
+use super::shared::Remote;
+use crate::counters::poll_average::PollAverage;
+use crate::monitor::{Looks, Progress};
+
+/// Looks at the other workers. Returns whether there is something to run now.
+pub(super) fn look(queues: &Queues, looks: &Looks) -> bool {
+    let shared = &queues.shared;
+    let workers = shared.remotes.iter().enumerate();
+    let progress = workers.map(|(worker, remote)| Progress {
+        polls: polls(remote),
+        parks: remote.counters.parks.get(),
+        is_running: worker != queues.index && !remote.parker.is_parked(),
+    });
+    let rescue = |stuck: usize| {
+        let task = shared.remotes[stuck].slot.take();
+        let is_rescued = task.is_some();
+        if let Some(task) = task {
+            queues.counters.stole(1);
+            let _ = queues.push_needs_notify(task);
+        }
+        is_rescued
+    };
+    let monitor = &shared.monitor;
+    monitor.look(looks, progress, PollAverage::is_long, rescue);
+    if !queues.run_queue.is_empty() {
+        shared.stealable.insert_and_fence(queues.index);
+        return true;
+    }
+    !shared.injection.is_empty() || finds_worker_to_help(queues)
+}
+
+/// Whether there is something in the queue of a worker that is stuck, or is
+/// slow, or has more than it drains in time. Its push may have notified no worker, so
+/// that it is not in the stealable set.
+fn finds_worker_to_help(queues: &Queues) -> bool {
+    let monitor = &queues.shared.monitor;
+    let mut workers = queues.shared.remotes.iter().enumerate();
+    let to_help = workers.find(|&(worker, remote)| {
+        let is_behind = || {
+            monitor.was_stuck(worker) || monitor.was_slow(worker) || !queues.is_keeping_up(worker)
+        };
+        !remote.stealer.is_empty() && is_behind()
+    });
+    if let Some((worker, _)) = to_help {
+        queues.shared.stealable.insert(worker);
+    }
+    to_help.is_some()
+}
+
+/// Whether the monitor should wait in the driver, because the worker that
+/// came out of it makes no progress, or is expected back soon though it
+/// has become slow. As long as all do, it leaves the driver to that one: if
+/// an event woke the monitor, another would have to be woken to be that.
+pub(super) fn lacks_poller(queues: &Queues) -> bool {
+    let monitor = &queues.shared.monitor;
+    let mut workers = queues.shared.remotes.iter().enumerate();
+    workers.any(|(worker, remote)| {
+        let is_still_stuck = || {
+            monitor.was_stuck(worker)
+                && monitor.polls(worker) == polls(remote)
+                && !remote.parker.is_parked()
+        };
+        is_still_stuck() || (monitor.was_slow(worker) && queues.is_keeping_up(worker))
+    })
+}
+
+/// A hint: what is taken on the strength of it is taken by a read-modify-write.
+fn polls(remote: &Remote) -> u64 {
+    remote.counters.polls.get()
+}

@@ -1,0 +1,220 @@
+//! A parked worker, and the transitions between its states: `docs/scheduler.md`, parking.
+//!
+//! They are the same for a worker that blocks its thread and for one that is stepped. Blocking is
+//! what a thread does between two of them.
+
+use std::time::Duration;
+
+use super::monitoring;
+use super::queues::Queues;
+use crate::driver::BoxedDriver;
+use crate::idle::{Duty, Parking};
+use crate::monitor::Looks;
+use crate::parker::Place;
+
+/// A worker that is marked as parked: what it waits for.
+pub(crate) struct Parked {
+    /// The driver, if the worker waits in it. No other worker finds it meanwhile.
+    pub(crate) driver: Option<BoxedDriver>,
+    /// How long the wait takes at most.
+    pub(crate) timeout: Option<Duration>,
+    /// Whether its last wait is, or was, in the driver.
+    was_in_driver: bool,
+    /// Whether it looks at the others when the wait ends.
+    is_monitor: bool,
+    /// For how long the caller lets it park, whatever happens.
+    limit: Option<Duration>,
+    /// When it looks at the others, as the monitor.
+    looks: Looks,
+}
+
+/// Blocks until there may be something to do, at most for `limit`.
+pub(super) fn park(queues: &Queues, limit: Option<Duration>) {
+    let mut blocked = Blocked {
+        queues,
+        parked: Parked::begin(queues, limit),
+    };
+    if blocked.parked.is_none() {
+        // Another worker may be in the middle of a steal.
+        raddle_primitives::thread::yield_now();
+    }
+    while let Some(parked) = &mut blocked.parked {
+        match &mut parked.driver {
+            Some(driver) => queues.run_driver(driver, parked.timeout),
+            None => queues.remote().parker.block(parked.timeout),
+        }
+        let parked = blocked.parked.take();
+        blocked.parked = parked.and_then(|parked| parked.end_wait(queues));
+    }
+}
+
+impl Parked {
+    /// From running or searching to parked. None if there is something to do after all.
+    pub(crate) fn begin(queues: &Queues, limit: Option<Duration>) -> Option<Self> {
+        if let Some(hook) = &queues.shared.config.on_thread_park {
+            hook();
+            // The driver has its turn between steps.
+            if queues.has_queued() {
+                return None;
+            }
+        }
+        if !mark_parked(queues) {
+            return None;
+        }
+        let parked = Self {
+            driver: None,
+            timeout: None,
+            was_in_driver: false,
+            is_monitor: false,
+            limit,
+            looks: Looks::default(),
+        };
+        // A worker that comes from running waits in the driver if it is free.
+        parked.begin_wait(queues, !queues.leaves_driver_to_another())
+    }
+
+    /// From parked to waiting, unless there is a reason not to.
+    fn begin_wait(mut self, queues: &Queues, mut takes_driver: bool) -> Option<Self> {
+        let shared = &queues.shared;
+        loop {
+            let duty = shared.idle.duty(queues.index, self.looks.lingers());
+            if duty == Duty::Leave {
+                return self.finish(queues);
+            }
+            self.is_monitor = duty == Duty::Monitor;
+            let interval = self.is_monitor.then(|| self.looks.interval());
+            self.timeout = [self.limit, interval].into_iter().flatten().min();
+            self.driver = takes_driver.then(|| shared.driver.take()).flatten();
+            self.was_in_driver = self.driver.is_some();
+            let place = match self.was_in_driver {
+                true => Place::Driver,
+                false => Place::Thread,
+            };
+            if self.was_in_driver {
+                shared.set_last_poller(Some(queues.index));
+            }
+            if queues.remote().parker.enter(place) {
+                return Some(self);
+            }
+            shared.return_driver(self.driver.take());
+            if !self.stays(queues) {
+                return self.finish(queues);
+            }
+            takes_driver = self.takes_driver_again(queues);
+        }
+    }
+
+    /// From waiting to parked, and on to the next wait unless there is a reason not to.
+    pub(crate) fn end_wait(mut self, queues: &Queues) -> Option<Self> {
+        self.leave_wait(queues);
+        if !self.stays(queues) {
+            return self.finish(queues);
+        }
+        let takes_driver = self.takes_driver_again(queues);
+        self.begin_wait(queues, takes_driver)
+    }
+
+    /// Ends the parking of a worker, whatever it waits for.
+    pub(crate) fn abort(mut self, queues: &Queues) {
+        self.leave_wait(queues);
+        let _running = self.finish(queues);
+    }
+
+    /// Leaves the parker, and the driver if the worker was in it.
+    fn leave_wait(&mut self, queues: &Queues) {
+        queues.remote().parker.leave();
+        queues.shared.return_driver(self.driver.take());
+    }
+
+    /// Whether a worker whose wait has ended has no reason to stop parking. A
+    /// monitor looks at the others.
+    fn stays(&self, queues: &Queues) -> bool {
+        if self.limit.is_some()
+            // CHECK: what the driver has just made ready, which no other worker may know of.
+            || queues.has_queued()
+            // CHECK: the end, for which the worker was unparked.
+            || queues.shared.is_closed()
+        {
+            return false;
+        }
+        match self.is_monitor {
+            true => !monitoring::look(queues, &self.looks),
+            // Elected as the monitor, or unparked for nothing: to leave would be to
+            // have another elected. A worker without others may be wanted
+            // by the thread that drives it.
+            false => queues.has_others,
+        }
+    }
+
+    /// Whether the next wait is in the driver, if that is free.
+    fn takes_driver_again(&self, queues: &Queues) -> bool {
+        self.was_in_driver || monitoring::lacks_poller(queues)
+    }
+
+    /// From parked to running, or to searching if the worker has been claimed.
+    fn finish(self, queues: &Queues) -> Option<Self> {
+        unmark_parked(queues);
+        queues.counters.clock.start();
+        queues.counters.unparks.add(1);
+        // A thread that claims a worker outside the driver elects no monitor, so that a task
+        // from outside costs an idle pool one wake-up: see `elect_monitor_of_slot`.
+        let idle = &queues.shared.idle;
+        let is_claimed = queues.searching.is_counted();
+        let may_lack = self.was_in_driver || !is_claimed || idle.was_monitor(queues.index);
+        if may_lack && idle.lacks_monitor() {
+            queues.shared.elect_monitor();
+        }
+        queues.notify_of_events();
+        if let Some(hook) = &queues.shared.config.on_thread_unpark {
+            hook();
+        }
+        None
+    }
+}
+
+/// Marks the worker as parked. False, and the worker is searching again, if
+/// there is work after all.
+fn mark_parked(queues: &Queues) -> bool {
+    let (shared, index) = (&queues.shared, queues.index);
+    let parking = shared
+        .idle
+        .transition_to_parked(index, queues.searching.take());
+    let is_wanted = || {
+        // CHECK: a task that came before its pusher could see that this worker is
+        // parked.
+        shared.has_work()
+            // CHECK: the end. Each worker is unparked after it, and would
+            // look again; this spares that park.
+            || shared.is_closed()
+    };
+    if parking == Parking::LookAgain && is_wanted() {
+        shared.idle.cancel_parking(index);
+        queues.searching.set(true);
+        if shared.idle.was_monitor(index) {
+            shared.elect_monitor();
+        }
+        return false;
+    }
+    queues.counters.park();
+    true
+}
+
+fn unmark_parked(queues: &Queues) {
+    let is_claimed = queues.shared.idle.transition_to_running(queues.index);
+    queues.searching.set(is_claimed);
+}
+
+/// A worker that blocks its thread. A panic of the driver ends the parking.
+struct Blocked<'a> {
+    queues: &'a Queues,
+    parked: Option<Parked>,
+}
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        if let Some(mut parked) = self.parked.take() {
+            parked.leave_wait(self.queues);
+            unmark_parked(self.queues);
+        }
+    }
+}

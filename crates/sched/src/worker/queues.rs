@@ -1,0 +1,425 @@
+//! The queues of one worker: its next-task slot and its run queue, what goes there, and where it
+//! takes tasks from when both are empty.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use raddle_primitives::CachePadded;
+use raddle_primitives::sync::Arc;
+use raddle_queue::{Overflow, Owner};
+
+use super::next_task::SlotUse;
+use super::run_queue::RunQueue;
+use super::searching::Searching;
+use super::shared::{Remote, Shared};
+use crate::config::policy::Order;
+use crate::counters::Counters;
+use crate::driver::BoxedDriver;
+use crate::task::Task;
+
+/// The queues of a worker, as the thread that drives the worker uses them.
+pub(crate) struct Queues {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) index: usize,
+    pub(crate) counters: Arc<CachePadded<Counters>>,
+    pub(super) run_queue: RunQueue,
+    /// Where woken and spawned tasks go.
+    pub(super) order: Order,
+    /// Whether they go through the next-task slot.
+    has_slot: bool,
+    /// Whether there is another worker to notify of new work.
+    pub(super) has_others: bool,
+    slot_use: SlotUse,
+    pub(super) searching: Searching,
+    /// Whether tasks are made ready by the driver, after which one other worker is notified.
+    in_driver: Cell<bool>,
+    /// Whether the time that steps take sets the length of a tick. It does not if the caller
+    /// steps the worker, since any time may pass between two steps.
+    pub(super) is_timed: Cell<bool>,
+}
+
+impl Queues {
+    pub(super) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Task>, order: Order) -> Self {
+        let has_others = shared.remotes.len() > 1;
+        Self {
+            counters: shared.remotes[index].counters.clone(),
+            run_queue: RunQueue::new(queue, has_others),
+            order,
+            has_slot: order == Order::Slot && shared.config.next_task_slot,
+            has_others,
+            slot_use: SlotUse::default(),
+            searching: Searching::new(index),
+            in_driver: Cell::new(false),
+            is_timed: Cell::new(false),
+            shared,
+            index,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.shared.remotes[self.index]
+    }
+}
+
+/// Taking tasks.
+impl Queues {
+    /// The next task of the worker itself, or else from the injection queue.
+    pub(super) fn next_task(&self) -> Option<Task> {
+        if self.slot_use.is_first() {
+            if let Some(task) = self.take_slot() {
+                self.slot_use.count();
+                return Some(task);
+            }
+        }
+        self.slot_use.restart();
+        self.take_own()
+            .or_else(|| self.take_injected(self.order.batch()))
+    }
+
+    /// Takes the task to run next out of the slot.
+    #[inline]
+    fn take_slot(&self) -> Option<Task> {
+        let slot = &self.remote().slot;
+        if self.has_others {
+            return slot.take();
+        }
+        // SAFETY: only this worker puts tasks in, and only other workers of the
+        // scheduler take any but their own; there are none.
+        unsafe { slot.take_alone() }
+    }
+
+    /// The task to run after that of the slot.
+    #[inline]
+    fn take_own(&self) -> Option<Task> {
+        self.run_queue
+            .pop(&self.counters)
+            .or_else(|| self.take_slot())
+    }
+
+    /// A task from anywhere but other workers, in no particular order.
+    pub(crate) fn take_any(&self) -> Option<Task> {
+        self.take_own().or_else(|| self.shared.injection.pop())
+    }
+
+    /// A task of another worker, when the scheduler shuts down: from wherever it waits for a
+    /// poll to return.
+    pub(crate) fn take_from_others(&self) -> Option<Task> {
+        let others = self.shared.remotes.iter().enumerate();
+        others
+            .filter(|&(victim, _)| victim != self.index)
+            .find_map(|(_, other)| other.slot.take().or_else(|| other.stealer.steal()))
+    }
+
+    /// Takes a fair share of the injection queue, at most `limit` tasks, into
+    /// the local queue, and returns the first.
+    pub(super) fn take_injected(&self, limit: usize) -> Option<Task> {
+        let injection = &self.shared.injection;
+        if injection.is_empty() {
+            return None;
+        }
+        let share = injection.len() / self.shared.remotes.len() + 1;
+        let limit = limit.min(share).min(raddle_queue::local::CAPACITY / 2);
+        let taken = injection.pop_into(limit, self.run_queue.owner())?;
+        // While they were on their way here a searcher could see them nowhere,
+        // and may have gone to sleep. A worker that searches itself notifies
+        // when it runs the first.
+        if taken.moved > 0 && self.has_others {
+            match self.searching.is_counted() {
+                true => self.shared.stealable.insert(self.index),
+                false => self.shared.notify_of_push(self.index),
+            }
+        }
+        Some(taken.first)
+    }
+
+    /// Looks for work in the other workers' queues.
+    pub(crate) fn search(&self) -> Option<Task> {
+        if !self.searching.is_counted() {
+            if !self.shared.idle.transition_to_searching(self.index) {
+                return None;
+            }
+            self.searching.set(true);
+        }
+        self.shared.stealable.remove(self.index);
+        let start = self.searching.next_random() as usize % self.shared.remotes.len();
+        self.shared
+            .stealable
+            .find_from(start, |victim| self.steal_from(victim))
+            .or_else(|| self.take_injected(self.order.batch()))
+    }
+
+    /// Steals half of the queue of another worker, which leaves the stealable set if there
+    /// is nothing in it.
+    fn steal_from(&self, victim: usize) -> Option<Task> {
+        let stealer = &self.shared.remotes[victim].stealer;
+        match stealer.steal_into(self.run_queue.owner(), |n| n.div_ceil(2)) {
+            Some(stolen) => {
+                self.counters.stole(1 + stolen.moved);
+                if stolen.moved > 0 {
+                    // The end of the search has the fence.
+                    self.shared.stealable.insert(self.index);
+                }
+                Some(stolen.first)
+            }
+            None => {
+                // Another stealer may be at work there, and leave something.
+                if stealer.is_empty() {
+                    let stealable = &self.shared.stealable;
+                    stealable.remove_if(victim, || stealer.is_empty());
+                }
+                None
+            }
+        }
+    }
+
+    /// Leaves the search to another worker if there is anything more to find.
+    #[cold]
+    pub(super) fn end_search(&self) {
+        if self.shared.idle.end_search(self.index) && self.shared.has_work() {
+            self.shared.notify();
+        }
+    }
+
+    /// Gives the worker's tasks to the others, when it retires early: a hook or the driver
+    /// panicked on it, or the caller who stepped it has dropped it.
+    pub(crate) fn abandon(&self) {
+        if self.searching.take() {
+            // Whether or not it was the last searcher, a worker is woken below.
+            let _ = self.shared.idle.end_search(self.index);
+        }
+        self.shared.idle.leave(self.index);
+        let tasks = std::iter::from_fn(|| self.take_own());
+        tasks.for_each(|task| self.shared.inject(task));
+        // Another worker is to wait in the driver.
+        self.shared.set_last_poller(None);
+        self.shared.notify();
+    }
+}
+
+/// Queueing tasks.
+impl Queues {
+    /// Queues a task that was spawned on this worker: to be run next, unless
+    /// there is such a task already. To replace that one would cost a
+    /// read-modify-write, and many tasks spawned at once would run in an order
+    /// of their own.
+    #[inline]
+    pub(crate) fn schedule_new(&self, task: Task) {
+        self.counters.spawned.add(1);
+        self.counters.local_schedules.add(1);
+        let slot = &self.remote().slot;
+        if !self.has_slot || !slot.is_empty() {
+            return self.push_back(task);
+        }
+        // SAFETY: only the thread that runs the worker puts tasks in its slot.
+        let former = unsafe { slot.put_alone(task) };
+        debug_assert!(former.is_none(), "others only empty the slot");
+        self.elect_monitor_of_slot();
+    }
+
+    /// Queues a task that was woken on this worker: to be run next, while what
+    /// it needs is in the cache.
+    #[inline]
+    pub(crate) fn schedule(&self, task: Task) {
+        self.counters.local_schedules.add(1);
+        if !self.has_slot || self.is_woken_by_the_queue(&task) {
+            return self.push_back(task);
+        }
+        // SAFETY: only the thread that runs the worker puts tasks in its slot.
+        if let Some(former) = unsafe { self.remote().slot.put_alone(task) } {
+            self.push_back(former);
+        }
+        self.elect_monitor_of_slot();
+    }
+
+    /// Queues a task that was woken while it ran, behind all others. If there are no others it
+    /// runs next, and no worker is notified: a worker woken for it would find it gone. The next
+    /// push notifies.
+    #[inline]
+    pub(super) fn requeue(&self, task: Task) {
+        self.counters.local_schedules.add(1);
+        let is_alone = self.run_queue.is_empty() && self.remote().slot.is_empty();
+        if self.order != Order::Slot || !is_alone {
+            return self.push_back(task);
+        }
+        let _not_notified = self.push_needs_notify(task);
+        self.run_queue.force_notify();
+        self.elect_monitor_of_slot();
+    }
+
+    /// Whether a task is woken over and over, and no other, while others
+    /// wait: they are likely to wake it too, as what it joins or receives from.
+    /// Behind them it is polled once for them all, instead of once for each.
+    #[inline]
+    fn is_woken_by_the_queue(&self, task: &Task) -> bool {
+        self.slot_use.is_woken_again(task.0.id()) && !self.run_queue.is_empty()
+    }
+
+    /// Queues a task behind the others.
+    #[inline]
+    fn push_back(&self, task: Task) {
+        match self.order {
+            Order::Slot => {
+                if self.push_needs_notify(task) && !self.in_driver.get() {
+                    self.notify_of_push();
+                }
+            }
+            // The worker is the only one of its scheduler, so it notifies no other.
+            Order::Queue => self.run_queue.push_in_order(task, &self.counters),
+            Order::Common => self.push_common(task),
+        }
+    }
+
+    /// Queues a task in the injection queue, as a worker does that has no queue of its own.
+    #[cold]
+    fn push_common(&self, task: Task) {
+        self.shared.push_common(task);
+        if self.has_others && !self.in_driver.get() {
+            self.shared.notify();
+        }
+    }
+
+    #[inline]
+    pub(super) fn push_needs_notify(&self, task: Task) -> bool {
+        self.run_queue.push_needs_notify(task, &Overflowing(self))
+    }
+
+    /// Notifies of what was pushed to the run queue.
+    #[inline]
+    fn notify_of_push(&self) {
+        if self.has_others {
+            self.shared.notify_of_push(self.index);
+        }
+    }
+
+    /// Moves the task of the slot to the queue, where others can take it.
+    pub(crate) fn empty_slot_into_queue(&self) {
+        if let Some(task) = self.remote().slot.take() {
+            if self.push_needs_notify(task) {
+                self.notify_of_push();
+            }
+        }
+    }
+
+    /// Elects a monitor if workers are parked and none of them is the monitor: no other worker
+    /// takes a task from the slot before the present poll returns, unless the monitor finds this
+    /// worker stuck.
+    #[inline]
+    pub(super) fn elect_monitor_of_slot(&self) {
+        if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_monitor() {
+            self.shared.elect_monitor();
+        }
+    }
+}
+
+/// What is queued.
+impl Queues {
+    /// How many tasks the worker, which has no slot and no others beside it, runs before one
+    /// that is queued now.
+    pub(crate) fn due_len(&self) -> usize {
+        self.run_queue.len() + self.shared.injection.len()
+    }
+
+    /// How many tasks are where the worker queues those that it wakes.
+    pub(super) fn queued_len(&self) -> usize {
+        match self.order {
+            Order::Slot | Order::Queue => self.run_queue.len(),
+            Order::Common => self.shared.injection.len(),
+        }
+    }
+
+    /// Whether there is something to run that the worker has queued.
+    pub(super) fn has_queued(&self) -> bool {
+        match self.order {
+            Order::Slot | Order::Queue => !self.run_queue.is_empty() || self.has_next(),
+            Order::Common => !self.shared.injection.is_empty(),
+        }
+    }
+
+    /// Whether there is a task in the slot.
+    pub(super) fn has_next(&self) -> bool {
+        !self.remote().slot.is_empty()
+    }
+
+    /// Whether there is more of it than the worker runs next.
+    fn has_more_queued(&self) -> bool {
+        match self.order {
+            Order::Slot | Order::Queue => !self.run_queue.is_empty(),
+            Order::Common => self.shared.injection.len() > 1,
+        }
+    }
+}
+
+/// What the driver makes ready.
+impl Queues {
+    /// Waits in the driver at most for `timeout`. It makes tasks ready without a notification
+    /// for each.
+    pub(crate) fn run_driver(&self, driver: &mut BoxedDriver, timeout: Option<Duration>) {
+        self.in_driver.set(true);
+        let _out = Clear(&self.in_driver);
+        // As many events as the queue has room for. A full queue takes one nevertheless, lest
+        // tasks that are always ready keep the events out for ever. One that stays empty, since
+        // the tasks go elsewhere, gives its size.
+        driver.park(timeout, self.run_queue.room().max(1));
+    }
+
+    /// Wakes another worker if events made more tasks ready than this one runs
+    /// next, unless it drains its queue before that would be worth while.
+    pub(super) fn notify_of_events(&self) {
+        if !self.has_others || !self.has_more_queued() {
+            return;
+        }
+        if self.order == Order::Common {
+            self.shared.notify();
+        } else if self.is_keeping_up(self.index) {
+            // Should one of them make more work, a worker is notified of that.
+            self.run_queue.force_notify();
+            self.shared.stealable.insert_unless_present(self.index);
+        } else {
+            self.shared.notify_of_push(self.index);
+        }
+    }
+
+    /// Whether another worker, which has come out of the driver, will be back
+    /// there soon. If both waited in it, by turns, both would be woken again and
+    /// again for half as many events at a time.
+    ///
+    /// The caller is marked as parked. A last poller that is parked too may have found
+    /// the driver taken, and wait, or be about to, on its own thread: it will not be back.
+    /// So the last to be parked leaves the driver to no other.
+    pub(super) fn leaves_driver_to_another(&self) -> bool {
+        self.shared.last_poller().is_some_and(|poller| {
+            poller != self.index
+                && self.is_keeping_up(poller)
+                && !self.shared.idle.is_parked(poller)
+        })
+    }
+
+    /// Whether a worker needs no help with what is in its queue, as far as its
+    /// past says. If that turns out to be wrong, the monitor finds it out.
+    pub(super) fn is_keeping_up(&self, worker: usize) -> bool {
+        self.is_timed.get()
+            && self.order == Order::Slot
+            && self.shared.config.has_monitor
+            && self.shared.remotes[worker].keeps_up()
+    }
+}
+
+/// Clears a flag when it is dropped, also by a panic of the driver.
+struct Clear<'a>(&'a Cell<bool>);
+
+impl Drop for Clear<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
+/// Passes tasks on to the injection queue, and counts that.
+struct Overflowing<'a>(&'a Queues);
+
+impl Overflow<Task> for Overflowing<'_> {
+    fn push_batch(&self, tasks: impl Iterator<Item = Task>) {
+        self.0.counters.overflows.add(1);
+        Overflow::push_batch(&self.0.shared.injection, tasks);
+    }
+}

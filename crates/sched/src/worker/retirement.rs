@@ -1,0 +1,48 @@
+//! The workers of a scheduler that no thread drives, and the end of the scheduler.
+
+use raddle_primitives::sync::{Arc, Mutex, Rank};
+
+use super::core_ref::{CoreRef, HandoffSlot};
+use super::finish::Finish;
+use super::shared::Shared;
+
+/// What the shutdown of a scheduler needs of its workers: `docs/scheduler.md`, shutdown.
+pub(crate) struct Retirement {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) retired: Mutex<Retired>,
+    /// For each worker, where its thread has left it last and asked for another.
+    pub(crate) handoff_slots: Box<[Mutex<Option<HandoffSlot>>]>,
+    pub(crate) finish: Finish,
+}
+
+/// The workers that have retired.
+#[derive(Default)]
+pub(crate) struct Retired {
+    pub(crate) workers: Vec<CoreRef>,
+    /// How many threads are in polls that their workers have left.
+    pub(crate) handed_off: usize,
+    /// Whether those threads were released from what they may wait for.
+    pub(crate) has_released: bool,
+}
+
+impl Retirement {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        let slot = |_: &_| Mutex::ranked(Rank::leaf("last handoff slot of a worker"), None);
+        Self {
+            retired: Mutex::ranked(Rank::leaf("retired workers"), Retired::default()),
+            handoff_slots: shared.remotes.iter().map(slot).collect(),
+            finish: Finish::default(),
+            shared,
+        }
+    }
+
+    /// Says that a thread has left its worker. Once the scheduler is closed, a
+    /// thread that waits for the end has to look whether another has come.
+    pub(crate) fn announce_handoff(&self) {
+        // CHECK: the end. `close` comes before the look at the slots, whose locks
+        // order it and the caller's entry there.
+        if self.shared.is_closed() {
+            self.finish.announce_handoff();
+        }
+    }
+}
