@@ -1,4 +1,4 @@
-//! The memory that a reactor keeps when a crowd has left.
+//! The memory that a reactor keeps after most of its sources are deregistered.
 #![cfg(all(unix, not(raddle_loom)))]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -19,8 +19,9 @@ pub(crate) use self::word::{Now, Waiting};
 /// The number of waiter shards.
 const SHARDS: usize = if cfg!(raddle_loom) { 2 } else { 8 };
 
-/// A count, at first 0, that [`advance`](Self::advance) raises by one, until it
-/// is [closed](Self::close). The next advance wakes all waiters.
+/// A count, at first 0, that [`advance`](Self::advance) raises by one, until it is
+/// [closed](Self::close). Each advance wakes all waiters.
+///
 /// One word holds the count, whether it is closed, and which *waiter shards* have waiters; so
 /// without waiters an advance is one operation on it.
 ///
@@ -68,11 +69,11 @@ impl Sequence {
     /// Wakes the shards that had waiters.
     pub(crate) fn wake(&self, waiting: Waiting) {
         if !waiting.is_empty() {
-            self.wake_crowds(waiting);
+            self.wake_shards(waiting);
         }
     }
 
-    fn wake_crowds(&self, waiting: Waiting) {
+    fn wake_shards(&self, waiting: Waiting) {
         let mut wakers = Wakers::default();
         for index in waiting.shards() {
             let mut shard = self.shards[index].lock();

@@ -5,8 +5,8 @@ use std::task::Waker;
 
 use raddle_primitives::WakerBatch;
 
-/// Batches of wakers: the first is on the stack, more are allocated for the
-/// rare crowd that it does not hold.
+/// Batches of wakers. The first is on the stack; more are allocated only if there are more wakers
+/// than it holds.
 ///
 /// What is left is woken on drop, so that a waker that panics takes no wake-up
 /// of the others with it.

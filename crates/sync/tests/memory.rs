@@ -16,7 +16,7 @@ const WAITERS: usize = 10_000;
 
 /// How much more is held once many futures have waited, beyond what one had left behind.
 fn left_by<F: Future>(wait: impl Fn() -> F, release: impl Fn()) -> isize {
-    let crowd = |count: usize| {
+    let wait_and_release = |count: usize| {
         let mut waiting: Vec<Pin<Box<F>>> = (0..count).map(|_| Box::pin(wait())).collect();
         let cx = &mut Context::from_waker(Waker::noop());
         for wait in &mut waiting {
@@ -27,9 +27,9 @@ fn left_by<F: Future>(wait: impl Fn() -> F, release: impl Fn()) -> isize {
         drop(rest);
         release();
     };
-    crowd(2);
+    wait_and_release(2);
     let before = held();
-    crowd(WAITERS);
+    wait_and_release(WAITERS);
     held() - before
 }
 

@@ -18,7 +18,7 @@ mod state {
     /// Nothing yet.
     pub(super) const EMPTY: u32 = 0;
     /// Nothing yet, and the receiver's waker is registered.
-    pub(super) const AWAITED: u32 = 1;
+    pub(super) const WAITING: u32 = 1;
     /// Nothing yet, but its sender is just taking the waker.
     pub(super) const WAKING: u32 = 2;
     /// A message, which may have been received.
@@ -31,7 +31,7 @@ mod state {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     Empty,
-    Awaited,
+    Waiting,
     Waking,
     Filled,
     End,
@@ -41,7 +41,7 @@ impl Look {
     fn new(word: u32) -> Self {
         match word {
             state::EMPTY => Self::Empty,
-            state::AWAITED => Self::Awaited,
+            state::WAITING => Self::Waiting,
             state::WAKING => Self::Waking,
             state::FILLED => Self::Filled,
             _ => Self::End,
@@ -59,8 +59,8 @@ pub(super) enum Fill {
 /// A place for one message.
 ///
 /// Its sender is the one that reserved its position. `EMPTY` becomes `FILLED` or
-/// `END` by the sender, for good; before that the receiver may make it `AWAITED`
-/// and `EMPTY` again. A sender that finds it `AWAITED` makes it `WAKING`, takes the waker, and
+/// `END` by the sender, for good; before that the receiver may make it `WAITING`
+/// and `EMPTY` again. A sender that finds it `WAITING` makes it `WAKING`, takes the waker, and
 /// goes on to `FILLED` or `END`: so the receiver cannot write another waker, for the
 /// next slot, before this one is taken.
 pub(super) struct Slot<T> {
@@ -117,7 +117,7 @@ impl<T> Slot<T> {
     pub(super) fn fill(&self, fill: Fill) -> bool {
         // ORDERING: a guess, which saves an exchange that would fail.
         self.state.load(Ordering::Relaxed) == state::EMPTY && self.fill_empty(fill)
-            || self.fill_awaited(fill)
+            || self.fill_waiting(fill)
     }
 
     #[inline]
@@ -133,16 +133,16 @@ impl<T> Slot<T> {
     }
 
     #[cold]
-    fn fill_awaited(&self, fill: Fill) -> bool {
+    fn fill_waiting(&self, fill: Fill) -> bool {
         loop {
-            // ORDERING: Acquire pairs with `transition_to_awaited`: the waker is written.
-            let awaited = self.state.compare_exchange(
-                state::AWAITED,
+            // ORDERING: Acquire pairs with `transition_to_waiting`: the waker is written.
+            let exchanged = self.state.compare_exchange(
+                state::WAITING,
                 state::WAKING,
                 Ordering::Acquire,
                 Ordering::Relaxed,
             );
-            if awaited.is_ok() {
+            if exchanged.is_ok() {
                 return false;
             }
             if self.fill_empty(fill) {
@@ -159,11 +159,11 @@ impl<T> Slot<T> {
 
     /// Says that the receiver's waker is registered. `false` if the slot is filled, or has its end.
     #[must_use]
-    pub(super) fn transition_to_awaited(&self) -> bool {
-        // ORDERING: Release pairs with `fill_awaited`. Failing, the caller looks again.
+    pub(super) fn transition_to_waiting(&self) -> bool {
+        // ORDERING: Release pairs with `fill_waiting`. Failing, the caller looks again.
         let empty = self.state.compare_exchange(
             state::EMPTY,
-            state::AWAITED,
+            state::WAITING,
             Ordering::Release,
             Ordering::Relaxed,
         );
@@ -174,13 +174,13 @@ impl<T> Slot<T> {
     #[must_use]
     pub(super) fn transition_to_empty(&self) -> bool {
         // ORDERING: the caller goes on with what it wrote itself.
-        let awaited = self.state.compare_exchange(
-            state::AWAITED,
+        let exchanged = self.state.compare_exchange(
+            state::WAITING,
             state::EMPTY,
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
-        awaited.is_ok()
+        exchanged.is_ok()
     }
 }
 

@@ -96,7 +96,7 @@ impl<T> Head<T> {
                     return Ok(message);
                 }
                 Look::End => return Err(Missing::Forever),
-                Look::Empty | Look::Awaited | Look::Waking => {}
+                Look::Empty | Look::Waiting | Look::Waking => {}
             }
         }
         Err(if self.end == Some(self.position()) {
@@ -164,8 +164,8 @@ impl<T> Head<T> {
                 return Poll::Pending;
             }
             // SAFETY: the receiver's waker is registered.
-            Look::Awaited if unsafe { list.waker.will_wake(cx.waker()) } => return Poll::Pending,
-            Look::Awaited | Look::Empty => {}
+            Look::Waiting if unsafe { list.waker.will_wake(cx.waker()) } => return Poll::Pending,
+            Look::Waiting | Look::Empty => {}
         }
         let waker = cx.waker().clone();
         let Ok(_former) = withdraw(slot, list) else {
@@ -174,7 +174,7 @@ impl<T> Head<T> {
         };
         // SAFETY: the receiver's waker is not registered.
         unsafe { list.waker.put(waker) };
-        if slot.transition_to_awaited() {
+        if slot.transition_to_waiting() {
             return Poll::Pending;
         }
         // SAFETY: it has not been registered.
@@ -235,8 +235,8 @@ impl<T> Head<T> {
         }
     }
 
-    /// The head itself, for the list to keep; this one is not used again.
-    pub(super) fn leave(&mut self) -> Self {
+    /// Takes the head out, for the list to keep; `self` is not used again.
+    pub(super) fn take(&mut self) -> Self {
         Self { ..*self }
     }
 
@@ -260,11 +260,11 @@ struct Withdrawn;
 
 fn withdraw<T>(slot: &Slot<T>, list: &List<T>) -> Result<Option<Waker>, Withdrawn> {
     match slot.look() {
-        Look::Awaited if slot.transition_to_empty() => {
+        Look::Waiting if slot.transition_to_empty() => {
             // SAFETY: the receiver has taken the cell back.
             Ok(Some(unsafe { list.waker.take() }))
         }
-        Look::Awaited | Look::Waking => Err(Withdrawn),
+        Look::Waiting | Look::Waking => Err(Withdrawn),
         Look::Empty | Look::Filled | Look::End => Ok(None),
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct List<T> {
     pub(super) waker: WakerCell,
     /// The head, once the receiver has gone: written by it, read when the list is not shared any
     /// more.
-    left: UnsafeCell<Option<Head<T>>>,
+    last_head: UnsafeCell<Option<Head<T>>>,
 }
 
 /// The tail at one moment.
@@ -86,7 +86,7 @@ impl<T> List<T> {
             tail_block: AtomicPtr::new(block.as_ptr()),
             spare: AtomicPtr::new(ptr::null_mut()),
             waker: WakerCell::new(),
-            left: UnsafeCell::new(None),
+            last_head: UnsafeCell::new(None),
         };
         (list, Head::new(block))
     }
@@ -199,10 +199,10 @@ impl<T> List<T> {
     /// # Safety
     ///
     /// It is the list's head, and is not used again.
-    pub(super) unsafe fn leave(&self, head: Head<T>) {
-        self.left.with_mut(|left| {
+    pub(super) unsafe fn keep_head(&self, head: Head<T>) {
+        self.last_head.with_mut(|last_head| {
             // SAFETY: only the one receiver writes it, and only the list's drop reads it.
-            unsafe { *left = Some(head) };
+            unsafe { *last_head = Some(head) };
         });
     }
 
@@ -271,9 +271,9 @@ impl<T> List<T> {
 impl<T> Drop for List<T> {
     /// Drops the messages that came after the receiver had gone.
     fn drop(&mut self) {
-        self.left.with_mut(|left| {
+        self.last_head.with_mut(|last_head| {
             // SAFETY: the list is not shared any more.
-            if let Some(head) = unsafe { &mut *left } {
+            if let Some(head) = unsafe { &mut *last_head } {
                 Rest { list: self, head }.drop_messages();
             }
         });

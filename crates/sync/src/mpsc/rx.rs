@@ -202,6 +202,6 @@ impl<T, L: Limit> Drop for Leaving<'_, T, L> {
         // SAFETY: the head is that of the list.
         let _waker = unsafe { rx.head.withdraw(&rx.chan.list) };
         // SAFETY: as above, and the receiver is being dropped.
-        unsafe { rx.chan.list.leave(rx.head.leave()) };
+        unsafe { rx.chan.list.keep_head(rx.head.take()) };
     }
 }

@@ -134,13 +134,13 @@ impl State {
         let mut current = self.load().0;
         while current & CLOSED == 0 {
             let wakes = Snapshot(current).waits(RECEIVER);
-            let left = if wakes { 0 } else { SENDER_LEFT };
+            let leave = if wakes { 0 } else { SENDER_LEFT };
             // ORDERING: Release pairs with `load`: the value is written. Acquire pairs with
             // `register`: so is the waker. Failing, Relaxed: a sender that finds it closed still
             // leaves, which loads.
             match self.0.compare_exchange_weak(
                 current,
-                current | SENT | DONE | left,
+                current | SENT | DONE | leave,
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
@@ -164,16 +164,16 @@ impl State {
         self.end(SENDER, RECEIVER_LEFT, DONE)
     }
 
-    /// Ends the other party's `wait`, and says `left` with that unless a waker is to be taken
+    /// Ends the other party's `wait`, and sets the bit `leave` with that unless a waker is to be taken
     /// out first. `None`, and nothing is changed, once one of `stop` is set.
-    fn end(&self, wait: Wait, left: usize, stop: usize) -> Option<Leave> {
+    fn end(&self, wait: Wait, leave: usize, stop: usize) -> Option<Leave> {
         let mut current = self.load().0;
         loop {
             if current & stop != 0 {
                 return None;
             }
             let wakes = Snapshot(current).waits(wait);
-            let next = current | wait.over | if wakes { 0 } else { left };
+            let next = current | wait.over | if wakes { 0 } else { leave };
             // ORDERING: Release pairs with `load`: what the party did before is seen by a party
             // that sees it gone. Acquire pairs with `register`. Failing, Relaxed: the caller then
             // loads before it takes the value or frees.

@@ -231,12 +231,12 @@ impl<R: Returns> Core<R> {
         // the lock, should it not be needed.
         let waker = cx.waker().clone();
         let mut waiters = self.waiters.lock();
-        match self.state.take_or_transition_to_awaited(permits) {
+        match self.state.take_or_transition_to_waiting(permits) {
             Take::Short => {}
             Take::Closed => return Poll::Ready(Err(Closed)),
             Take::Taken => return Poll::Ready(Ok(())),
         }
-        let returned = self.returned.transition_to_awaited();
+        let returned = self.returned.transition_to_disabled();
         waiters.push_back(waiting, Waiter { permits, waker });
         if returned != 0 {
             // They came since the caller looked, and may be all it needs.
@@ -335,7 +335,7 @@ impl<R: Returns> Core<R> {
             Give::Serve => self.serve(waiters, permits),
             // The last waiter may be gone.
             Give::Given if self.is_closed() => {}
-            Give::Given => self.returned.transition_to_quiet(),
+            Give::Given => self.returned.transition_to_enabled(),
         }
     }
 
@@ -344,7 +344,7 @@ impl<R: Returns> Core<R> {
         let waiters = self.waiters.lock();
         // So that one word shows whether all permits are back. First, so that no permit is taken
         // from the other word once a thread may have seen that.
-        let returned = self.returned.transition_to_awaited();
+        let returned = self.returned.transition_to_disabled();
         self.state.transition_to_closed();
         match self.state.give(returned) {
             Give::Serve => self.serve(waiters, returned),

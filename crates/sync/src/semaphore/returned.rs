@@ -1,4 +1,5 @@
-//! Permits that come back in another place than they are taken from.
+//! A second word for the permits of a semaphore: releases add to it, and acquisitions take from the
+//! semaphore's own word.
 
 use std::fmt;
 
@@ -7,34 +8,34 @@ use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// Set while there is a waiter, and once the semaphore is closed; set and cleared under the lock
 /// of the wait list, cleared by the first release that finds no waiter.
-/// Never with permits, which go to the semaphore itself then.
-const AWAITED: usize = 1;
+/// Never set with permits: releases then go to the semaphore's own word.
+const DISABLED: usize = 1;
 
 /// The permits lie above the flag.
-const PERMIT: usize = AWAITED << 1;
+const PERMIT: usize = DISABLED << 1;
 
-/// Where the permits of a semaphore are returned while there is no waiter.
+/// Where the permits of a semaphore are released to while there is no waiter.
 pub(crate) trait Returns {
-    /// Whether they come back in another place than they are taken from.
+    /// Whether there is a second word for released permits.
     const IS_APART: bool;
 
-    /// Takes `permits`, more than none, if that is all that has come back.
+    /// Takes `permits`, at least one, if exactly so many were released to this word.
     fn take(&self, permits: usize) -> bool;
 
-    /// Takes what has come back. Under the lock.
+    /// Takes all permits of this word. The caller holds the lock of the wait list.
     fn collect(&self) -> usize;
 
-    /// Takes what has come back; nothing does so here from now on. Under the lock.
-    fn transition_to_awaited(&self) -> usize;
+    /// Takes all permits of this word, and refuses further ones. The caller holds the lock.
+    fn transition_to_disabled(&self) -> usize;
 
-    /// Says that permits may come back here again. Under the lock.
-    fn transition_to_quiet(&self);
+    /// Accepts permits again. The caller holds the lock.
+    fn transition_to_enabled(&self);
 
-    /// What has come back.
+    /// The number of permits in this word.
     fn permits(&self) -> usize;
 }
 
-/// Nothing does: the semaphore has one word.
+/// No second word: permits are released to the semaphore's own.
 impl Returns for () {
     const IS_APART: bool = false;
 
@@ -49,12 +50,12 @@ impl Returns for () {
     }
 
     #[inline]
-    fn transition_to_awaited(&self) -> usize {
+    fn transition_to_disabled(&self) -> usize {
         0
     }
 
     #[inline]
-    fn transition_to_quiet(&self) {}
+    fn transition_to_enabled(&self) {}
 
     #[inline]
     fn permits(&self) -> usize {
@@ -62,8 +63,8 @@ impl Returns for () {
     }
 }
 
-/// A word for it, for a semaphore whose permits are taken by one side and given back by another. It
-/// has a cache line of its own, so that neither waits for the other's.
+/// A second word, for a semaphore whose permits are acquired by some threads and released by
+/// another. It has a cache line of its own, so that the two sides do not contend for one line.
 pub(crate) struct Returned(CachePadded<AtomicUsize>);
 
 impl Returned {
@@ -71,14 +72,14 @@ impl Returned {
         Self(CachePadded::new(AtomicUsize::new(0)))
     }
 
-    /// Gives `permits` back. `false` if there is a waiter: they are still the caller's.
+    /// Releases `permits`. Returns `false` if the word is disabled: the caller still has them.
     #[inline]
     #[must_use]
     pub(super) fn give(&self, permits: usize) -> bool {
         // ORDERING: a guess, which the exchange checks; failing, the caller goes on under the lock.
         let mut now = self.0.load(Ordering::Relaxed);
-        while now & AWAITED == 0 {
-            // ORDERING: Release pairs with `collect` and `transition_to_awaited`: what was done
+        while now & DISABLED == 0 {
+            // ORDERING: Release pairs with `collect` and `transition_to_disabled`: what was done
             // under the permits is seen by their next holder.
             match self.0.compare_exchange_weak(
                 now,
@@ -115,15 +116,15 @@ impl Returns for Returned {
         self.0.swap(0, Ordering::Acquire) / PERMIT
     }
 
-    fn transition_to_awaited(&self) -> usize {
+    fn transition_to_disabled(&self) -> usize {
         // ORDERING: Acquire pairs with `give`. That either this finds the permits or `give` the
         // flag comes from their being read-modify-writes of one word.
-        self.0.swap(AWAITED, Ordering::Acquire) / PERMIT
+        self.0.swap(DISABLED, Ordering::Acquire) / PERMIT
     }
 
-    fn transition_to_quiet(&self) {
+    fn transition_to_enabled(&self) {
         // ORDERING: the releases that came before have passed their permits on.
-        self.0.fetch_and(!AWAITED, Ordering::Relaxed);
+        self.0.fetch_and(!DISABLED, Ordering::Relaxed);
     }
 
     fn permits(&self) -> usize {

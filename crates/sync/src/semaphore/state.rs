@@ -119,7 +119,7 @@ impl State {
                 return Give::Serve;
             }
             let sum = now.sum(permits);
-            // ORDERING: Release pairs with `take` and `transition_to_awaited`.
+            // ORDERING: Release pairs with `take` and `take_or_transition_to_waiting`.
             match self.0.compare_exchange_weak(
                 now.0,
                 (sum * PERMIT) | now.flags(),
@@ -134,7 +134,7 @@ impl State {
 
     /// As [`take`](Self::take), but when there are too few the caller is to
     /// queue. Under the lock.
-    pub(super) fn take_or_transition_to_awaited(&self, permits: usize) -> Take {
+    pub(super) fn take_or_transition_to_waiting(&self, permits: usize) -> Take {
         loop {
             let taken = self.take(permits);
             let now = self.peek();
@@ -165,7 +165,7 @@ impl State {
         debug_assert!(now.has_waiters(), "others may change the word");
         let closed = now.0 & CLOSED;
         // ORDERING: Release pairs with `take`. The caller acquired what was
-        // given before: through `transition_to_awaited` and the lock.
+        // given before: through `take_or_transition_to_waiting` and the lock.
         self.0.store(
             (permits * PERMIT) | closed | (usize::from(waiters) * WAITERS),
             Ordering::Release,

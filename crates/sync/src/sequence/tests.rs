@@ -25,7 +25,7 @@ fn woken(count: &Count) -> usize {
 }
 
 #[test]
-fn an_advance_wakes_every_crowd() {
+fn an_advance_wakes_the_waiters_of_every_shard() {
     let sequence = Sequence::new();
     let (count, waker) = counted();
     let mut all: Vec<_> = (0..100).map(|i| Box::pin(sequence.changed(0, i))).collect();

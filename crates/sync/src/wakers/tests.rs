@@ -33,7 +33,7 @@ fn woken_of(wakers: usize, panics_at: usize) -> usize {
 }
 
 #[test]
-fn a_crowd_is_woken() {
+fn all_wakers_are_woken_also_if_they_need_several_batches() {
     for wakers in [0, 1, 32, 33, 100] {
         assert_eq!(woken_of(wakers, usize::MAX), wakers);
     }

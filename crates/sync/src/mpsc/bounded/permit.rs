@@ -35,7 +35,7 @@ pub struct Permit<'a, T> {
 /// Room for a number of messages, handed out as one [`Permit`] each; from
 /// [`Sender::reserve_many`] and [`Sender::try_reserve_many`].
 ///
-/// Dropped, it gives back what is left.
+/// Dropped, it gives back the permits that were not used.
 ///
 /// # Examples
 ///
@@ -55,7 +55,7 @@ pub struct Permit<'a, T> {
 #[must_use = "dropped unused, it has reserved nothing"]
 pub struct PermitIterator<'a, T> {
     chan: &'a Chan<T, Limited>,
-    left: usize,
+    remaining: usize,
 }
 
 /// Room for one message, together with the sender; from
@@ -119,9 +119,9 @@ impl<T> Drop for Permit<'_, T> {
 }
 
 impl<'a, T> PermitIterator<'a, T> {
-    /// The caller has acquired `left` permits.
-    pub(super) fn new(chan: &'a Chan<T, Limited>, left: usize) -> Self {
-        Self { chan, left }
+    /// The caller has acquired `remaining` permits.
+    pub(super) fn new(chan: &'a Chan<T, Limited>, remaining: usize) -> Self {
+        Self { chan, remaining }
     }
 }
 
@@ -129,12 +129,12 @@ impl<'a, T> Iterator for PermitIterator<'a, T> {
     type Item = Permit<'a, T>;
 
     fn next(&mut self) -> Option<Permit<'a, T>> {
-        self.left = self.left.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         Some(Permit::new(self.chan))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        (self.remaining, Some(self.remaining))
     }
 }
 
@@ -144,8 +144,8 @@ impl<T> FusedIterator for PermitIterator<'_, T> {}
 
 impl<T> Drop for PermitIterator<'_, T> {
     fn drop(&mut self) {
-        if self.left != 0 {
-            self.chan.give_back(self.left);
+        if self.remaining != 0 {
+            self.chan.give_back(self.remaining);
         }
     }
 }
@@ -283,7 +283,7 @@ impl<T> fmt::Debug for Permit<'_, T> {
 impl<T> fmt::Debug for PermitIterator<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PermitIterator")
-            .field("left", &self.left)
+            .field("remaining", &self.remaining)
             .finish_non_exhaustive()
     }
 }

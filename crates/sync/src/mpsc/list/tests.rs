@@ -167,7 +167,7 @@ fn a_block_is_retired_by_the_sender_that_moves_the_search_past_it() {
     assert!(!list.advance(block, next));
     assert!(block.is_abandoned(Position::of(0).plus(SLOTS)));
     // SAFETY: it is the list's own.
-    unsafe { list.leave(head) };
+    unsafe { list.keep_head(head) };
 }
 
 #[test]
@@ -192,5 +192,5 @@ fn a_block_that_comes_too_late_is_kept_for_the_next() {
     }
     assert!(!spare().is_null());
     // SAFETY: it is the list's own.
-    unsafe { list.leave(head) };
+    unsafe { list.keep_head(head) };
 }
