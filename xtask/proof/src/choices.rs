@@ -1,4 +1,7 @@
 //! Bytes, read as decisions.
+//!
+//! `arbitrary::Unstructured` reads bytes in the same way. It returns a `Result` for each decision,
+//! though none of these can fail, and about 250 places would have to unwrap it.
 
 /// Decisions, until the bytes they are made of end.
 #[derive(Clone, Debug)]

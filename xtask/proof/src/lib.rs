@@ -1,15 +1,14 @@
 //! Layers of Raddle against reference models.
-//! Each module does to its layer what [`Choices`] choose, and
-//! after each step compares it with a model that is simple enough to be right.
-//! The choices come from a seed ([`seeded`]) in `tests/property.rs`, or from a
-//! fuzzer, in `fuzz`; what the fuzzer found worth keeping is in `fuzz/corpus`, and
-//! is run by the tests too.
+//!
+//! Each module does to its layer what [`Choices`] choose, and after each step compares it with a
+//! model that is simple enough to be right. The choices are bytes: proptest makes them in
+//! `tests/property.rs`, libFuzzer in `fuzz`. The inputs that libFuzzer found worth keeping are in
+//! `fuzz/corpus`, and the tests run them too.
 
 mod choices;
 pub mod queue;
 #[cfg(unix)]
 pub mod reactor;
-pub mod seeded;
 pub mod task;
 pub mod timer;
 

@@ -1,42 +1,77 @@
-//! The machines by seeds, and on what the fuzzer kept.
+//! The machines on random bytes, and on what the fuzzer kept.
 #![cfg(not(raddle_loom))]
 
-use raddle_proof::{MACHINES, Machine, seeded};
+use std::fs;
+use std::path::Path;
+
+use proptest::collection::vec;
+use proptest::num::u8::ANY;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use raddle_proof::{Choices, MACHINES, Machine};
 
 fn machine(name: &str) -> Machine {
     let found = MACHINES.iter().find(|(target, _)| *target == name);
     found.expect("a machine of that name").1
 }
 
+/// Runs a machine on `cases` inputs of up to `2 * length` bytes. They are the same each time,
+/// unless `PROPTEST_RNG_SEED` asks for others. A failure prints the shortest input that was found.
+fn check(name: &str, cases: u32, length: usize) {
+    let mut config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    if let RngSeed::Random = config.rng_seed {
+        config.rng_seed = RngSeed::Fixed(0);
+    }
+    let run = |bytes: Vec<u8>| {
+        machine(name)(&mut Choices::new(&bytes));
+        Ok(())
+    };
+    let result = TestRunner::new(config).run(&vec(ANY, 0..=2 * length), run);
+    result.unwrap_or_else(|error| panic!("{error}"));
+}
+
 /// glommio 379; tokio 3967; compio 901: of random operations, with panics in every
 /// callback.
 #[test]
 fn task() {
-    seeded::seeds(machine("task"), 10_000, 250);
+    check("task", 10_000, 250);
 }
 
 /// tokio 2387; RUSTSEC-2021-0093.
 #[test]
 fn queue() {
-    seeded::seeds(machine("queue"), 5_000, 300);
+    check("queue", 5_000, 300);
 }
 
 /// tokio 8334; tokio 3190.
 #[test]
 fn timer() {
-    seeded::seeds(machine("timer"), 5_000, 300);
+    check("timer", 5_000, 300);
 }
 
 /// RUSTSEC-2024-0019; tokio-core 243.
 #[test]
 #[cfg(unix)]
 fn reactor() {
-    seeded::seeds(machine("reactor"), 2_000, 200);
+    check("reactor", 2_000, 200);
 }
 
 #[test]
 fn corpora() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     for (target, machine) in MACHINES {
-        assert!(seeded::corpus(*machine, target) > 0, "{target}: no corpus");
+        let mut count = 0;
+        for entry in fs::read_dir(corpus.join(target)).expect("each machine has a corpus") {
+            let path = entry.expect("an entry of the corpus").path();
+            // Shown if the test fails.
+            println!("{}", path.display());
+            let bytes = fs::read(path).expect("a file of the corpus");
+            machine(&mut Choices::new(&bytes));
+            count += 1;
+        }
+        assert!(count > 0, "{target}: no corpus");
     }
 }

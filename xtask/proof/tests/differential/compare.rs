@@ -5,8 +5,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use proptest::collection::vec;
 use proptest::num::u8::ANY;
-use proptest::strategy::{Strategy as _, ValueTree};
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::strategy::Strategy as _;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::record;
 
@@ -50,33 +50,24 @@ fn now() -> u64 {
 }
 
 fn check(seed: u64, raddle: Run, tokio: Run) {
-    if let Some(failure) = try_seed(seed, raddle, tokio) {
-        panic!("RADDLE_SEED={seed}\n{failure}");
-    }
-}
-
-fn try_seed(seed: u64, raddle: Run, tokio: Run) -> Option<String> {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     bytes[8..].copy_from_slice(&(!seed).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
     let random = TestRng::from_seed(RngAlgorithm::XorShift, &bytes);
-    let mut runner = TestRunner::new_with_rng(Config::default(), random);
+    let config = Config {
+        failure_persistence: None,
+        max_shrink_iters: 10_000,
+        ..Config::default()
+    };
+    let mut runner = TestRunner::new_with_rng(config, random);
     let steps = vec([ANY; 8], 2..MAX_STEPS);
-    let mut tree = steps.new_tree(&mut runner).expect("no program is rejected");
-    let mut failure = difference(&tree.current(), raddle, tokio)?;
-    while tree.simplify() {
-        loop {
-            match difference(&tree.current(), raddle, tokio) {
-                Some(smaller) => {
-                    failure = smaller;
-                    break;
-                }
-                None if !tree.complicate() => break,
-                None => {}
-            }
-        }
+    let steps = steps.new_tree(&mut runner).expect("no program is rejected");
+    let result = runner.run_one(steps, |program| {
+        difference(&program, raddle, tokio).map_or(Ok(()), |text| Err(TestCaseError::fail(text)))
+    });
+    if let Err(TestError::Fail(text, _)) = result {
+        panic!("RADDLE_SEED={seed}\n{text}");
     }
-    Some(failure)
 }
 
 /// The steps up to the first whose lines differ, and both lines.
