@@ -23,7 +23,7 @@ pub(crate) const UNPARK: Token = Token(usize::MAX);
 /// All registrations, each under an index and a generation.
 #[derive(Debug)]
 pub(crate) struct Table {
-    slots: Slab<Slot>,
+    entries: Slab<Entry>,
     /// Counts registrations; a token has the low bits. A token is met again only after 2^36 of
     /// them, or 2^14 on targets of 32 bits, and then only if the index is the same too. An event
     /// of a freed registration that meets such a token makes a source ready that is not.
@@ -38,7 +38,7 @@ pub(crate) struct Table {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct Entry {
     token: Token,
     state: Arc<IoState>,
 }
@@ -46,7 +46,7 @@ struct Slot {
 impl Table {
     pub(crate) fn new() -> Self {
         Self {
-            slots: Slab::new(),
+            entries: Slab::new(),
             generation: 0,
             events: 0,
             shrink_at: 0,
@@ -64,15 +64,15 @@ impl Table {
         if self.shut_down {
             return Err(error::shut_down());
         }
-        let entry = self.slots.vacant_entry();
+        let entry = self.entries.vacant_entry();
         let index = entry.key();
         if index >= limit {
             return Err(error::full());
         }
         self.generation = self.generation.wrapping_add(1);
         let token = Token((self.generation as usize) << INDEX_BITS | index);
-        entry.insert(Slot { token, state });
-        self.shrink_at = self.shrink_at.max(self.slots.len() / 4);
+        entry.insert(Entry { token, state });
+        self.shrink_at = self.shrink_at.max(self.entries.len() / 4);
         Ok(token)
     }
 
@@ -80,8 +80,8 @@ impl Table {
     /// state is returned so that its wakers are not dropped under the lock.
     pub(crate) fn remove(&mut self, token: Token) -> Option<Arc<IoState>> {
         self.get(token)?;
-        let state = self.slots.remove(token.0 & INDEX).state;
-        if self.slots.len() <= self.shrink_at && self.slots.capacity() > SMALL {
+        let state = self.entries.remove(token.0 & INDEX).state;
+        if self.entries.len() <= self.shrink_at && self.entries.capacity() > SMALL {
             self.shrink();
         }
         Some(state)
@@ -89,13 +89,13 @@ impl Table {
 
     #[cold]
     fn shrink(&mut self) {
-        self.slots.shrink_to_fit();
-        self.shrink_at = self.slots.len() / 2;
+        self.entries.shrink_to_fit();
+        self.shrink_at = self.entries.len() / 2;
     }
 
     /// The registration that `token` was given to, if it still has its slot.
     pub(crate) fn get(&self, token: Token) -> Option<&Arc<IoState>> {
-        let slot = self.slots.get(token.0 & INDEX)?;
+        let slot = self.entries.get(token.0 & INDEX)?;
         (slot.token == token).then_some(&slot.state)
     }
 
@@ -107,19 +107,19 @@ impl Table {
     pub(crate) fn metrics(&self) -> Metrics {
         Metrics {
             registered: self.generation,
-            deregistered: self.generation - self.slots.len() as u64,
+            deregistered: self.generation - self.entries.len() as u64,
             events: self.events,
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.slots.len()
+        self.entries.len()
     }
 
     /// Refuses registrations from now on and gives out those there are.
     pub(crate) fn shut_down(&mut self) -> impl Iterator<Item = Arc<IoState>> + use<> {
         self.shut_down = true;
-        std::mem::take(&mut self.slots)
+        std::mem::take(&mut self.entries)
             .into_iter()
             .map(|(_, slot)| slot.state)
     }

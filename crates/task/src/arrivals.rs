@@ -10,9 +10,9 @@ use slab::Slab;
 use crate::LocalRunnable;
 
 /// The queue of a [`LocalList`](crate::LocalList)'s thread that any thread pushes
-/// to, and the drivers to be woken then: those that poll the list's tasks.
+/// to, and the pollers to be woken then: those that poll the list's tasks.
 ///
-/// A driver registers its waker first and takes the tasks then. A push adds the
+/// A poller registers its waker first and takes the tasks then. A push adds the
 /// task first and takes the wakers then. So a task is taken, or a waker is woken.
 ///
 /// ```
@@ -32,16 +32,16 @@ use crate::LocalRunnable;
 ///
 /// let (list, shared) = (LocalList::new(), Arc::new(Shared::default()));
 /// let (task, handle) = list.spawn(async {}, shared.clone());
-/// let driver = shared.0.join();
+/// let poller = shared.0.join();
 /// shared.0.push(task);
-/// shared.0.register(driver, Waker::noop());
+/// shared.0.register(poller, Waker::noop());
 /// let mut due = VecDeque::new();
 /// shared.0.take(&mut due);
 /// for task in due {
 ///     list.run(task);
 /// }
 /// assert!(handle.is_finished());
-/// shared.0.leave(driver);
+/// shared.0.leave(poller);
 /// ```
 pub struct Arrivals {
     state: Mutex<State>,
@@ -52,8 +52,8 @@ pub struct Arrivals {
 #[derive(Default)]
 struct State {
     arrived: VecDeque<LocalRunnable>,
-    /// The drivers, each at its place: the waker of one that waits.
-    drivers: Slab<Option<Waker>>,
+    /// The pollers, each at its place: the waker of one that waits.
+    pollers: Slab<Option<Waker>>,
     /// Set while a thread is in `wait`.
     waiting: bool,
 }
@@ -68,30 +68,30 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// Adds a driver, and returns its place.
+    /// Adds a poller, and returns its place.
     pub fn join(&self) -> usize {
-        self.state.lock().drivers.insert(None)
+        self.state.lock().pollers.insert(None)
     }
 
-    /// Removes the driver at `place`. The others are woken by the push of a task that it leaves
+    /// Removes the poller at `place`. The others are woken by the push of a task that it leaves
     /// behind here; for one that it has taken, it [calls](Self::call) them.
     ///
     /// # Panics
     ///
-    /// If no driver has this place.
+    /// If no poller has this place.
     pub fn leave(&self, place: usize) {
         // The lock is gone when the waker is dropped: that is the user's code.
-        let waker = self.state.lock().drivers.remove(place);
+        let waker = self.state.lock().pollers.remove(place);
         drop(waker);
     }
 
-    /// Has the next push or [`call`](Self::call) wake this driver, once.
+    /// Has the next push or [`call`](Self::call) wake this poller, once.
     ///
     /// # Panics
     ///
-    /// If no driver has this place.
+    /// If no poller has this place.
     pub fn register(&self, place: usize, waker: &Waker) {
-        let registered = self.state.lock().drivers[place]
+        let registered = self.state.lock().pollers[place]
             .as_ref()
             .is_some_and(|former| former.will_wake(waker));
         if registered {
@@ -99,22 +99,22 @@ impl Arrivals {
         }
         // Cloned and dropped without the lock.
         let waker = waker.clone();
-        let former = self.state.lock().drivers[place].replace(waker);
+        let former = self.state.lock().pollers[place].replace(waker);
         drop(former);
     }
 
-    /// Wakes every driver that has registered its waker.
+    /// Wakes every poller that has registered its waker.
     pub fn call(&self) {
-        while let Some(waker) = self.waiting_driver() {
+        while let Some(waker) = self.waiting_poller() {
             waker.wake();
         }
     }
 
-    fn waiting_driver(&self) -> Option<Waker> {
-        self.state.lock().waiting_driver()
+    fn waiting_poller(&self) -> Option<Waker> {
+        self.state.lock().waiting_poller()
     }
 
-    /// Adds a task that is due, and wakes the drivers.
+    /// Adds a task that is due, and wakes the pollers.
     pub fn push(&self, task: LocalRunnable) {
         // A panic would leak the task, for which the end of the set waits; so the order
         // of locks is checked after the push.
@@ -123,7 +123,7 @@ impl Arrivals {
         if state.waiting {
             self.arrived.notify_one();
         }
-        let waker = state.waiting_driver();
+        let waker = state.waiting_poller();
         drop(state);
         self.state.check_order();
         if let Some(waker) = waker {
@@ -149,8 +149,8 @@ impl Arrivals {
 }
 
 impl State {
-    fn waiting_driver(&mut self) -> Option<Waker> {
-        self.drivers.iter_mut().find_map(|(_, waker)| waker.take())
+    fn waiting_poller(&mut self) -> Option<Waker> {
+        self.pollers.iter_mut().find_map(|(_, waker)| waker.take())
     }
 }
 
@@ -159,7 +159,7 @@ impl fmt::Debug for Arrivals {
         let state = self.state.lock();
         f.debug_struct("Arrivals")
             .field("arrived", &state.arrived.len())
-            .field("drivers", &state.drivers.len())
+            .field("pollers", &state.pollers.len())
             .finish()
     }
 }

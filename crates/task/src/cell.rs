@@ -12,7 +12,7 @@ use raddle_primitives::cell::UnsafeCell;
 
 use crate::error::JoinError;
 use crate::id::Id;
-use crate::live::Slot;
+use crate::live::SlotRef;
 use crate::runnable::{Outcome, Runnable};
 use crate::state::State;
 use crate::{LiveList, Schedule, memory, run};
@@ -24,7 +24,7 @@ pub(crate) struct Header {
     /// The next task in the queue that holds this one (rule 3).
     pub(crate) queue_link: UnsafeCell<Option<NonNull<()>>>,
     /// The task's place in the live list that has adopted it (rule 4).
-    pub(crate) slot: UnsafeCell<Option<Slot>>,
+    pub(crate) slot: UnsafeCell<Option<SlotRef>>,
     pub(crate) id: Id,
 }
 

@@ -16,7 +16,7 @@ use crate::id::Id;
 use crate::runnable::Runnable;
 use crate::state::Wake;
 use crate::waker;
-pub(crate) use page::Slot;
+pub(crate) use page::SlotRef;
 use pages::Pages;
 
 /// How many lists were made. A counter without a bearing on any other memory,
@@ -284,7 +284,7 @@ impl Drop for Chain {
 ///
 /// The caller holds the task's runnable.
 #[inline]
-unsafe fn slot_of(header: NonNull<Header>) -> Option<Slot> {
+unsafe fn slot_of(header: NonNull<Header>) -> Option<SlotRef> {
     // SAFETY: the caller's runnable keeps the cell alive.
     unsafe { header.as_ref() }
         .slot
@@ -299,9 +299,9 @@ pub(crate) enum ListMembership<'a> {
     /// In none.
     Unlisted,
     /// In this thread's.
-    Here(&'a LiveList, Slot),
+    Here(&'a LiveList, SlotRef),
     /// In another's, whose thread may abort it until it has left the slot.
-    Elsewhere(Slot),
+    Elsewhere(SlotRef),
 }
 
 impl<'a> ListMembership<'a> {

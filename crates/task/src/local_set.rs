@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use self::local::{Driver, Entered, Local};
+use self::local::{Entered, Local, Poller};
 use self::woken_flag::FlagWaker;
 use crate::JoinHandle;
 
@@ -45,7 +45,7 @@ use crate::JoinHandle;
 pub struct LocalSet {
     local: Rc<Local>,
     /// There while the set is awaited itself.
-    driver: Option<Driver>,
+    poller: Option<Poller>,
 }
 
 impl LocalSet {
@@ -57,7 +57,7 @@ impl LocalSet {
     pub fn new(may_poll: fn() -> bool) -> Self {
         Self {
             local: Local::new(may_poll),
-            driver: None,
+            poller: None,
         }
     }
 
@@ -86,7 +86,7 @@ impl LocalSet {
     ) -> impl Future<Output = F::Output> + use<'a, F> {
         RunUntil {
             set: self,
-            driver: None,
+            poller: None,
             flag_waker: None,
             future,
         }
@@ -124,14 +124,14 @@ impl Future for LocalSet {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { local, driver } = self.get_mut();
-        driver
-            .get_or_insert_with(|| Driver::new(local))
+        let Self { local, poller } = self.get_mut();
+        poller
+            .get_or_insert_with(|| Poller::new(local))
             .poll(cx.waker(), || None::<()>, || false);
         if local.len() > 0 {
             return Poll::Pending;
         }
-        *driver = None;
+        *poller = None;
         Poll::Ready(())
     }
 }
@@ -220,7 +220,7 @@ pin_project! {
     struct RunUntil<'a, F> {
         set: &'a LocalSet,
         // There from the first poll on.
-        driver: Option<Driver>,
+        poller: Option<Poller>,
         // What `future` is polled with.
         flag_waker: Option<FlagWaker>,
         #[pin]
@@ -242,10 +242,10 @@ impl<F: Future> Future for RunUntil<'_, F> {
             Poll::Pending => None,
         };
         let is_woken = || flag_waker.is_woken();
-        let driver = this
-            .driver
-            .get_or_insert_with(|| Driver::new(&this.set.local));
-        let polled = driver.poll(cx.waker(), first, is_woken);
+        let poller = this
+            .poller
+            .get_or_insert_with(|| Poller::new(&this.set.local));
+        let polled = poller.poll(cx.waker(), first, is_woken);
         polled.map_or(Poll::Pending, Poll::Ready)
     }
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use crate::cell::{Cell, Header, borrowed_waker, runnable_of};
 use crate::current::Entered;
 use crate::error::JoinError;
-use crate::live::{ListMembership, Slot};
+use crate::live::{ListMembership, SlotRef};
 use crate::runnable::Outcome;
 use crate::state::{Completion, Release, Start, Stop};
 use crate::{LiveList, Schedule, current};
@@ -198,7 +198,7 @@ unsafe fn complete<F: Future, S: Schedule>(
 ///
 /// The caller has completed the task, which is in the slot, and does not use it again.
 #[inline]
-unsafe fn leave(header: NonNull<Header>, slot: Slot, current: Entered) {
+unsafe fn leave(header: NonNull<Header>, slot: SlotRef, current: Entered) {
     // To free the task may run user code, which must not find it here.
     drop(current);
     // SAFETY: the caller's.

@@ -146,7 +146,7 @@ fn a_set_that_shuts_down_on_a_panic_panics_when_it_is_polled() {
 }
 
 #[test]
-fn a_future_that_was_not_polled_is_no_driver() {
+fn a_future_that_was_not_polled_is_not_woken_for_the_tasks() {
     let set = LocalSet::new(|| true);
     let runs = spawn_counting(&set, 1);
     drop(set.run_until(async {}));
@@ -155,7 +155,7 @@ fn a_future_that_was_not_polled_is_no_driver() {
 }
 
 #[test]
-fn a_task_that_is_spawned_from_outside_wakes_a_driver_that_waits() {
+fn a_task_that_is_spawned_from_outside_wakes_a_poller_that_waits() {
     let set = LocalSet::new(|| true);
     let wakes = Arc::<Wakes>::default();
     let mut waiting = pin!(set.run_until(pending::<()>()));
@@ -271,7 +271,7 @@ fn the_future_beside_the_tasks_has_its_turn_once_each_task_has_run() {
 }
 
 #[test]
-fn the_future_beside_the_tasks_wakes_its_driver_once_for_each_poll() {
+fn the_future_beside_the_tasks_wakes_its_poller_once_for_each_poll() {
     let set = LocalSet::new(|| true);
     let gate = Gate::default();
     let wakes = Arc::<Wakes>::default();

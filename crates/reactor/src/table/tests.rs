@@ -22,19 +22,19 @@ fn shrink_to(table: &mut Table, tokens: &mut Vec<Token>, left: usize) {
 #[test]
 fn memory_is_given_back_at_a_quarter_of_the_most_and_at_each_half_of_that() {
     let (mut table, mut tokens) = filled(8 * SMALL);
-    let full = table.slots.capacity();
+    let full = table.entries.capacity();
     shrink_to(&mut table, &mut tokens, 2 * SMALL + 1);
-    assert_eq!(table.slots.capacity(), full);
+    assert_eq!(table.entries.capacity(), full);
     shrink_to(&mut table, &mut tokens, 2 * SMALL);
-    let quarter = table.slots.capacity();
+    let quarter = table.entries.capacity();
     assert!((2 * SMALL..full / 2).contains(&quarter), "{quarter}");
     shrink_to(&mut table, &mut tokens, SMALL + 1);
-    assert_eq!(table.slots.capacity(), quarter);
+    assert_eq!(table.entries.capacity(), quarter);
     shrink_to(&mut table, &mut tokens, SMALL);
-    assert_eq!(table.slots.capacity(), SMALL);
+    assert_eq!(table.entries.capacity(), SMALL);
     // A slab as small as this is kept.
     shrink_to(&mut table, &mut tokens, 0);
-    assert_eq!(table.slots.capacity(), SMALL);
+    assert_eq!(table.entries.capacity(), SMALL);
 }
 
 #[test]

@@ -61,12 +61,12 @@ impl std::task::Wake for Count {
 }
 
 #[test]
-fn a_push_wakes_each_driver_that_registered_once() {
+fn a_push_wakes_each_poller_that_registered_once() {
     let (list, shared) = (LocalList::new(), Arc::new(Shared::default()));
-    let drivers: Vec<_> = (0..3)
+    let pollers: Vec<_> = (0..3)
         .map(|_| (shared.0.join(), std::sync::Arc::new(Count::default())))
         .collect();
-    for (place, count) in &drivers[..2] {
+    for (place, count) in &pollers[..2] {
         shared.0.register(*place, &Waker::from(count.clone()));
     }
     // One that has left is not woken, and its waker is dropped.
@@ -77,7 +77,7 @@ fn a_push_wakes_each_driver_that_registered_once() {
     for _ in 0..2 {
         let (task, _) = list.spawn(async {}, shared.clone());
         shared.0.push(task);
-        let wakes = drivers
+        let wakes = pollers
             .iter()
             .map(|(_, count)| count.0.load(std::sync::atomic::Ordering::Relaxed));
         assert_eq!(wakes.collect::<Vec<_>>(), [1, 1, 0]);

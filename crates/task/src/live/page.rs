@@ -10,7 +10,7 @@ use super::ListId;
 use super::word::{ALL, Leave, SLOTS, Word};
 use crate::cell::Header;
 
-/// The alignment of pages: the bits of an address below it are free for a [`Slot`].
+/// The alignment of pages: the bits of an address below it are free for a [`SlotRef`].
 const ALIGN: usize = 64;
 /// The alignment of their memory, which is malloc's own: it takes ten times as long to give
 /// memory of another.
@@ -97,13 +97,13 @@ impl Page {
 
     /// Puts a task into a free slot, of which there is one.
     #[inline]
-    pub(super) fn put(page: NonNull<Self>, task: NonNull<Header>) -> Slot {
+    pub(super) fn put(page: NonNull<Self>, task: NonNull<Header>) -> SlotRef {
         // SAFETY: the list has the page.
         let this = unsafe { page.as_ref() };
         let index = this.occupied.get().trailing_ones();
         this.tasks[index as usize].set(task);
         this.occupied.set(this.occupied.get() | 1 << index);
-        Slot::new(page, index)
+        SlotRef::new(page, index)
     }
 
     /// The tasks of `slots`.
@@ -123,9 +123,9 @@ impl Drop for Page {
 
 /// The slot of a task: the page's address and, in its free bits, which slot it is.
 #[derive(Clone, Copy)]
-pub(crate) struct Slot(NonNull<u8>);
+pub(crate) struct SlotRef(NonNull<u8>);
 
-impl Slot {
+impl SlotRef {
     #[inline]
     fn new(page: NonNull<Page>, index: u32) -> Self {
         // SAFETY: a page has more bytes than slots.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 use super::ListId;
-use super::page::{Page, Slot};
+use super::page::{Page, SlotRef};
 use super::word::ALL;
 use crate::cell::Header;
 
@@ -29,7 +29,7 @@ impl Pages {
 
     /// Puts a task into a slot.
     #[inline]
-    pub(super) fn put(&self, list: ListId, task: NonNull<Header>) -> Slot {
+    pub(super) fn put(&self, list: ListId, task: NonNull<Header>) -> SlotRef {
         let page = match self.open.first.get() {
             Some(page) => page,
             None => self.open_page(list),
@@ -56,7 +56,7 @@ impl Pages {
 
     /// Takes the slot of a task back that has completed on the list's thread.
     #[inline]
-    pub(super) fn take_back(&self, slot: Slot) {
+    pub(super) fn take_back(&self, slot: SlotRef) {
         self.vacate(slot.page(), slot.bit());
     }
 

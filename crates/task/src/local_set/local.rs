@@ -27,7 +27,7 @@ pub(super) struct Local {
     may_poll: fn() -> bool,
     tasks: LocalList,
     due: RefCell<VecDeque<LocalRunnable>>,
-    /// Set while a driver polls the set: it looks at `due` before it waits.
+    /// Set while a poller polls the set: it looks at `due` before it waits.
     driven: Cell<bool>,
     /// Set when the set is dropped; a guard may still have it entered.
     closed: Cell<bool>,
@@ -155,13 +155,13 @@ impl Local {
 }
 
 /// A future that polls a set, and is woken when a task of it is ready.
-pub(super) struct Driver {
+pub(super) struct Poller {
     local: Rc<Local>,
-    /// The place among the set's drivers.
+    /// The place among the set's pollers.
     place: usize,
 }
 
-impl Driver {
+impl Poller {
     pub(super) fn new(local: &Rc<Local>) -> Self {
         Self {
             local: Rc::clone(local),
@@ -200,8 +200,8 @@ impl Driver {
     }
 }
 
-/// Leaves what is due to the other drivers.
-impl Drop for Driver {
+/// Leaves what is due to the other pollers.
+impl Drop for Poller {
     fn drop(&mut self) {
         let local = &*self.local;
         local.shared.leave(self.place);
@@ -275,9 +275,9 @@ pub(super) fn current() -> Option<Rc<Local>> {
 /// The result of pushing a task.
 #[must_use]
 pub(super) enum Pushed {
-    /// A driver will come across it.
+    /// A poller will come across it.
     Seen,
-    /// It is in its set's queue; the drivers are to be called.
+    /// It is in its set's queue; the pollers are to be called.
     Unseen,
     /// The set of `shared` is not the current one of this thread.
     Elsewhere(LocalRunnable),
