@@ -146,7 +146,7 @@ fn a_set_that_shuts_down_on_a_panic_panics_when_it_is_polled() {
 }
 
 #[test]
-fn a_future_that_was_not_polled_is_not_woken_for_the_tasks() {
+fn a_future_that_was_not_polled_runs_no_task() {
     let set = LocalSet::new(|| true);
     let runs = spawn_counting(&set, 1);
     drop(set.run_until(async {}));
