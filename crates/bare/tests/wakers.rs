@@ -173,7 +173,7 @@ fn on_another_thread_every_use_of_a_waker_panics() {
         let panic = thread::spawn(move || spend(waker)).join().unwrap_err();
         assert!(message(&*panic).contains("on another thread than its executor's"));
     }
-    // The two are still counted: there is no telling where they are.
+    // The two are still counted: other threads may hold them.
 }
 
 /// Set in the process of its own that ends.

@@ -4,31 +4,15 @@
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 use raddle_coop::{
     budget, consume_budget, cooperative, has_budget_remaining, is_limited, poll_proceed,
     unconstrained, unlimited,
 };
-use raddle_primitives::sync::Mutex;
+use raddle_testing::Wakes;
 
 const FULL: usize = 128;
-
-#[derive(Default)]
-struct CountWakes(Mutex<usize>);
-
-impl Wake for CountWakes {
-    fn wake(self: Arc<Self>) {
-        *self.0.lock() += 1;
-    }
-}
-
-impl CountWakes {
-    fn get(&self) -> usize {
-        *self.0.lock()
-    }
-}
 
 /// Takes units, spending each, until there is none or `limit` is reached.
 fn spend(cx: &mut Context<'_>, limit: usize) -> usize {
@@ -45,8 +29,7 @@ fn spend(cx: &mut Context<'_>, limit: usize) -> usize {
 
 #[test]
 fn an_always_ready_resource_yields_after_128_and_is_woken() {
-    let wakes = Arc::new(CountWakes::default());
-    let waker = Waker::from(wakes.clone());
+    let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
 
     for round in 1..=3 {
@@ -182,8 +165,7 @@ fn unconstrained_goes_on_and_charges_nothing_to_its_task() {
 
 #[test]
 fn consume_budget_yields_once_it_is_used_up() {
-    let wakes = Arc::new(CountWakes::default());
-    let waker = Waker::from(wakes.clone());
+    let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
 
     let mut future = pin!(async {
@@ -213,8 +195,7 @@ fn each_thread_has_its_own_budget() {
 
 #[test]
 fn a_cooperative_future_is_charged_when_it_is_ready() {
-    let wakes = Arc::new(CountWakes::default());
-    let waker = Waker::from(wakes.clone());
+    let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     budget(|| {
         assert!(

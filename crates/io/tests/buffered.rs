@@ -5,8 +5,9 @@ mod common;
 
 use std::io::{ErrorKind, IoSlice};
 
-use common::{Script, block_on, poll_once};
+use common::{Script, block_on};
 use raddle_io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, BufWriter};
+use raddle_testing::poll_once;
 
 #[test]
 fn a_buffered_reader_gives_every_byte_once() {

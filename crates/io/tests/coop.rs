@@ -5,21 +5,19 @@ mod common;
 
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use common::CountWakes;
 use raddle_io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWrite,
     AsyncWriteExt, BufReader, ReadBuf, copy, copy_bidirectional, copy_buf, duplex, empty, repeat,
     simplex, sink,
 };
+use raddle_testing::Wakes;
 
 /// Checks that a future that never ends by itself lets others run.
 #[track_caller]
 fn yields(endless: impl Future) {
-    let wakes = Arc::new(CountWakes::default());
-    let waker = Waker::from(wakes.clone());
+    let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     let mut endless = pin!(endless);
     for round in 1..=3 {

@@ -7,12 +7,13 @@ use std::io::{self, ErrorKind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use common::{Script, block_on, poll_once};
+use common::{Script, block_on};
 use raddle_io::{
     AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, copy, copy_bidirectional,
     copy_bidirectional_with_sizes, copy_buf, duplex,
 };
 use raddle_primitives::thread;
+use raddle_testing::poll_once;
 
 #[test]
 fn copy_moves_everything_and_flushes() {

@@ -8,9 +8,10 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use common::{CountWakes, block_on, poll_once};
+use common::block_on;
 use raddle_io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf, duplex};
 use raddle_primitives::thread;
+use raddle_testing::{Wakes, poll_once};
 
 #[test]
 fn each_reads_what_the_other_writes() {
@@ -29,8 +30,7 @@ fn each_reads_what_the_other_writes() {
 #[test]
 fn a_full_pipe_waits_for_its_reader() {
     let (mut a, mut b) = duplex(4);
-    let wakes = Arc::new(CountWakes::default());
-    let waker = Waker::from(wakes.clone());
+    let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
 
     assert_eq!(block_on(a.write(b"abcdef")).unwrap(), 4);
@@ -49,7 +49,7 @@ fn a_full_pipe_waits_for_its_reader() {
 #[test]
 fn an_empty_pipe_waits_for_its_writer_and_wakes_the_last_waker() {
     let (mut a, mut b) = duplex(4);
-    let wakes = [(); 2].map(|()| Arc::new(CountWakes::default()));
+    let wakes = [(); 2].map(|()| Arc::new(Wakes::default()));
     let mut buf = [0; 4];
     let mut read = pin!(b.read(&mut buf));
     for wakes in &wakes {
@@ -127,8 +127,7 @@ fn drop_is_the_end_for_the_reader_and_breaks_the_pipe_for_the_writer() {
 #[test]
 fn drop_wakes_who_waits() {
     let (a, mut b) = duplex(1);
-    let wakes = Arc::new(CountWakes::default());
-    let waker = Waker::from(wakes.clone());
+    let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     let mut buf = [0; 1];
     let mut read = pin!(b.read(&mut buf));
@@ -222,8 +221,7 @@ fn a_stream_needs_room() {
 #[test]
 fn an_operation_that_moves_nothing_does_not_wake_the_peer() {
     let (mut a, mut b) = duplex(1);
-    let wakes = Arc::new(CountWakes::default());
-    let waker = Waker::from(wakes.clone());
+    let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     block_on(a.write_all(b"x")).unwrap();
     assert!(pin!(a.write(b"y")).poll(&mut cx).is_pending());
@@ -236,7 +234,7 @@ fn an_operation_that_moves_nothing_does_not_wake_the_peer() {
 #[test]
 fn a_shutdown_wakes_the_reader_and_not_a_former_write() {
     let (mut a, mut b) = duplex(1);
-    let wakes = [(); 2].map(|()| Arc::new(CountWakes::default()));
+    let wakes = [(); 2].map(|()| Arc::new(Wakes::default()));
     let wakers = wakes.clone().map(Waker::from);
     block_on(a.write_all(b"x")).unwrap();
     assert!(

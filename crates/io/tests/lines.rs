@@ -7,8 +7,9 @@ use std::io::ErrorKind;
 use std::pin::pin;
 use std::string::FromUtf8Error;
 
-use common::{Script, block_on, poll_once};
+use common::{Script, block_on};
 use raddle_io::{AsyncBufReadExt, BufReader};
+use raddle_testing::poll_once;
 
 fn buffered(script: Script) -> BufReader<Script> {
     BufReader::with_capacity(4, script)

@@ -1,35 +1,11 @@
 //! The pipe in memory, in all interleavings of its two sides.
 #![cfg(raddle_loom)]
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-
 use raddle_io::{AsyncReadExt, AsyncWriteExt, duplex};
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::model::{self, Model, Race};
-use raddle_primitives::thread::{self, Thread};
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Runs `future` to its end; the model finds a wake-up that is lost.
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut cx) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
-}
+use raddle_primitives::thread;
+use raddle_testing::block_on;
 
 #[test]
 fn bytes_and_the_end_arrive() {

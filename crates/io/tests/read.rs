@@ -9,8 +9,9 @@ use std::str::Utf8Error;
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf, BufMut, BytesMut};
-use common::{Script, block_on, poll_once};
+use common::{Script, block_on};
 use raddle_io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
+use raddle_testing::poll_once;
 
 #[test]
 fn read_gives_what_there_is() {

@@ -7,11 +7,12 @@ use std::io::{self, Cursor, ErrorKind, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use common::{block_on, poll_once};
+use common::block_on;
 use raddle_io::{
     AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite, AsyncWriteExt,
     BufReader, BufStream, BufWriter, ReadBuf, empty,
 };
+use raddle_testing::poll_once;
 
 /// A file in memory: a seek takes two polls, and none can be started while
 /// one is under way.

@@ -6,8 +6,9 @@ mod common;
 use std::io::ErrorKind;
 use std::pin::pin;
 
-use common::{Script, block_on, poll_once};
+use common::{Script, block_on};
 use raddle_io::{AsyncBufReadExt, BufReader};
+use raddle_testing::poll_once;
 
 async fn all(input: &[u8]) -> Vec<String> {
     let mut segments = AsyncBufReadExt::split(input, b';');

@@ -4,15 +4,15 @@
 mod common;
 
 use std::io::{ErrorKind, IoSlice};
-use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::Context;
 
-use common::{CountWakes, Script, block_on, poll_once};
+use common::{Script, block_on};
 use raddle_io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, SimplexStream, WriteHalf,
     join, simplex,
 };
 use raddle_primitives::thread;
+use raddle_testing::{Wakes, poll_once};
 
 #[test]
 fn what_is_written_is_read_in_pieces_that_fit() {
@@ -36,8 +36,7 @@ fn what_is_written_is_read_in_pieces_that_fit() {
 #[test]
 fn either_end_waits_for_the_other() {
     let (mut reader, mut writer) = simplex(2);
-    let wakes = Arc::new(CountWakes::default());
-    let waker = Waker::from(Arc::clone(&wakes));
+    let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     let mut buf = [0; 4];
     let mut read = Box::pin(reader.read(&mut buf));

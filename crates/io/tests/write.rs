@@ -6,8 +6,9 @@ mod common;
 use std::io::{Cursor, ErrorKind, IoSlice};
 
 use bytes::{Buf, Bytes};
-use common::{Script, block_on, poll_once};
+use common::{Script, block_on};
 use raddle_io::{AsyncWrite, AsyncWriteExt};
+use raddle_testing::poll_once;
 
 #[test]
 fn write_writes_what_is_taken() {

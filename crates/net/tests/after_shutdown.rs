@@ -5,9 +5,10 @@ mod common;
 
 use std::io::{ErrorKind, Write};
 
-use common::{Driver, block_on};
+use common::Driver;
 use raddle_net::{UnixDatagram, UnixStream};
 use raddle_reactor::{Interest, is_shut_down};
+use raddle_testing::block_on;
 
 /// As with Tokio: it is tried, for it does not wait.
 #[test]

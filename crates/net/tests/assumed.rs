@@ -8,9 +8,9 @@ use std::io::{ErrorKind, Write};
 use std::pin::pin;
 use std::time::Duration;
 
-use common::poll_once;
 use raddle_net::{TcpListener, UnixDatagram, UnixListener, UnixStream};
 use raddle_reactor::Reactor;
+use raddle_testing::poll;
 
 /// Turns until there was something to dispatch.
 fn turn(reactor: &mut Reactor) {
@@ -23,12 +23,12 @@ macro_rules! check_accepted {
     ($reactor:expr, $listener:expr, $peer:expr) => {{
         turn(&mut $reactor);
         let mut accept = pin!($listener.accept());
-        let std::task::Poll::Ready(accepted) = poll_once(accept.as_mut()) else {
+        let std::task::Poll::Ready(accepted) = poll(accept.as_mut()) else {
             panic!("there is no connection");
         };
         let (stream, _) = accepted.unwrap();
-        assert!(poll_once(pin!(stream.readable())).is_ready());
-        assert!(poll_once(pin!(stream.writable())).is_ready());
+        assert!(poll(pin!(stream.readable())).is_ready());
+        assert!(poll(pin!(stream.writable())).is_ready());
         let read = |reactor: &mut Reactor| {
             let mut buffer = [0; 5];
             while let Err(error) = stream.try_read(&mut buffer) {
@@ -42,7 +42,7 @@ macro_rules! check_accepted {
         // The assumption was wrong; an event reports what comes later.
         let error = stream.try_read(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
-        assert!(poll_once(pin!(stream.readable())).is_pending());
+        assert!(poll(pin!(stream.readable())).is_pending());
         $peer.write_all(b"later").unwrap();
         assert_eq!(read(&mut $reactor), *b"later");
     }};
@@ -82,16 +82,16 @@ fn a_pair_is_written_at_once_and_read_after_an_event() {
 
     let (near, far) = UnixStream::pair().unwrap();
     assert_eq!(near.try_write(b"stream").unwrap(), 6);
-    assert!(poll_once(pin!(far.readable())).is_pending());
-    while poll_once(pin!(far.readable())).is_pending() {
+    assert!(poll(pin!(far.readable())).is_pending());
+    while poll(pin!(far.readable())).is_pending() {
         turn(&mut reactor);
     }
     assert_eq!(far.try_read(&mut buffer).unwrap(), 6);
 
     let (near, far) = UnixDatagram::pair().unwrap();
     assert_eq!(near.try_send(b"datagram").unwrap(), 8);
-    assert!(poll_once(pin!(far.readable())).is_pending());
-    while poll_once(pin!(far.readable())).is_pending() {
+    assert!(poll(pin!(far.readable())).is_pending());
+    while poll(pin!(far.readable())).is_pending() {
         turn(&mut reactor);
     }
     assert_eq!(far.try_recv(&mut buffer).unwrap(), 8);

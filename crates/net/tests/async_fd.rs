@@ -10,9 +10,10 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
 
-use common::{Driver, all, block_on, poll_once, run};
+use common::{Driver, all, run};
 use raddle_net::async_fd::AsyncFd;
 use raddle_reactor::{Interest, Ready, is_shut_down};
+use raddle_testing::{block_on, poll};
 
 fn pair() -> (AsyncFd<UnixStream>, UnixStream) {
     let (near, far) = UnixStream::pair().unwrap();
@@ -33,7 +34,7 @@ async fn read(stream: &AsyncFd<UnixStream>) -> io::Result<usize> {
 fn readiness_stays_until_it_is_cleared() {
     run(async {
         let (near, mut far) = pair();
-        assert!(poll_once(pin!(near.readable())).is_pending());
+        assert!(poll(pin!(near.readable())).is_pending());
         far.write_all(b"abc").unwrap();
         for _ in 0..3 {
             let mut guard = near.readable().await.unwrap();
@@ -46,7 +47,7 @@ fn readiness_stays_until_it_is_cleared() {
         let error = tried.unwrap_err();
         assert!(error.to_string().contains("would block"), "{error}");
         assert_eq!(guard.ready(), Ready::EMPTY);
-        assert!(poll_once(pin!(near.readable())).is_pending());
+        assert!(poll(pin!(near.readable())).is_pending());
         far.write_all(b"de").unwrap();
         assert_eq!(read(&near).await.unwrap(), 2);
         drop(far);
@@ -90,10 +91,10 @@ fn directions_are_cleared_apart() {
         assert!(guard.ready().is_readable() && guard.ready().is_writable());
         guard.clear_ready_matching(Ready::READABLE);
         assert_eq!(guard.ready(), Ready::WRITABLE);
-        assert!(poll_once(pin!(near.readable())).is_pending());
+        assert!(poll(pin!(near.readable())).is_pending());
         drop(near.writable().await.unwrap());
         guard.clear_ready_matching(Ready::WRITABLE);
-        assert!(poll_once(pin!(near.writable())).is_pending());
+        assert!(poll(pin!(near.writable())).is_pending());
         assert_eq!(guard.get_inner().as_raw_fd(), near.as_raw_fd());
     });
 }
@@ -154,7 +155,7 @@ fn operations_without_guards() {
         {
             let io = near.async_io(Interest::READABLE, |mut near| near.read(&mut [0; 8]));
             let mut io = pin!(io);
-            assert!(poll_once(io.as_mut()).is_pending());
+            assert!(poll(io.as_mut()).is_pending());
             far.write_all(b"abc").unwrap();
             assert_eq!(io.await.unwrap(), 3);
         }
@@ -173,7 +174,7 @@ fn many_wait_for_one() {
         let (near, mut far) = pair();
         let waiting = all((0..10).map(|_| near.readable()));
         let mut waiting = pin!(waiting);
-        assert!(poll_once(waiting.as_mut()).is_pending());
+        assert!(poll(waiting.as_mut()).is_pending());
         far.write_all(b"x").unwrap();
         assert!(waiting.await.into_iter().all(|guard| guard.is_ok()));
     });
@@ -210,7 +211,7 @@ fn it_leaves_the_reactor() {
     let near = AsyncFd::with_interest(near, Interest::READABLE).unwrap();
     far.write_all(b"x").unwrap();
     assert_eq!(block_on(read(&near)).unwrap(), 1);
-    assert!(poll_once(pin!(near.writable())).is_pending());
+    assert!(poll(pin!(near.writable())).is_pending());
     // A duplicate that lives on does not keep it registered.
     let duplicate = near.get_ref().try_clone().unwrap();
     drop(near);
@@ -242,7 +243,7 @@ fn the_end_of_the_runtime_ends_what_waits() {
     let _current = handle.enter();
     let (near, _far) = pair();
     let mut waiting = pin!(near.readable());
-    assert!(poll_once(waiting.as_mut()).is_pending());
+    assert!(poll(waiting.as_mut()).is_pending());
     drop(driver);
     assert!(is_shut_down(&block_on(waiting).map(drop).unwrap_err()));
     let late = AsyncFd::new(UnixStream::pair().unwrap().0).unwrap_err();

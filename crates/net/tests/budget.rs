@@ -10,12 +10,13 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 
-use common::{pair, poll_once, run};
+use common::{pair, run};
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_net::async_fd::AsyncFd;
 use raddle_net::unix::pipe;
 use raddle_net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixStream};
 use raddle_reactor::Interest;
+use raddle_testing::poll;
 
 /// Units that a fresh budget holds.
 const FULL: usize = 128;
@@ -37,7 +38,7 @@ fn assert_costs_a_unit(what: &str, mut is_ready: impl FnMut(&mut Context<'_>) ->
 
 /// As above, for what is awaited.
 fn assert_await_costs_a_unit<F: Future>(what: &str, mut operation: impl FnMut() -> F) {
-    assert_costs_a_unit(what, |_| poll_once(pin!(operation())).is_ready());
+    assert_costs_a_unit(what, |_| poll(pin!(operation())).is_ready());
 }
 
 macro_rules! assert_awaits {
@@ -74,16 +75,16 @@ fn waiting_for_a_descriptor() {
             near.async_io(Interest::WRITABLE, |_| Ok(())),
         );
         assert_costs_a_unit("ready_mut", |_| {
-            poll_once(pin!(near.ready_mut(Interest::READABLE))).is_ready()
+            poll(pin!(near.ready_mut(Interest::READABLE))).is_ready()
         });
         assert_costs_a_unit("readable_mut", |_| {
-            poll_once(pin!(near.readable_mut())).is_ready()
+            poll(pin!(near.readable_mut())).is_ready()
         });
         assert_costs_a_unit("writable_mut", |_| {
-            poll_once(pin!(near.writable_mut())).is_ready()
+            poll(pin!(near.writable_mut())).is_ready()
         });
         assert_costs_a_unit("async_io_mut", |_| {
-            poll_once(pin!(near.async_io_mut(Interest::WRITABLE, |_| Ok(())))).is_ready()
+            poll(pin!(near.async_io_mut(Interest::WRITABLE, |_| Ok(())))).is_ready()
         });
     });
 }
@@ -249,7 +250,7 @@ fn a_listener() {
                 streams.push(TcpStream::connect(addr).await.unwrap());
             }
             let accepted = |cx: &mut Context<'_>| match operation {
-                "accept" => poll_once(pin!(listener.accept())).is_ready(),
+                "accept" => poll(pin!(listener.accept())).is_ready(),
                 _ => listener.poll_accept(cx).is_ready(),
             };
             assert_costs_a_unit(operation, accepted);

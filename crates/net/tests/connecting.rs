@@ -8,9 +8,10 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use common::{Driver, all, block_on, both, pair, poll_once, run};
+use common::{Driver, all, both, pair, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, lookup_host};
+use raddle_testing::{block_on, poll};
 
 /// An address without a listener.
 fn refusing() -> SocketAddr {
@@ -131,7 +132,7 @@ fn an_accept_that_is_dropped_loses_no_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         {
             let mut accept = pin!(listener.accept());
-            assert!(poll_once(accept.as_mut()).is_pending());
+            assert!(poll(accept.as_mut()).is_pending());
         }
         let addr = listener.local_addr().unwrap();
         let client = TcpStream::connect(addr).await.unwrap();
@@ -213,12 +214,12 @@ fn nothing_stays_registered() {
             let mut buffer = [0; 8];
             let mut near = near;
             let mut read = pin!(near.read(&mut buffer));
-            assert!(poll_once(read.as_mut()).is_pending());
+            assert!(poll(read.as_mut()).is_pending());
         }
         drop(far);
         let _ = block_on(TcpStream::connect(refusing()));
         let mut connecting = Box::pin(TcpStream::connect(refusing()));
-        let _ = poll_once(connecting.as_mut());
+        let _ = poll(connecting.as_mut());
     }
     assert_eq!(driver.handle.registered_count(), 0);
 }
@@ -231,7 +232,7 @@ fn the_end_of_the_runtime_ends_what_waits() {
     let (mut near, _far) = block_on(pair());
     let mut buffer = [0; 8];
     let mut read = pin!(near.read(&mut buffer));
-    assert!(poll_once(read.as_mut()).is_pending());
+    assert!(poll(read.as_mut()).is_pending());
     drop(driver);
     let error = block_on(read).unwrap_err();
     assert!(error.to_string().contains("has shut down"), "{error}");

@@ -9,10 +9,11 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::{Driver, all, block_on, both, pair, poll_once, run};
+use common::{Driver, all, both, pair, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, UdpSocket};
 use raddle_reactor::{Interest, is_shut_down};
+use raddle_testing::{block_on, poll};
 
 /// A connection that was reset before it was accepted is an error of that one,
 /// or a stream that fails; the listener goes on.
@@ -44,7 +45,7 @@ fn a_reset_wakes_who_waits_for_room() {
     run(async {
         let (mut near, far) = pair().await;
         let big = vec![0; 1 << 20];
-        while let Poll::Ready(written) = poll_once(pin!(near.write(&big))) {
+        while let Poll::Ready(written) = poll(pin!(near.write(&big))) {
             written.unwrap();
         }
         far.set_zero_linger().unwrap();
@@ -77,7 +78,7 @@ fn a_reset_wakes_all_who_wait() {
             Box::pin(near.async_io(Interest::WRITABLE, || near.try_write(&big).map(drop))),
         ]);
         let mut waiting = pin!(waiting);
-        assert!(poll_once(waiting.as_mut()).is_pending());
+        assert!(poll(waiting.as_mut()).is_pending());
         far.set_zero_linger().unwrap();
         let (results, ()) = both(waiting, async { drop(far) }).await;
         // One of the operations gets the reset, the others what follows it.
@@ -128,7 +129,7 @@ fn a_full_buffer_does_not_spin() {
         });
         let mut waiting = Box::pin(waiting);
         for _ in 0..1_000 {
-            assert!(poll_once(waiting.as_mut()).is_pending());
+            assert!(poll(waiting.as_mut()).is_pending());
         }
         drop(waiting);
         assert!(tried <= 2, "tried {tried} times");
@@ -159,7 +160,7 @@ fn outlive<F: Future<Output = io::Result<()>>>(
     mut operation: impl FnMut() -> F,
 ) {
     let mut waiting = Box::pin(operation());
-    assert!(poll_once(waiting.as_mut()).is_pending());
+    assert!(poll(waiting.as_mut()).is_pending());
     drop(driver.take());
     assert!(is_shut_down(&block_on(waiting).unwrap_err()));
     let mut late = pin!(operation());

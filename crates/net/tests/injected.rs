@@ -10,9 +10,10 @@ use std::future::{poll_fn, ready};
 use std::pin::pin;
 use std::task::Poll;
 
-use common::{Driver, block_on, poll_once};
+use common::Driver;
 use raddle_net::TcpListener;
 use raddle_primitives::thread;
+use raddle_testing::{block_on, poll};
 use refuse::refuse;
 
 /// 3529, 6221: what comes of the whole system's want is waited out as well, and
@@ -43,7 +44,7 @@ fn a_want_of_the_whole_system_is_waited_out() {
         // The third pause takes it to a thread that may accept.
         let waiting = thread::spawn(move || {
             refuse(libc::SYS_accept4, code);
-            assert!(poll_once(waiting.as_mut()).is_pending());
+            assert!(poll(waiting.as_mut()).is_pending());
             waiting
         });
         let (peer, pauses) = block_on(waiting.join().unwrap());
@@ -64,8 +65,8 @@ fn errors_of_connections_take_part_in_the_budget() {
     let refused = thread::spawn(move || {
         refuse(libc::SYS_accept4, libc::ECONNABORTED);
         let mut accepting = pin!(listener.accept_retrying(|_| ready(())));
-        let polled = raddle_coop::budget(|| poll_once(accepting.as_mut()));
-        polled.is_pending() && raddle_coop::budget(|| poll_once(accepting.as_mut())).is_pending()
+        let polled = raddle_coop::budget(|| poll(accepting.as_mut()));
+        polled.is_pending() && raddle_coop::budget(|| poll(accepting.as_mut())).is_pending()
     });
     assert!(refused.join().unwrap());
 }
@@ -98,7 +99,7 @@ fn a_selector_without_room() {
             pauses += 1;
             ready(())
         }));
-        assert!(poll_once(accepting.as_mut()).is_pending());
+        assert!(poll(accepting.as_mut()).is_pending());
         drop(accepting);
         assert_eq!(pauses, 3);
         assert_eq!(handle.registered_count(), 1);

@@ -11,10 +11,11 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use common::{Driver, all, block_on, both, pair, poll_once};
+use common::{Driver, all, both, pair};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::async_fd::AsyncFd;
 use raddle_net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
+use raddle_testing::{block_on, poll};
 
 fn limit() -> libc::rlimit {
     let mut limit = libc::rlimit {
@@ -212,7 +213,7 @@ fn none_left_for_a_while() {
             pending()
         }));
         for _ in 0..100 {
-            assert!(poll_once(waiting.as_mut()).is_pending());
+            assert!(poll(waiting.as_mut()).is_pending());
         }
         drop(waiting);
         assert_eq!(pauses, 1);

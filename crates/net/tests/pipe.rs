@@ -11,10 +11,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 
-use common::{Driver, block_on, both, poll_once, run};
+use common::{Driver, both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::unix::pipe::{self, OpenOptions, Receiver, Sender};
 use raddle_reactor::Interest;
+use raddle_testing::{block_on, poll};
 
 fn fifo(dir: &Path) -> PathBuf {
     let path = dir.join("fifo");
@@ -56,7 +57,7 @@ fn a_sender_without_a_reader_gets_an_error() {
         sender.writable().await.unwrap();
         while sender.try_write(&[0; 65_536]).is_ok() {}
         let mut write = pin!(sender.write(b"x"));
-        assert!(poll_once(write.as_mut()).is_pending());
+        assert!(poll(write.as_mut()).is_pending());
         drop(receiver);
         assert_eq!(write.await.unwrap_err().kind(), ErrorKind::BrokenPipe);
         let ready = sender.ready(Interest::WRITABLE | Interest::ERROR).await;
@@ -75,7 +76,7 @@ fn trying() {
         let (sender, receiver) = pipe::pipe().unwrap();
         let mut received = Vec::new();
         assert!(receiver.try_read_buf(&mut received).is_err());
-        assert!(poll_once(pin!(receiver.readable())).is_pending());
+        assert!(poll(pin!(receiver.readable())).is_pending());
         sender.writable().await.unwrap();
         assert_eq!(sender.try_write(b"ab").unwrap(), 2);
         let slices = [IoSlice::new(b"cd"), IoSlice::new(b"ef")];
@@ -91,7 +92,7 @@ fn trying() {
         assert_eq!(received, b"def");
         let error = receiver.try_read(&mut one).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
-        assert!(poll_once(pin!(receiver.readable())).is_pending());
+        assert!(poll(pin!(receiver.readable())).is_pending());
         assert_eq!(sender.try_io(|| Ok(7)).unwrap(), 7);
         drop(sender);
         receiver.readable().await.unwrap();
@@ -106,7 +107,7 @@ fn an_error_can_be_waited_for_alone() {
         let (sender, receiver) = pipe::pipe().unwrap();
         sender.writable().await.unwrap();
         let mut error = pin!(sender.ready(Interest::ERROR));
-        assert!(poll_once(error.as_mut()).is_pending());
+        assert!(poll(error.as_mut()).is_pending());
         drop(receiver);
         assert!(error.await.unwrap().is_error());
         // An operation that would block does not concern it.
@@ -185,7 +186,7 @@ fn both_directions_have_no_end() {
         drop(sender);
         let mut buffer = [0; 2];
         receiver.read_exact(&mut buffer).await.unwrap();
-        assert!(poll_once(pin!(receiver.read(&mut buffer))).is_pending());
+        assert!(poll(pin!(receiver.read(&mut buffer))).is_pending());
     });
 }
 

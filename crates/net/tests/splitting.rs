@@ -5,8 +5,9 @@ mod common;
 
 use std::pin::pin;
 
-use common::{both, pair, poll_once, run};
+use common::{both, pair, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
+use raddle_testing::poll;
 
 #[test]
 fn borrowed_halves_work_at_the_same_time() {
@@ -93,7 +94,7 @@ fn a_forgotten_writer_ends_nothing() {
         let mut buffer = [0; 8];
         {
             let mut heard = pin!(far.read(&mut buffer));
-            assert!(poll_once(heard.as_mut()).is_pending());
+            assert!(poll(heard.as_mut()).is_pending());
             // The connection ends with the last half.
             drop(read);
             assert_eq!(heard.await.unwrap(), 0);
@@ -105,12 +106,12 @@ fn a_forgotten_writer_ends_nothing() {
 fn halves_work_on_two_threads() {
     let driver = common::Driver::start();
     let _current = driver.handle.enter();
-    let (near, far) = common::block_on(pair());
+    let (near, far) = raddle_testing::block_on(pair());
     let (mut read, mut write) = near.into_split();
     let (mut far_read, mut far_write) = far.into_split();
     let data: Vec<u8> = (0..1 << 20).map(|n| (n % 251) as u8).collect();
     let echo = raddle_primitives::thread::spawn(move || {
-        common::block_on(async {
+        raddle_testing::block_on(async {
             let mut buffer = vec![0; 4_096];
             loop {
                 match far_read.read(&mut buffer).await.unwrap() {
@@ -122,10 +123,10 @@ fn halves_work_on_two_threads() {
     });
     let sent = data.clone();
     let sender = raddle_primitives::thread::spawn(move || {
-        common::block_on(write.write_all(&sent)).unwrap();
+        raddle_testing::block_on(write.write_all(&sent)).unwrap();
     });
     let mut echoed = Vec::new();
-    common::block_on(read.read_to_end(&mut echoed)).unwrap();
+    raddle_testing::block_on(read.read_to_end(&mut echoed)).unwrap();
     assert!(echoed == data);
     sender.join().unwrap();
     echo.join().unwrap();

@@ -9,10 +9,11 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::{all, both, pair, poll_once, run};
+use common::{all, both, pair, run};
 use raddle_io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use raddle_net::TcpStream;
 use raddle_reactor::Interest;
+use raddle_testing::poll;
 
 /// Whether the stream counts as ready, and so would cost a system call.
 fn would_try(stream: &TcpStream, interest: Interest) -> bool {
@@ -57,7 +58,7 @@ fn a_reset_is_an_error() {
         let (mut near, far) = pair().await;
         let mut buffer = [0; 8];
         let mut read = pin!(near.read(&mut buffer));
-        assert!(poll_once(read.as_mut()).is_pending());
+        assert!(poll(read.as_mut()).is_pending());
         far.set_linger(Some(Duration::ZERO)).unwrap();
         drop(far);
         let error = read.await.unwrap_err();
@@ -223,7 +224,7 @@ fn peeking_takes_nothing() {
         let mut buffer = [0; 8];
         {
             let mut peek = pin!(near.peek(&mut buffer));
-            assert!(poll_once(peek.as_mut()).is_pending());
+            assert!(poll(peek.as_mut()).is_pending());
         }
         far.write_all(b"abc").await.unwrap();
         for _ in 0..3 {
@@ -285,11 +286,11 @@ fn a_read_that_is_dropped_loses_nothing() {
             {
                 let mut buffer = [0; 8];
                 let mut read = pin!(near.read(&mut buffer));
-                assert!(poll_once(read.as_mut()).is_pending());
+                assert!(poll(read.as_mut()).is_pending());
             }
             {
                 let mut readable = pin!(near.readable());
-                assert!(poll_once(readable.as_mut()).is_pending());
+                assert!(poll(readable.as_mut()).is_pending());
             }
             far.write_all(b"abc").await.unwrap();
             let mut buffer = [0; 3];

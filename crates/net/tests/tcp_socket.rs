@@ -8,9 +8,10 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use common::{both, poll_once, run};
+use common::{both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::TcpSocket;
+use raddle_testing::poll;
 
 fn any() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
@@ -80,7 +81,7 @@ fn a_connection_attempt_without_an_answer_can_be_dropped() {
             let mut attempt = Box::pin(TcpSocket::new_v4().unwrap().connect(addr));
             let mut polls = 0;
             loop {
-                match poll_once(attempt.as_mut()) {
+                match poll(attempt.as_mut()) {
                     std::task::Poll::Ready(stream) => break streams.push(stream.unwrap()),
                     std::task::Poll::Pending if polls == 50 => break given_up = true,
                     std::task::Poll::Pending => polls += 1,
@@ -168,7 +169,7 @@ fn options_of_a_stream() -> io::Result<()> {
             near.set_quickack(true)?;
             assert!(near.quickack()?);
         }
-        assert!(poll_once(pin!(far.read(&mut [0; 8]))).is_pending());
+        assert!(poll(pin!(far.read(&mut [0; 8]))).is_pending());
         // Closing it now resets the connection.
         near.set_zero_linger()?;
         drop(near);

@@ -7,10 +7,11 @@ use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::pin::pin;
 
-use common::{Driver, all, block_on, both, poll_once, run};
+use common::{Driver, all, both, run};
 use raddle_io::ReadBuf;
 use raddle_net::UdpSocket;
 use raddle_reactor::Interest;
+use raddle_testing::{block_on, poll};
 
 async fn pair() -> (UdpSocket, UdpSocket) {
     let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -122,7 +123,7 @@ fn peeking_takes_nothing() {
         let from = near.local_addr().unwrap();
         {
             let mut peek = pin!(far.peek_sender());
-            assert!(poll_once(peek.as_mut()).is_pending());
+            assert!(poll(peek.as_mut()).is_pending());
         }
         near.send(b"abc").await.unwrap();
         let mut buffer = [0; 8];
@@ -201,11 +202,11 @@ fn dropped_futures_lose_nothing() {
         for _ in 0..50 {
             {
                 let mut recv = pin!(far.recv(&mut buffer));
-                assert!(poll_once(recv.as_mut()).is_pending());
+                assert!(poll(recv.as_mut()).is_pending());
             }
             {
                 let mut readable = pin!(far.readable());
-                assert!(poll_once(readable.as_mut()).is_pending());
+                assert!(poll(readable.as_mut()).is_pending());
             }
             near.send(b"abc").await.unwrap();
             far.readable().await.unwrap();
@@ -230,7 +231,7 @@ fn a_refused_datagram_is_reported_once() {
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         let mut buffer = [0; 8];
         let mut recv = pin!(near.recv(&mut buffer));
-        assert!(poll_once(recv.as_mut()).is_pending());
+        assert!(poll(recv.as_mut()).is_pending());
 
         // As if the send buffer were full: ends, instead of trying for ever.
         let mut tried = 0;
@@ -238,7 +239,7 @@ fn a_refused_datagram_is_reported_once() {
             tried += 1;
             Err::<(), _>(ErrorKind::WouldBlock.into())
         });
-        assert!(poll_once(Box::pin(blocked).as_mut()).is_pending());
+        assert!(poll(Box::pin(blocked).as_mut()).is_pending());
         assert!((1..=2).contains(&tried), "tried {tried} times");
     });
 }
@@ -267,11 +268,11 @@ fn an_always_ready_socket_uses_up_the_budget() {
         near.writable().await.unwrap();
         let mut sent = 0;
         raddle_coop::budget(|| {
-            while poll_once(pin!(near.send(b"x"))).is_ready() {
+            while poll(pin!(near.send(b"x"))).is_ready() {
                 sent += 1;
                 assert!(sent <= 128);
             }
-            assert!(poll_once(pin!(near.writable())).is_pending());
+            assert!(poll(pin!(near.writable())).is_pending());
         });
         assert_eq!(sent, 128);
         far.readable().await.unwrap();
@@ -279,7 +280,7 @@ fn an_always_ready_socket_uses_up_the_budget() {
         raddle_coop::budget(|| {
             while far.try_recv(&mut [0; 1]).is_ok() {}
             for _ in 0..1_000 {
-                assert!(poll_once(pin!(far.recv(&mut [0; 1]))).is_pending());
+                assert!(poll(pin!(far.recv(&mut [0; 1]))).is_pending());
             }
             assert!(raddle_coop::has_budget_remaining());
         });

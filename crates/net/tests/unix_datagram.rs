@@ -8,10 +8,11 @@ use std::io::ErrorKind;
 use std::net::Shutdown;
 use std::pin::pin;
 
-use common::{Driver, block_on, both, poll_once, run};
+use common::{Driver, both, run};
 use raddle_io::ReadBuf;
 use raddle_net::{UnixDatagram, UnixSocket};
 use raddle_reactor::Interest;
+use raddle_testing::{block_on, poll};
 
 #[test]
 fn datagrams_with_addresses() {
@@ -125,7 +126,7 @@ fn polling_and_trying() {
         let (length, _) = far.try_recv_from(&mut [0; 8]).unwrap();
         assert_eq!(length, 3);
         assert!(far.try_recv_buf_from(&mut grown).is_err());
-        assert!(poll_once(pin!(far.readable())).is_pending());
+        assert!(poll(pin!(far.readable())).is_pending());
         let tried = far.try_io(Interest::WRITABLE, || Ok(7));
         assert_eq!(tried.unwrap(), 7);
     });
@@ -137,7 +138,7 @@ fn dropped_futures_lose_nothing() {
         let (near, far) = UnixDatagram::pair().unwrap();
         for _ in 0..50 {
             let mut buffer = [0; 8];
-            assert!(poll_once(pin!(far.recv(&mut buffer))).is_pending());
+            assert!(poll(pin!(far.recv(&mut buffer))).is_pending());
             near.send(b"abc").await.unwrap();
             assert_eq!(far.recv(&mut buffer).await.unwrap(), 3);
         }

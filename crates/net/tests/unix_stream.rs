@@ -8,10 +8,11 @@ use std::io::{self, ErrorKind, IoSlice, Write};
 use std::os::fd::AsRawFd;
 use std::pin::pin;
 
-use common::{Driver, all, block_on, both, poll_once, run};
+use common::{Driver, all, both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{UnixListener, UnixSocket, UnixStream};
 use raddle_reactor::Interest;
+use raddle_testing::{block_on, poll};
 
 #[test]
 fn echo() {
@@ -160,14 +161,14 @@ fn trying() {
             near.try_read(&mut [0; 4]).unwrap_err().kind(),
             ErrorKind::WouldBlock
         );
-        assert!(poll_once(pin!(near.readable())).is_pending());
+        assert!(poll(pin!(near.readable())).is_pending());
         // Until there is no room.
         let mut sent = 0;
         while let Ok(n) = far.try_write(&[0; 65_536]) {
             sent += n;
             assert!(sent < 1 << 30);
         }
-        assert!(poll_once(pin!(far.writable())).is_pending());
+        assert!(poll(pin!(far.writable())).is_pending());
         let mut rest = vec![0; sent];
         let mut near = near;
         near.read_exact(&mut rest).await.unwrap();
@@ -252,7 +253,7 @@ fn halves() {
             let (read, mut write) = near.split();
             assert!(read.local_addr().unwrap().is_unnamed());
             write.write_all(b"ping").await.unwrap();
-            assert!(poll_once(pin!(read.readable())).is_pending());
+            assert!(poll(pin!(read.readable())).is_pending());
             let mut buffer = [0; 8];
             assert!(read.try_read(&mut buffer).is_err());
         }
@@ -274,7 +275,7 @@ fn halves() {
         // A forgotten half does not end the direction.
         let (read, write) = far.into_split();
         write.forget();
-        assert!(poll_once(pin!(near.read(&mut buffer))).is_pending());
+        assert!(poll(pin!(near.read(&mut buffer))).is_pending());
         drop(read);
         assert_eq!(near.read(&mut buffer).await.unwrap(), 0);
         drop(other_far);

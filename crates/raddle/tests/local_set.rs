@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, mpsc};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use common::{current_thread, each_flavor, eventually, multi_thread, panic_messag
 use raddle::runtime::Policy;
 use raddle::task::{self, JoinSet, LocalSet, spawn_local};
 use raddle::time::sleep;
+use raddle_testing::Wakes;
 
 /// Counts its drops, and must be dropped where it was made.
 struct Here {
@@ -39,16 +40,6 @@ impl Drop for Here {
     fn drop(&mut self) {
         assert_eq!(self.thread, thread::current().id());
         self.drops.set(self.drops.get() + 1);
-    }
-}
-
-/// A waker that counts.
-#[derive(Default)]
-struct Wakes(AtomicUsize);
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
     }
 }
 
@@ -143,12 +134,12 @@ fn a_poll_runs_61_tasks() {
     let waker = Waker::from(Arc::clone(&wakes));
     let cx = &mut Context::from_waker(&waker);
     assert!(local.as_mut().poll(cx).is_pending());
-    assert_eq!((polls.get(), wakes.0.load(SeqCst)), (61, 1));
+    assert_eq!((polls.get(), wakes.get()), (61, 1));
     assert!(local.as_mut().poll(cx).is_ready());
-    assert_eq!((polls.get(), wakes.0.load(SeqCst)), (100, 1));
+    assert_eq!((polls.get(), wakes.get()), (100, 1));
     // A set that was ready has no waker to call.
     local.spawn_local(async {});
-    assert_eq!(wakes.0.load(SeqCst), 1);
+    assert_eq!(wakes.get(), 1);
 }
 
 #[test]
@@ -168,16 +159,16 @@ fn a_set_that_waits_is_not_woken() {
     let mut local = pin!(local);
     let cx = &mut Context::from_waker(&waker);
     assert!(local.as_mut().poll(cx).is_pending());
-    assert_eq!(wakes.0.load(SeqCst), 0);
+    assert_eq!(wakes.get(), 0);
     // A spawn and a wake outside call it, once.
     local.spawn_local(async {});
     local.spawn_local(async {});
-    assert_eq!(wakes.0.load(SeqCst), 1);
+    assert_eq!(wakes.get(), 1);
     assert!(local.as_mut().poll(cx).is_pending());
     let waker = wakers.lock().unwrap().pop().unwrap();
     waker.wake_by_ref();
     waker.wake();
-    assert_eq!(wakes.0.load(SeqCst), 2);
+    assert_eq!(wakes.get(), 2);
 }
 
 #[test]
@@ -667,7 +658,7 @@ fn several_futures_run_one_set() {
     assert!(poll_once(first.as_mut(), &noop).is_pending());
     let noop = Waker::from(Arc::clone(&wakes[1]));
     assert!(poll_once(second.as_mut(), &noop).is_pending());
-    let count = || wakes.each_ref().map(|wakes| wakes.0.load(SeqCst));
+    let count = || wakes.each_ref().map(|wakes| wakes.get());
     assert_eq!(count(), [0, 0]);
     wakers.lock().unwrap()[0].wake_by_ref();
     assert_eq!(count(), [1, 1]);

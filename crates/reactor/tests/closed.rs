@@ -9,9 +9,10 @@ use std::net::Shutdown;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use common::{Counter, turn_until};
+use common::turn_until;
 use mio::net::UnixStream;
 use raddle_reactor::{Interest, IoState, Reactor, Ready, Registration, WakerBatch};
+use raddle_testing::Wakes;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -39,7 +40,7 @@ fn a_write_for_both_directions_that_would_block_leaves_the_end_to_be_read() {
     far.shutdown(Shutdown::Write).unwrap();
     turn_until(&mut reactor, || flags(&registration, BOTH).is_read_closed());
 
-    let (counter, waker) = Counter::new();
+    let (counter, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     let mut tries = 0;
     let mut writing = pin!(registration.async_io(BOTH, || {
@@ -60,10 +61,10 @@ fn a_write_for_both_directions_that_would_block_leaves_the_end_to_be_read() {
         assert_eq!(read.unwrap(), 0);
     }
     // The writer waits for room, and is woken by it.
-    assert_eq!(counter.woken(), 0);
+    assert_eq!(counter.get(), 0);
     let mut room = vec![0; 1 << 20];
     while far.read(&mut room).is_ok() {}
-    turn_until(&mut reactor, || counter.woken() > 0);
+    turn_until(&mut reactor, || counter.get() > 0);
     let Poll::Ready(written) = writing.poll(&mut cx) else {
         panic!("there is room");
     };
@@ -105,13 +106,13 @@ fn an_operation_that_waits_again_is_woken_by_the_next_event() {
     let mut batch = WakerBatch::new();
     let _ = state.set_ready(Ready::READ_CLOSED, &mut batch);
     let tried = state.try_ready(BOTH).unwrap().unwrap();
-    let (counter, waker) = Counter::new();
+    let (counter, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     let mut waiting = pin!(state.ready_after(BOTH, tried));
     assert!(waiting.as_mut().poll(&mut cx).is_pending());
     let _ = state.set_ready(Ready::WRITABLE, &mut batch);
     batch.wake_all();
-    assert_eq!(counter.woken(), 1);
+    assert_eq!(counter.get(), 1);
     let Poll::Ready(event) = waiting.poll(&mut cx) else {
         panic!("a newer event has come");
     };

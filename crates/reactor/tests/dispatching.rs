@@ -13,13 +13,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use common::{Counter, turn_until};
+use common::turn_until;
 use mio::net::UnixStream;
 use mio::unix::{SourceFd, pipe};
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::thread;
 use raddle_reactor::{Handle, Interest, IoState, Reactor, Ready, Registration, WakerBatch};
+use raddle_testing::{Wakes, calling};
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -28,22 +29,13 @@ fn flags(registration: &Registration, interest: Interest) -> Ready {
     event.map_or(Ready::EMPTY, |event| event.ready())
 }
 
-/// Panics when it is woken.
-struct Panics;
-
-impl Wake for Panics {
-    fn wake(self: Arc<Self>) {
-        panic!("a waker's panic");
-    }
-}
-
 /// A batch of wakers is 32.
 #[test]
 fn a_waker_that_panics_in_a_full_batch_keeps_no_other_waiter_from_the_event() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
-    let (counter, waker) = Counter::new();
-    let panics = Waker::from(Arc::new(Panics));
+    let (counter, waker) = Wakes::new();
+    let panics = calling(|| panic!("a waker's panic"));
     let mut sources: Vec<_> = (0..2)
         .map(|_| {
             let (mut near, far) = UnixStream::pair().unwrap();
@@ -64,7 +56,7 @@ fn a_waker_that_panics_in_a_full_batch_keeps_no_other_waiter_from_the_event() {
         let mut cx = Context::from_waker(waker);
         assert!(wait.as_mut().poll(&mut cx).is_pending());
     }
-    turn_until(&mut reactor, || counter.woken() == 180);
+    turn_until(&mut reactor, || counter.get() == 180);
 }
 
 #[test]
@@ -73,7 +65,7 @@ fn a_thousand_events_in_turns_of_sixty_four() {
     let handle = reactor.handle();
     let mut cx = Context::from_waker(Waker::noop());
     let mut sources = Vec::new();
-    let (counter, waker) = Counter::new();
+    let (counter, waker) = Wakes::new();
     // 300 pairs: each descriptor counts against the limit of the process.
     for _ in 0..300 {
         let (mut near, mut far) = UnixStream::pair().unwrap();
@@ -84,9 +76,9 @@ fn a_thousand_events_in_turns_of_sixty_four() {
         sources.push((near, far, registration));
     }
     let mut turns = Vec::new();
-    while counter.woken() < 300 {
+    while counter.get() < 300 {
         turns.push(reactor.turn(Some(Duration::from_secs(10)), 64).unwrap());
-        assert_eq!(counter.woken(), turns.iter().sum::<usize>());
+        assert_eq!(counter.get(), turns.iter().sum::<usize>());
     }
     assert_eq!(turns, [64, 64, 64, 64, 44]);
     assert_eq!(reactor.turn(Some(Duration::ZERO), 64).unwrap(), 0);
@@ -133,7 +125,7 @@ fn more_waiters_than_a_batch_holds() {
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let handle = reactor.handle();
     let registration = handle.register(&mut near, Interest::READABLE).unwrap();
-    let (counter, waker) = Counter::new();
+    let (counter, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     let mut waiting: Vec<_> = (0..100)
         .map(|_| Box::pin(registration.ready(Interest::READABLE)))
@@ -149,8 +141,8 @@ fn more_waiters_than_a_batch_holds() {
     assert!(waiting[50].as_mut().poll(&mut cx).is_pending());
 
     far.write_all(b"x").unwrap();
-    turn_until(&mut reactor, || counter.woken() >= 51);
-    assert_eq!(counter.woken(), 51);
+    turn_until(&mut reactor, || counter.get() >= 51);
+    assert_eq!(counter.get(), 51);
     for future in &mut waiting {
         assert!(future.as_mut().poll(&mut cx).is_ready());
     }
@@ -220,7 +212,7 @@ fn a_full_buffer_does_not_spin() {
     let registration = reactor.handle().register(&mut near, BOTH).unwrap();
     turn_until(&mut reactor, || flags(&registration, BOTH).is_writable());
     let mut written = 0;
-    let (counter, waker) = Counter::new();
+    let (counter, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     let mut fill = |cx: &mut Context<'_>| {
         registration.poll_write_io(cx, || {
@@ -233,11 +225,11 @@ fn a_full_buffer_does_not_spin() {
     for _ in 0..10 {
         assert_eq!(reactor.turn(Some(Duration::ZERO), 8).unwrap(), 0);
     }
-    assert_eq!(counter.woken(), 0);
+    assert_eq!(counter.get(), 0);
     // Room wakes the writer.
     let mut room = vec![0; 1 << 20];
     while far.read(&mut room).is_ok() {}
-    turn_until(&mut reactor, || counter.woken() > 0);
+    turn_until(&mut reactor, || counter.get() > 0);
     assert!(fill(&mut cx).is_ready());
 }
 

@@ -1,18 +1,15 @@
 //! Shutdown, signals and forks.
 #![cfg(all(unix, not(raddle_loom)))]
 
-mod common;
-
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Wake, Waker};
+use std::task::Context;
 
-use common::{Counter, block_on};
 use mio::net::UnixStream;
 use raddle_primitives::thread;
 use raddle_reactor::{Handle, Interest, Reactor, is_shut_down};
+use raddle_testing::{Wakes, block_on, calling};
 
 #[test]
 fn shutdown_tells_all_who_wait() {
@@ -20,7 +17,7 @@ fn shutdown_tells_all_who_wait() {
     let handle = reactor.handle();
     let (mut near, _far) = UnixStream::pair().unwrap();
     let mut registration = handle.register(&mut near, Interest::READABLE).unwrap();
-    let (counter, waker) = Counter::new();
+    let (counter, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     {
         let mut waiting = pin!(registration.ready(Interest::READABLE));
@@ -28,7 +25,7 @@ fn shutdown_tells_all_who_wait() {
         assert!(registration.poll_read_ready(&mut cx).is_pending());
         assert!(registration.poll_write_ready(&mut cx).is_pending());
         reactor.shutdown();
-        assert_eq!(counter.woken(), 3);
+        assert_eq!(counter.get(), 3);
         let error = block_on(waiting).unwrap_err();
         assert!(error.to_string().contains("has shut down"), "{error}");
         assert!(is_shut_down(&error));
@@ -52,15 +49,6 @@ fn other_errors_are_not_those_of_a_shutdown() {
     assert!(!is_shut_down(&io::ErrorKind::NotConnected.into()));
 }
 
-/// Panics when it is woken.
-struct Panics;
-
-impl Wake for Panics {
-    fn wake(self: Arc<Self>) {
-        panic!("a waker's panic");
-    }
-}
-
 /// A second panic, while the first unwinds, would end the process.
 #[test]
 fn wakers_that_panic_keep_no_other_waiter_from_learning_of_the_shutdown() {
@@ -71,8 +59,8 @@ fn wakers_that_panic_keep_no_other_waiter_from_learning_of_the_shutdown() {
         .iter_mut()
         .map(|(near, _)| handle.register(near, Interest::READABLE).unwrap())
         .collect();
-    let (counter, waker) = Counter::new();
-    let panics = Waker::from(Arc::new(Panics));
+    let (counter, waker) = Wakes::new();
+    let panics = calling(|| panic!("a waker's panic"));
     let mut waits: Vec<_> = registrations
         .iter()
         .flat_map(|registration| (0..100).map(move |_| registration))
@@ -85,7 +73,7 @@ fn wakers_that_panic_keep_no_other_waiter_from_learning_of_the_shutdown() {
         assert!(wait.as_mut().poll(&mut cx).is_pending());
     }
     reactor.shutdown();
-    assert_eq!(counter.woken(), 360);
+    assert_eq!(counter.get(), 360);
     for registration in &registrations {
         assert!(registration.try_ready(Interest::READABLE).is_err());
     }

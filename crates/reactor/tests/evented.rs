@@ -9,11 +9,12 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use common::{Counter, turn_until};
+use common::turn_until;
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
 use raddle_coop::budget;
 use raddle_reactor::{Evented, Interest, Reactor, Ready};
+use raddle_testing::Wakes;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -81,7 +82,7 @@ fn an_operation_that_completes_costs_a_unit_and_one_that_waits_costs_nothing() {
     let reactor = Reactor::new().unwrap();
     let (near, _far) = pair(&reactor);
     let near = near.assuming(Ready::WRITABLE);
-    let (counter, waker) = Counter::new();
+    let (counter, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     budget(|| {
         for _ in 0..1_000 {
@@ -96,9 +97,9 @@ fn an_operation_that_completes_costs_a_unit_and_one_that_waits_costs_nothing() {
             now(near.poll_write_ready(&mut cx));
             now(pin!(near.ready(Interest::WRITABLE)).poll(&mut cx));
         }
-        assert_eq!(counter.woken(), 0);
+        assert_eq!(counter.get(), 0);
         assert!(near.poll_write_ready(&mut cx).is_pending());
-        assert_eq!(counter.woken(), 1);
+        assert_eq!(counter.get(), 1);
         // Only an operation that never waits is free.
         let written = near.try_io(Interest::WRITABLE, |mut stream| stream.write(b"x"));
         assert_eq!(written.unwrap(), 1);

@@ -2,13 +2,11 @@
 //! that reads the end, and against events.
 #![cfg(raddle_loom)]
 
-mod common;
-
-use common::block_on;
 use raddle_primitives::model;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_reactor::{Interest, IoState, Ready, WakerBatch};
+use raddle_testing::block_on;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 

@@ -1,19 +1,17 @@
 //! Models of one source: events against polls, clearings and shutdown.
 #![cfg(raddle_loom)]
 
-mod common;
-
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-use common::{Counter, block_on};
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_reactor::{Interest, IoState, Readiness, Ready, WakerBatch};
+use raddle_testing::{Wakes, block_on};
 
 /// Readiness and nothing else: an event comes, once, after data.
 fn dispatch(state: &IoState, ready: Ready) {
@@ -224,14 +222,14 @@ fn moved_against_dispatch<F: Future>(wait: impl FnOnce(Arc<IoState>) -> F) {
         thread::spawn(move || dispatch(&state, Ready::READABLE))
     };
     let mut waiting = pin!(wait(state));
-    let wakers = [Counter::new(), Counter::new()];
+    let wakers = [Wakes::new(), Wakes::new()];
     let found = wakers.iter().any(|(_, waker)| {
         let mut cx = Context::from_waker(waker);
         waiting.as_mut().poll(&mut cx).is_ready()
     });
     reactor.join().unwrap();
     let (last, _) = &wakers[1];
-    assert!(found || last.woken() > 0, "the event reached no waiter");
+    assert!(found || last.get() > 0, "the event reached no waiter");
 }
 
 /// Complete.
@@ -395,16 +393,13 @@ fn canary_a_missed_wake_is_caught() {
                 }
             })
         };
-        let (counter, waker) = Counter::new();
+        let (counter, waker) = Wakes::new();
         let waits = !hasty.0.load().ready().is_readable();
         if waits {
             let former = hasty.1.lock().replace(waker);
             drop(former);
         }
         reactor.join().unwrap();
-        assert!(
-            !waits || counter.woken() > 0,
-            "ready, but no waiter is woken"
-        );
+        assert!(!waits || counter.get() > 0, "ready, but no waiter is woken");
     });
 }

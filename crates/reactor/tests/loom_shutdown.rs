@@ -2,18 +2,16 @@
 //! against events under way.
 #![cfg(raddle_loom)]
 
-mod common;
-
 use std::future::poll_fn;
 use std::io;
 use std::time::Duration;
 
-use common::block_on;
 use mio::event::Source;
 use mio::{Registry, Token};
 use raddle_primitives::model::Model;
 use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
+use raddle_testing::block_on;
 
 /// A source the selector never hears of.
 struct Nothing;

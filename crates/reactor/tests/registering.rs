@@ -9,12 +9,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use common::{block_on, pair, readable, turn_until};
+use common::{pair, readable, turn_until};
 use mio::event::Source;
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
 use mio::{Registry, Token};
 use raddle_reactor::{Interest, Reactor};
+use raddle_testing::block_on;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
@@ -26,7 +27,7 @@ fn a_duplicated_descriptor_does_not_reach_the_successor() {
     let handle = reactor.handle();
     let (near, mut far, registration) = pair(&handle);
     // The duplicate keeps the old interest alive in the selector, and the
-    // registration is dropped without telling it.
+    // registration is dropped without deregistering there.
     let duplicate: OwnedFd = near.as_fd().try_clone_to_owned().unwrap();
     drop((near, registration));
     // The successor has the same slot, and most likely the same descriptor.

@@ -23,7 +23,7 @@ type Sent = Cell<u8>;
 /// May do neither.
 type Bound = Rc<u8>;
 
-// A message goes to the thread of the receiver, and is shared by nobody.
+// A message goes to the thread of the receiver, and is not shared.
 assert_impl_all!(mpsc::Sender<Sent>: Send, Sync, Unpin, Clone);
 assert_impl_all!(mpsc::Receiver<Sent>: Send, Sync, Unpin);
 assert_impl_all!(mpsc::WeakSender<Sent>: Send, Sync, Unpin, Clone);

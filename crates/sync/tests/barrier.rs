@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use hooked::Hooked;
-use locks::{Counter, Hostile, now, poll, poll_with, yields};
+use locks::{poll, poll_with, yields};
 use raddle_sync::{Barrier, BarrierWaitResult};
+use raddle_testing::{Wakes, calling, ready};
 use static_assertions::assert_impl_all;
 
 assert_impl_all!(Barrier: Send, Sync, Unpin, std::panic::UnwindSafe);
@@ -21,7 +22,7 @@ fn a_barrier_for_one_or_none_opens_at_once() {
     for size in [0, 1] {
         let barrier = Barrier::new(size);
         for _ in 0..3 {
-            assert!(now(barrier.wait()).is_leader());
+            assert!(ready(barrier.wait()).is_leader());
         }
     }
 }
@@ -30,37 +31,37 @@ fn a_barrier_for_one_or_none_opens_at_once() {
 fn it_opens_for_the_last_to_come_and_closes_again() {
     let barrier = Barrier::new(3);
     for _ in 0..3 {
-        let (woken, waker) = Counter::new();
+        let (woken, waker) = Wakes::new();
         let mut first = Box::pin(barrier.wait());
         let mut second = Box::pin(barrier.wait());
         assert!(poll_with(&mut first, &waker).is_pending());
         assert!(poll_with(&mut second, &waker).is_pending());
         assert!(poll_with(&mut first, &waker).is_pending());
-        assert_eq!(woken.woken(), 0);
-        assert!(now(barrier.wait()).is_leader());
-        assert_eq!(woken.woken(), 2);
+        assert_eq!(woken.get(), 0);
+        assert!(ready(barrier.wait()).is_leader());
+        assert_eq!(woken.get(), 2);
         // Who comes for the next time does not hold up who may go.
         let mut next = Box::pin(barrier.wait());
         assert!(poll(&mut next).is_pending());
-        assert!(!now(first).is_leader());
-        assert!(!now(second).is_leader());
+        assert!(!ready(first).is_leader());
+        assert!(!ready(second).is_leader());
         let mut third = Box::pin(barrier.wait());
         assert!(poll(&mut third).is_pending());
-        assert!(now(barrier.wait()).is_leader());
+        assert!(ready(barrier.wait()).is_leader());
     }
 }
 
 #[test]
 fn more_than_a_batch_may_wait() {
     let barrier = Barrier::new(101);
-    let (woken, waker) = Counter::new();
+    let (woken, waker) = Wakes::new();
     let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(barrier.wait())).collect();
     for wait in &mut waiting {
         assert!(poll_with(wait, &waker).is_pending());
     }
-    assert!(now(barrier.wait()).is_leader());
-    assert_eq!(woken.woken(), 100);
-    assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
+    assert!(ready(barrier.wait()).is_leader());
+    assert_eq!(woken.get(), 100);
+    assert!(waiting.into_iter().all(|wait| !ready(wait).is_leader()));
 }
 
 /// As in Tokio: who has come and does not wait any more is one of those for whom it opens. Its
@@ -69,7 +70,7 @@ fn more_than_a_batch_may_wait() {
 fn a_wait_dropped_after_its_first_poll_stays_counted() {
     for polls in 0..3 {
         let barrier = Barrier::new(3);
-        let (woken, waker) = Counter::new();
+        let (woken, waker) = Wakes::new();
         let mut dropped = Box::pin(barrier.wait());
         for _ in 0..polls {
             assert!(poll_with(&mut dropped, &waker).is_pending());
@@ -82,13 +83,13 @@ fn a_wait_dropped_after_its_first_poll_stays_counted() {
             assert!(poll_with(&mut last, &waker).is_pending());
             last = Box::pin(barrier.wait());
         }
-        assert!(now(last).is_leader());
-        assert!(!now(stays).is_leader());
-        assert_eq!(woken.woken(), 1);
+        assert!(ready(last).is_leader());
+        assert!(!ready(stays).is_leader());
+        assert_eq!(woken.get(), 1);
         // Nothing of that counts for the next time.
         let mut next = [Box::pin(barrier.wait()), Box::pin(barrier.wait())];
         assert!(next.iter_mut().all(|next| poll(next).is_pending()));
-        assert!(now(barrier.wait()).is_leader());
+        assert!(ready(barrier.wait()).is_leader());
     }
 }
 
@@ -97,24 +98,24 @@ fn a_wait_dropped_once_the_barrier_has_opened_counts_for_that_time_only() {
     let barrier = Barrier::new(2);
     let mut first = Box::pin(barrier.wait());
     assert!(poll(&mut first).is_pending());
-    assert!(now(barrier.wait()).is_leader());
+    assert!(ready(barrier.wait()).is_leader());
     drop(first);
     let mut next = Box::pin(barrier.wait());
     assert!(poll(&mut next).is_pending());
-    assert!(now(barrier.wait()).is_leader());
-    assert!(!now(next).is_leader());
+    assert!(ready(barrier.wait()).is_leader());
+    assert!(!ready(next).is_leader());
 }
 
 #[test]
 fn only_the_waker_of_the_last_poll_is_woken() {
     let barrier = Barrier::new(2);
-    let (old, old_waker) = Counter::new();
-    let (new, new_waker) = Counter::new();
+    let (old, old_waker) = Wakes::new();
+    let (new, new_waker) = Wakes::new();
     let mut wait = Box::pin(barrier.wait());
     assert!(poll_with(&mut wait, &old_waker).is_pending());
     assert!(poll_with(&mut wait, &new_waker).is_pending());
-    assert!(now(barrier.wait()).is_leader());
-    assert_eq!((old.woken(), new.woken()), (0, 1));
+    assert!(ready(barrier.wait()).is_leader());
+    assert_eq!((old.get(), new.get()), (0, 1));
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn a_released_wait_clones_no_waker() {
     let barrier = Barrier::new(2);
     let mut wait = Box::pin(barrier.wait());
     assert!(poll(&mut wait).is_pending());
-    assert!(now(barrier.wait()).is_leader());
+    assert!(ready(barrier.wait()).is_leader());
     let (counts, waker) = Hooked::counting();
     let Poll::Ready(result) = poll_with(&mut wait, &waker) else {
         panic!("the barrier has opened");
@@ -138,7 +139,7 @@ fn a_barrier_that_opens_in_the_middle_of_a_poll_lets_the_wait_pass() {
     assert!(poll(&mut wait).is_pending());
     let (counts, waker) = Hooked::new({
         let barrier = barrier.clone();
-        move || assert!(now(barrier.wait()).is_leader())
+        move || assert!(ready(barrier.wait()).is_leader())
     });
     let Poll::Ready(result) = poll_with(&mut wait, &waker) else {
         panic!("the barrier has opened");
@@ -151,8 +152,8 @@ fn a_barrier_that_opens_in_the_middle_of_a_poll_lets_the_wait_pass() {
 fn a_waker_may_panic_or_come_back() {
     for panicking in [0, 31, 32, 99] {
         let barrier = Arc::new(Barrier::new(101));
-        let (woken, good) = Counter::new();
-        let bad = Hostile::waker({
+        let (woken, good) = Wakes::new();
+        let bad = calling({
             let barrier = barrier.clone();
             move || {
                 assert!(poll(&mut Box::pin(barrier.wait())).is_pending());
@@ -164,9 +165,9 @@ fn a_waker_may_panic_or_come_back() {
             let waker = if index == panicking { &bad } else { &good };
             assert!(poll_with(wait, waker).is_pending());
         }
-        assert!(catch_unwind(AssertUnwindSafe(|| now(barrier.wait()))).is_err());
-        assert_eq!(woken.woken(), 99);
-        assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
+        assert!(catch_unwind(AssertUnwindSafe(|| ready(barrier.wait()))).is_err());
+        assert_eq!(woken.get(), 99);
+        assert!(waiting.into_iter().all(|wait| !ready(wait).is_leader()));
     }
 }
 
@@ -181,20 +182,20 @@ fn a_round_wakes_its_waiters_while_the_former_round_is_woken() {
         assert!(poll_with(&mut wait, waker).is_pending());
         wait
     };
-    let (woken, waker) = Counter::new();
-    let comes_back = Hostile::waker(move || {
+    let (woken, waker) = Wakes::new();
+    let comes_back = calling(move || {
         let waiting: Vec<_> = (0..OTHERS).map(|_| wait(&waker)).collect();
-        assert!(now(barrier.wait()).is_leader());
-        assert_eq!(woken.woken(), OTHERS);
-        assert!(waiting.into_iter().all(|wait| !now(wait).is_leader()));
+        assert!(ready(barrier.wait()).is_leader());
+        assert_eq!(woken.get(), OTHERS);
+        assert!(waiting.into_iter().all(|wait| !ready(wait).is_leader()));
     });
-    let (woken, waker) = Counter::new();
+    let (woken, waker) = Wakes::new();
     let first = wait(&comes_back);
     let others: Vec<_> = (1..OTHERS).map(|_| wait(&waker)).collect();
-    assert!(now(barrier.wait()).is_leader());
-    assert_eq!(woken.woken(), OTHERS - 1);
-    assert!(!now(first).is_leader());
-    assert!(others.into_iter().all(|wait| !now(wait).is_leader()));
+    assert!(ready(barrier.wait()).is_leader());
+    assert_eq!(woken.get(), OTHERS - 1);
+    assert!(!ready(first).is_leader());
+    assert!(others.into_iter().all(|wait| !ready(wait).is_leader()));
 }
 
 #[test]

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 
-use polling::{Count, calling, poll, poll_with, ready, waits, yields};
+use polling::{waits, yields};
 use raddle_primitives::sync::Mutex;
 use raddle_sync::broadcast::error::{RecvError, TryRecvError};
 use raddle_sync::broadcast::{self, Receiver, Sender, WeakSender};
+use raddle_testing::{Wakes, calling, poll, poll_with, ready};
 
 #[test]
 fn every_receiver_gets_every_value() {
@@ -33,7 +34,7 @@ fn every_receiver_gets_every_value() {
 #[test]
 fn those_who_wait_are_woken() {
     let (sender, receiver) = broadcast::channel(4);
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut receivers: Vec<_> = (0..100).map(|_| receiver.resubscribe()).collect();
     let mut waiting: Vec<_> = receivers
         .iter_mut()
@@ -111,7 +112,7 @@ fn a_send_without_receivers_fails() {
 fn closed_waits_for_the_last_receiver() {
     let (sender, receiver) = broadcast::channel::<u32>(4);
     let other = receiver.resubscribe();
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut closed = pin!(sender.closed());
     assert!(poll_with(closed.as_mut(), &waker).is_pending());
     drop(receiver);
@@ -140,7 +141,7 @@ fn the_last_sender_closes_it() {
 #[test]
 fn closing_wakes_those_who_wait() {
     let (sender, mut receiver) = broadcast::channel::<u32>(4);
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut recv = pin!(receiver.recv());
     assert!(poll_with(recv.as_mut(), &waker).is_pending());
     drop(sender);
@@ -219,7 +220,7 @@ fn a_channel_is_empty_while_no_receiver_has_to_come() {
     }
 }
 
-/// Values that nobody will receive are not kept.
+/// Values that no receiver will receive are not kept.
 #[test]
 fn values_are_dropped_with_their_last_receiver() {
     let value = Arc::new(());
@@ -262,7 +263,7 @@ fn a_drop_loses_no_value() {
     }
 }
 
-/// Panics where it is told to, and may call back.
+/// Panics where the test asks for it, and may call back.
 struct Touchy {
     at_clone: bool,
     at_drop: Arc<AtomicUsize>,
@@ -353,7 +354,7 @@ fn a_receiver_that_is_dropped_drops_all_values_even_if_one_panics() {
             .ok()
             .unwrap();
     }
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut closed = pin!(sender.closed());
     assert!(poll_with(closed.as_mut(), &waker).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| drop(receiver))).is_err());
@@ -398,7 +399,7 @@ fn wakers_may_call_back_and_panic() {
         }
         panic!("planted");
     });
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut receivers: Vec<_> = (0..50).map(|_| receiver.resubscribe()).collect();
     let mut waiting: Vec<_> = receivers
         .iter_mut()

@@ -7,16 +7,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use locks::{Counter, Hostile, now, poll, poll_with};
+use locks::{poll, poll_with};
 use raddle_sync::Semaphore;
+use raddle_testing::{Wakes, calling, ready};
 
 #[test]
 fn a_waker_that_panics_takes_no_turn_of_the_others() {
     for panicking in [0, 5, 31, 32, 33, 99] {
         for close in [false, true] {
             let semaphore = Semaphore::new(0);
-            let (counter, good) = Counter::new();
-            let bad = Hostile::waker(|| panic!("on purpose"));
+            let (counter, good) = Wakes::new();
+            let bad = calling(|| panic!("on purpose"));
             let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(semaphore.acquire())).collect();
             for (index, acquire) in waiting.iter_mut().enumerate() {
                 let waker = if index == panicking { &bad } else { &good };
@@ -30,9 +31,9 @@ fn a_waker_that_panics_takes_no_turn_of_the_others() {
                 }
             }));
             assert!(result.is_err());
-            assert_eq!(counter.woken(), 99);
+            assert_eq!(counter.get(), 99);
             for acquire in waiting {
-                assert_eq!(now(acquire).is_ok(), !close);
+                assert_eq!(ready(acquire).is_ok(), !close);
             }
             assert_eq!(semaphore.available_permits(), if close { 0 } else { 100 });
         }
@@ -43,7 +44,7 @@ fn a_waker_that_panics_takes_no_turn_of_the_others() {
 fn a_waker_may_come_back_to_the_semaphore() {
     let semaphore = Arc::new(Semaphore::new(0));
     let had = Arc::new(AtomicUsize::new(0));
-    let waker = Hostile::waker({
+    let waker = calling({
         let (semaphore, had) = (semaphore.clone(), had.clone());
         move || {
             drop(poll(&mut Box::pin(semaphore.acquire_many(7))));
@@ -56,12 +57,12 @@ fn a_waker_may_come_back_to_the_semaphore() {
     assert!(poll_with(&mut acquire, &waker).is_pending());
     semaphore.add_permits(2);
     assert_eq!(had.load(Ordering::Relaxed), 1);
-    drop(now(acquire).unwrap());
+    drop(ready(acquire).unwrap());
 
     let mut acquire = Box::pin(semaphore.acquire_many(3));
     assert!(poll_with(&mut acquire, &waker).is_pending());
     semaphore.close();
-    assert!(now(acquire).is_err());
+    assert!(ready(acquire).is_err());
     assert_eq!(semaphore.available_permits(), 2);
 }
 
@@ -85,7 +86,7 @@ fn a_waker_may_come_back_when_it_is_dropped() {
             semaphore.add_permits(1);
             returned.fetch_add(1, Ordering::Relaxed);
         });
-        Hostile::waker(move || _ = &on_drop)
+        calling(move || _ = &on_drop)
     };
     // Replaced by another, dropped with its future, and woken.
     let mut acquire = Box::pin(semaphore.acquire_many(10));
@@ -100,6 +101,6 @@ fn a_waker_may_come_back_when_it_is_dropped() {
     assert!(poll_with(&mut acquire, &waker()).is_pending());
     semaphore.add_permits(1);
     assert_eq!(returned.load(Ordering::Relaxed), 3);
-    drop(now(acquire).unwrap());
+    drop(ready(acquire).unwrap());
     assert_eq!(semaphore.available_permits(), 5);
 }

@@ -3,12 +3,13 @@
 
 mod modelling;
 
-use modelling::{Plain, block_on, poll_once};
+use modelling::Plain;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_sync::broadcast;
 use raddle_sync::broadcast::error::{RecvError, TryRecvError};
+use raddle_testing::{block_on, poll_once};
 
 #[test]
 fn a_value_wakes_who_waits() {

@@ -6,11 +6,12 @@ mod locks;
 
 use std::sync::Arc;
 
-use locks::{block_on, poll};
+use locks::poll;
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 use raddle_sync::{Barrier, Mutex, RwLock};
+use raddle_testing::block_on;
 
 #[test]
 fn a_mutex_admits_one_at_a_time() {
@@ -135,7 +136,7 @@ fn a_waiter_that_leaves_a_barrier_stays_counted() {
         let mut wait = Box::pin(barrier.wait());
         let met = poll(&mut wait).is_ready();
         let led = fickle.join().unwrap();
-        // Whoever came second led, whether or not the other had left by then.
+        // The second to come led, whether or not the other had been dropped by then.
         assert_ne!(led, met);
         assert!(met || poll(&mut wait).is_ready());
     });

@@ -261,7 +261,7 @@ fn room_that_comes_back_is_for_two() {
     });
 }
 
-/// Permits that a sender collects while the channel is closed are missed by nobody: it ends.
+/// Permits that a sender collects while the channel is closed are not lost: the channel ends.
 /// Bounded at 3 preemptions.
 #[test]
 fn room_that_is_collected_against_close() {

@@ -28,8 +28,8 @@ fn a_permit_that_is_taken_against_close_is_good_for_a_message() {
     });
 }
 
-/// One sender moves what has come back to where it is taken from; the other is not told that there
-/// is no room. Bounded at 3 preemptions.
+/// One sender moves what has come back to where it is taken from; the other must not find
+/// that there is no room. Bounded at 3 preemptions.
 #[test]
 fn there_is_room_while_permits_are_moved() {
     Model::new().preemptions(3).check(|| {

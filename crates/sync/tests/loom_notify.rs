@@ -6,11 +6,12 @@ mod modelling;
 use std::pin::pin;
 use std::task::Poll;
 
-use modelling::{Plain, block_on, poll_once};
+use modelling::Plain;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_sync::Notify;
+use raddle_testing::{block_on, poll_once};
 
 type Shared = Arc<(Notify, Plain)>;
 
@@ -68,7 +69,7 @@ fn a_call_reaches_who_was_made_before_it() {
     });
 }
 
-/// As above, while somebody is in line.
+/// As above, while another waiter is in line.
 #[test]
 fn a_call_under_the_lock_reaches_who_has_not_been_polled() {
     model::check(|| {

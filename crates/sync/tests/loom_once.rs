@@ -3,11 +3,12 @@
 
 mod modelling;
 
-use modelling::{Plain, block_on, poll_once};
+use modelling::Plain;
 use raddle_primitives::model;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_sync::{OnceCell, SetOnce};
+use raddle_testing::{block_on, poll_once};
 
 #[test]
 fn one_of_two_makes_the_value() {

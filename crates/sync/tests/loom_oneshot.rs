@@ -1,4 +1,4 @@
-//! Models of the oneshot channel: the value arrives once, whoever waits is woken, and the memory is
+//! Models of the oneshot channel: the value arrives once, a party that waits is woken, and the memory is
 //! freed once.
 #![cfg(raddle_loom)]
 
@@ -130,7 +130,7 @@ fn both_ends_wait_and_go() {
     });
 }
 
-/// What a party did before it went is seen by whoever sees it gone. Complete.
+/// What a party did before it was dropped is seen by the party that sees the drop. Complete.
 #[test]
 fn the_end_publishes() {
     model::check(|| {
@@ -148,7 +148,7 @@ fn the_end_publishes() {
 }
 
 /// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete;
-/// whoever looks is the spawned thread, since loom forgets another thread's load once one's own
+/// the spawned thread is the one that looks, since loom forgets another thread's load once one's own
 /// load comes before an exchange.
 #[test]
 fn the_close_publishes() {

@@ -6,11 +6,12 @@ mod locks;
 use std::sync::Arc;
 use std::task::Poll;
 
-use locks::{block_on, poll};
+use locks::poll;
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 use raddle_sync::{Semaphore, TryAcquireError};
+use raddle_testing::block_on;
 
 /// A number that only who has a permit may touch: the model finds a race.
 struct Guarded(UnsafeCell<u32>);
@@ -102,8 +103,8 @@ fn try_acquire_publishes_what_was_done_under_the_permit() {
     });
 }
 
-/// The store of who serves a waiter is no link of the chain from a release
-/// before it to a later acquisition: whoever begins the wait has to be.
+/// The store of the thread that serves a waiter does not order an earlier release before a later
+/// acquisition: the thread that begins the wait has to.
 #[test]
 fn a_release_before_a_wait_is_seen_after_it() {
     Model::new().preemptions(3).check(|| {

@@ -9,12 +9,13 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use counted::{CountedWaker, Dropped, PanicsOnDrop};
+use counted::{Dropped, PanicsOnDrop, check_ends};
 use futures_lite::future::block_on;
 use hooked::Hooked;
 use raddle_primitives::sync::Mutex;
 use raddle_sync::mpsc::error::{TryRecvError, TrySendError};
 use raddle_sync::mpsc::{self, Receiver, Sender};
+use raddle_testing::Wakes;
 
 fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(waker))
@@ -26,7 +27,7 @@ fn receive<T>(receiver: &mut Receiver<T>, waker: &Waker) -> Poll<Option<T>> {
 
 #[test]
 fn a_full_channel_refuses_or_lets_wait() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::channel(2);
     assert_eq!((sender.capacity(), sender.max_capacity()), (2, 2));
     sender.try_send(1).unwrap();
@@ -39,7 +40,7 @@ fn a_full_channel_refuses_or_lets_wait() {
     let mut send = pin!(sender.send(3));
     assert!(poll(send.as_mut(), &waker).is_pending());
     assert_eq!(receiver.try_recv(), Ok(1));
-    assert_eq!(woken.count(), 1);
+    assert_eq!(woken.get(), 1);
     assert_eq!(
         sender.try_send(4),
         Err(TrySendError::Full(4)),
@@ -123,23 +124,7 @@ fn ends_tell_their_channel_from_others_and_count_senders() {
     assert!(!permit.same_channel_as_sender(&other));
     drop(permit);
 
-    assert!(receiver.is_empty() && !receiver.is_closed() && !sender.is_closed());
-    sender.try_send(1).unwrap();
-    assert!(!receiver.is_empty());
-    let weak: Vec<_> = (0..3).map(|_| sender.downgrade()).collect();
-    let clones = [sender.clone(), sender.clone()];
-    assert_eq!((sender.strong_count(), sender.weak_count()), (3, 3));
-    assert_eq!((weak[0].strong_count(), weak[0].weak_count()), (3, 3));
-    assert_eq!(
-        (receiver.sender_strong_count(), receiver.sender_weak_count()),
-        (3, 3)
-    );
-    drop((sender, clones));
-    assert_eq!(weak[0].strong_count(), 0);
-    drop(weak);
-    assert_eq!(receiver.sender_weak_count(), 0);
-    assert!(receiver.is_closed());
-    assert_eq!(receiver.try_recv(), Ok(1));
+    check_ends!(sender, receiver, try_send);
 }
 
 #[test]
@@ -162,7 +147,7 @@ fn more_room_than_the_channel_has_is_refused_also_after_the_close() {
 #[test]
 fn a_closed_channel_ends_with_the_last_permit() {
     for way in 0..4 {
-        let (woken, waker) = CountedWaker::new();
+        let (woken, waker) = Wakes::new();
         let (sender, mut receiver) = mpsc::channel(3);
         sender.try_send(0).unwrap();
         let first = sender.try_reserve().unwrap();
@@ -184,7 +169,7 @@ fn a_closed_channel_ends_with_the_last_permit() {
                 messages.push(place);
             }
         }
-        assert_eq!(woken.count(), 1);
+        assert_eq!(woken.get(), 1);
         for message in messages {
             assert_eq!(receive(&mut receiver, &waker), Poll::Ready(Some(message)));
         }
@@ -198,7 +183,7 @@ fn a_closed_channel_ends_with_the_last_permit() {
 #[test]
 fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
     for received in [0, 1, 31, 32, 33] {
-        let (woken, waker) = CountedWaker::new();
+        let (woken, waker) = Wakes::new();
         let (sender, mut receiver) = mpsc::channel(2);
         for message in 0..received {
             sender.try_send(message).unwrap();
@@ -209,9 +194,9 @@ fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
         sender.try_send(9).unwrap_err();
         let other = sender.clone();
         drop(sender);
-        assert_eq!(woken.count(), 0);
+        assert_eq!(woken.get(), 0);
         drop(other);
-        assert_eq!(woken.count(), 1);
+        assert_eq!(woken.get(), 1);
         assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
         assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
         drop((receiver, waker));
@@ -224,19 +209,19 @@ fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
 #[test]
 fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_permit() {
     for uses in [true, false] {
-        let (woken, waker) = CountedWaker::new();
+        let (woken, waker) = Wakes::new();
         let (sender, mut receiver) = mpsc::channel(2);
         let permit = sender.try_reserve().unwrap();
         assert!(receive(&mut receiver, &waker).is_pending());
         receiver.close();
-        assert_eq!(woken.count(), 0);
+        assert_eq!(woken.get(), 0);
         if uses {
             permit.send(1);
-            assert_eq!(woken.count(), 1);
+            assert_eq!(woken.get(), 1);
             assert_eq!(receive(&mut receiver, &waker), Poll::Ready(Some(1)));
         } else {
             drop(permit);
-            assert_eq!(woken.count(), 1);
+            assert_eq!(woken.get(), 1);
         }
         assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
         drop(sender);
@@ -250,7 +235,7 @@ fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_permit() {
 /// seen it, is the last that the receiver waits for.
 #[test]
 fn a_served_send_dropped_after_the_close_ends_the_channel() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::channel(1);
     sender.try_send(0).unwrap();
     let mut send = Box::pin(sender.send(1));
@@ -259,14 +244,14 @@ fn a_served_send_dropped_after_the_close_ends_the_channel() {
     receiver.close();
     assert!(receive(&mut receiver, &waker).is_pending());
     drop(send);
-    assert_eq!(woken.count(), 1);
+    assert_eq!(woken.get(), 1);
     assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
 }
 
 #[test]
 fn those_who_wait_to_send_are_refused_by_a_close() {
     for close in [true, false] {
-        let (woken, waker) = CountedWaker::new();
+        let (woken, waker) = Wakes::new();
         let (sender, mut receiver) = mpsc::channel(1);
         sender.try_send(0).unwrap();
         let mut sends: Vec<_> = (0..3)
@@ -282,7 +267,7 @@ fn those_who_wait_to_send_are_refused_by_a_close() {
         } else {
             drop(receiver);
         }
-        assert_eq!(woken.count(), 3);
+        assert_eq!(woken.get(), 3);
         for (message, send) in sends.iter_mut().enumerate() {
             let Poll::Ready(Err(refused)) = poll(send.as_mut(), &waker) else {
                 panic!("it is closed");
@@ -298,7 +283,7 @@ fn those_who_wait_to_send_are_refused_by_a_close() {
 fn a_send_dropped_at_each_poll_loses_no_room() {
     for served in [false, true] {
         for polls in 0..3 {
-            let (woken, waker) = CountedWaker::new();
+            let (woken, waker) = Wakes::new();
             let (sender, mut receiver) = mpsc::channel(1);
             sender.try_send(0).unwrap();
             let mut dropped = Box::pin(sender.send(1));
@@ -314,7 +299,7 @@ fn a_send_dropped_at_each_poll_loses_no_room() {
                 drop(dropped);
                 assert_eq!(receiver.try_recv(), Ok(0));
             }
-            assert_eq!(woken.count(), 1);
+            assert_eq!(woken.get(), 1);
             assert!(poll(next.as_mut(), &waker).is_ready());
             assert_eq!(receiver.try_recv(), Ok(2));
             assert_eq!(sender.capacity(), 1);
@@ -343,14 +328,14 @@ fn many_are_received_and_make_room_for_many() {
     for message in 0..10 {
         sender.try_send(message).unwrap();
     }
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let mut reserve = pin!(sender.reserve_many(5));
     assert!(poll(reserve.as_mut(), &waker).is_pending());
     let mut buffer = Vec::new();
     assert_eq!(block_on(receiver.recv_many(&mut buffer, 4)), 4);
-    assert_eq!(woken.count(), 0);
+    assert_eq!(woken.get(), 0);
     assert_eq!(block_on(receiver.recv_many(&mut buffer, 100)), 6);
-    assert_eq!(woken.count(), 1);
+    assert_eq!(woken.get(), 1);
     let Poll::Ready(Ok(permits)) = poll(reserve.as_mut(), &waker) else {
         panic!("there is room");
     };
@@ -502,7 +487,7 @@ fn a_sender_whose_waker_panics_costs_no_message() {
 /// As in a semaphore: after the close no wait is ready any more, and the channel ends.
 #[test]
 fn a_served_send_is_refused_after_the_close() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::channel(1);
     sender.try_send(0).unwrap();
     let mut send = Box::pin(sender.send(1));
@@ -514,7 +499,7 @@ fn a_served_send_is_refused_after_the_close() {
         poll(send.as_mut(), Waker::noop()),
         Poll::Ready(Err(mpsc::error::SendError(1)))
     );
-    assert_eq!(woken.count(), 1);
+    assert_eq!(woken.get(), 1);
     assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
 }
 
@@ -583,7 +568,7 @@ fn a_waker_that_panics_does_not_keep_the_close_from_others() {
         sender.try_send(1).unwrap();
         let mut refused = Box::pin(sender.send(2));
         assert!(poll(refused.as_mut(), &counted::panicking_waker()).is_pending());
-        let (woken, waker) = CountedWaker::new();
+        let (woken, waker) = Wakes::new();
         let mut closed = Box::pin(sender.closed());
         assert!(poll(closed.as_mut(), &waker).is_pending());
         if dropped {
@@ -593,7 +578,7 @@ fn a_waker_that_panics_does_not_keep_the_close_from_others() {
             assert_eq!(receive(&mut receiver, &waker), Poll::Ready(Some(1)));
             assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
         }
-        assert_eq!(woken.count(), 1);
+        assert_eq!(woken.get(), 1);
         assert!(poll(closed.as_mut(), &waker).is_ready());
         assert!(poll(refused.as_mut(), &waker).is_ready());
     }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use locks::{Counter, now, poll, poll_with};
+use locks::{poll, poll_with};
 use raddle_sync::mpsc::error::SendTimeoutError;
 use raddle_sync::mpsc::{self, Receiver, Sender};
+use raddle_testing::{Wakes, ready};
 use raddle_timer::Timers;
 
 const LIMIT: Duration = Duration::from_millis(5);
@@ -28,14 +29,14 @@ fn a_message_for_which_there_is_room_in_time_is_sent() {
     let (timers, sender, mut receiver) = full();
     let handle = timers.handle();
     let _entered = handle.enter();
-    let (woken, waker) = Counter::new();
+    let (woken, waker) = Wakes::new();
     let mut send = Box::pin(sender.send_timeout(1, LIMIT));
     assert!(poll_with(&mut send, &waker).is_pending());
     assert_eq!(receiver.try_recv(), Ok(0));
-    assert_eq!(woken.woken(), 1);
+    assert_eq!(woken.get(), 1);
     assert_eq!(poll(&mut send), Poll::Ready(Ok(())));
     assert_eq!(receiver.try_recv(), Ok(1));
-    now(sender.send_timeout(2, Duration::ZERO)).unwrap();
+    ready(sender.send_timeout(2, Duration::ZERO)).unwrap();
     assert_eq!(receiver.try_recv(), Ok(2));
 }
 
@@ -44,12 +45,12 @@ fn a_message_for_which_there_is_no_room_in_time_comes_back() {
     let (mut timers, sender, mut receiver) = full();
     let handle = timers.handle();
     let _entered = handle.enter();
-    let (woken, waker) = Counter::new();
+    let (woken, waker) = Wakes::new();
     let mut send = Box::pin(sender.send_timeout(1, LIMIT));
     assert!(poll_with(&mut send, &waker).is_pending());
     handle.advance(LIMIT);
     timers.fire_due();
-    assert_eq!(woken.woken(), 1);
+    assert_eq!(woken.get(), 1);
     assert_eq!(
         poll(&mut send),
         Poll::Ready(Err(SendTimeoutError::Timeout(1)))

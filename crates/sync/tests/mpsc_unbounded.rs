@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
-use counted::{CountedWaker, Dropped, PanicsOnDrop};
+use counted::{Dropped, PanicsOnDrop, check_ends};
 use futures_lite::future::block_on;
 use raddle_sync::mpsc::error::TryRecvError;
 use raddle_sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use raddle_testing::Wakes;
 
 fn poll<T>(receiver: &mut UnboundedReceiver<T>, waker: &Waker) -> Poll<Option<T>> {
     receiver.poll_recv(&mut Context::from_waker(waker))
@@ -43,14 +44,14 @@ fn messages_arrive_in_order_over_many_blocks() {
 /// At each place of a block, and at its edges, the receiver waits and is woken.
 #[test]
 fn a_receiver_that_waits_is_woken_once_at_each_slot() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::unbounded_channel();
     for message in 0..100 {
         assert!(poll(&mut receiver, &waker).is_pending());
         assert!(poll(&mut receiver, &waker).is_pending());
         sender.send(message).unwrap();
         sender.send(message).unwrap();
-        assert_eq!(woken.count(), message + 1);
+        assert_eq!(woken.get(), message + 1);
         assert_eq!(poll(&mut receiver, &waker), Poll::Ready(Some(message)));
         assert_eq!(poll(&mut receiver, &waker), Poll::Ready(Some(message)));
     }
@@ -60,15 +61,15 @@ fn a_receiver_that_waits_is_woken_once_at_each_slot() {
 
 #[test]
 fn only_the_last_waker_is_woken_and_none_is_kept() {
-    let (first, first_waker) = CountedWaker::new();
-    let (last, last_waker) = CountedWaker::new();
+    let (first, first_waker) = Wakes::new();
+    let (last, last_waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::unbounded_channel();
     assert!(poll(&mut receiver, &first_waker).is_pending());
     assert!(poll(&mut receiver, &last_waker).is_pending());
     drop(first_waker);
     first.assert_released();
     sender.send(1).unwrap();
-    assert_eq!((first.count(), last.count()), (0, 1));
+    assert_eq!((first.get(), last.get()), (0, 1));
     assert_eq!(poll(&mut receiver, &last_waker), Poll::Ready(Some(1)));
     assert!(poll(&mut receiver, &last_waker).is_pending());
     drop((receiver, last_waker));
@@ -79,7 +80,7 @@ fn only_the_last_waker_is_woken_and_none_is_kept() {
 #[test]
 fn the_last_sender_ends_the_channel() {
     for before in [0, 1, 31, 32, 33, 64] {
-        let (woken, waker) = CountedWaker::new();
+        let (woken, waker) = Wakes::new();
         let (sender, mut receiver) = mpsc::unbounded_channel();
         for message in 0..before {
             sender.send(message).unwrap();
@@ -92,10 +93,10 @@ fn the_last_sender_ends_the_channel() {
             (2, 0)
         );
         drop(sender);
-        assert_eq!(woken.count(), 0);
+        assert_eq!(woken.get(), 0);
         assert!(!receiver.is_closed());
         drop(other);
-        assert_eq!(woken.count(), 1);
+        assert_eq!(woken.get(), 1);
         assert!(receiver.is_closed() && receiver.is_empty());
         for _ in 0..2 {
             assert_eq!(poll(&mut receiver, &waker), Poll::Ready(None));
@@ -110,7 +111,7 @@ fn the_last_sender_ends_the_channel() {
 fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
     for received in [0, 1, 31, 32, 33] {
         for refused in [0, 1, 40] {
-            let (woken, waker) = CountedWaker::new();
+            let (woken, waker) = Wakes::new();
             let (sender, mut receiver) = mpsc::unbounded_channel();
             for message in 0..received {
                 sender.send(message).unwrap();
@@ -123,9 +124,9 @@ fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
             }
             let other = sender.clone();
             drop(sender);
-            assert_eq!(woken.count(), 0);
+            assert_eq!(woken.get(), 0);
             drop(other);
-            assert_eq!(woken.count(), 1);
+            assert_eq!(woken.get(), 1);
             assert_eq!(poll(&mut receiver, &waker), Poll::Ready(None));
             assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
             drop((receiver, waker));
@@ -181,23 +182,7 @@ fn ends_tell_their_channel_from_others_and_count_senders() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (other, _receiver) = mpsc::unbounded_channel();
     assert!(!sender.same_channel(&other));
-    assert!(receiver.is_empty() && !receiver.is_closed() && !sender.is_closed());
-    sender.send(1).unwrap();
-    assert!(!receiver.is_empty());
-    let weak: Vec<_> = (0..3).map(|_| sender.downgrade()).collect();
-    let clones = [sender.clone(), sender.clone()];
-    assert_eq!((sender.strong_count(), sender.weak_count()), (3, 3));
-    assert_eq!((weak[0].strong_count(), weak[0].weak_count()), (3, 3));
-    assert_eq!(
-        (receiver.sender_strong_count(), receiver.sender_weak_count()),
-        (3, 3)
-    );
-    drop((sender, clones));
-    assert_eq!(weak[0].strong_count(), 0);
-    drop(weak);
-    assert_eq!(receiver.sender_weak_count(), 0);
-    assert!(receiver.is_closed());
-    assert_eq!(receiver.try_recv(), Ok(1));
+    check_ends!(sender, receiver, send);
 }
 
 #[test]
@@ -242,7 +227,7 @@ fn many_are_received_at_once() {
 /// A future of `recv` that is dropped after a wake-up has taken nothing.
 #[test]
 fn a_receive_dropped_at_each_poll_loses_nothing() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::unbounded_channel();
     for polls in 0..3 {
         {
@@ -256,7 +241,7 @@ fn a_receive_dropped_at_each_poll_loses_nothing() {
             }
             sender.send(polls).unwrap();
         }
-        assert_eq!(woken.count(), polls);
+        assert_eq!(woken.get(), polls);
         if polls > 0 {
             // Received by another future than the one that was woken.
             assert_eq!(receiver.try_recv(), Ok(polls));
@@ -269,7 +254,7 @@ fn a_receive_dropped_at_each_poll_loses_nothing() {
 #[test]
 fn closed_is_ready_when_the_receiver_closes() {
     for close in [true, false] {
-        let wakers: Vec<_> = (0..100).map(|_| CountedWaker::new()).collect();
+        let wakers: Vec<_> = (0..100).map(|_| Wakes::new()).collect();
         let (sender, mut receiver) = mpsc::unbounded_channel::<u32>();
         let mut waits: Vec<_> = wakers.iter().map(|_| Box::pin(sender.closed())).collect();
         for _ in 0..2 {
@@ -288,7 +273,7 @@ fn closed_is_ready_when_the_receiver_closes() {
             drop(receiver);
         }
         for (place, (woken, _)) in wakers.iter().enumerate() {
-            assert_eq!(woken.count(), usize::from(place < 90));
+            assert_eq!(woken.get(), usize::from(place < 90));
         }
         for wait in &mut waits {
             assert!(
@@ -365,7 +350,7 @@ fn a_message_that_panics_takes_no_other_with_it() {
         Counted(#[allow(dead_code, reason = "only dropped")] counted::Value),
     }
     let dropped = Dropped::new();
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let mut closed = Box::pin(sender.closed());
     assert!(
@@ -386,7 +371,7 @@ fn a_message_that_panics_takes_no_other_with_it() {
     assert!(receiver.try_recv().is_ok(), "the channel is usable");
     catch_unwind(AssertUnwindSafe(|| drop(receiver))).unwrap_err();
     assert_eq!(dropped.count(), 90);
-    assert_eq!(woken.count(), 1);
+    assert_eq!(woken.get(), 1);
     assert!(sender.send(Message::Counted(dropped.value())).is_err());
 }
 
@@ -401,7 +386,7 @@ fn a_waker_that_panics_leaves_the_channel_usable() {
 
     let waits: Vec<_> = (0..80)
         .map(|place| {
-            let (woken, waker) = CountedWaker::new();
+            let (woken, waker) = Wakes::new();
             let panics = place % 7 == 0;
             let waker = if panics {
                 counted::panicking_waker()
@@ -419,7 +404,7 @@ fn a_waker_that_panics_leaves_the_channel_usable() {
         .collect();
     catch_unwind(AssertUnwindSafe(|| receiver.close())).unwrap_err();
     for (_, woken, panics) in waits {
-        assert_eq!(woken.count(), usize::from(!panics));
+        assert_eq!(woken.get(), usize::from(!panics));
     }
 }
 

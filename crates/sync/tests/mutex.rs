@@ -9,11 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use locks::{Counter, Hostile, now, poll, poll_with, yields};
+use locks::{poll, poll_with, yields};
 use raddle_primitives::thread;
 use raddle_sync::{
     MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard, TryLockError,
 };
+use raddle_testing::{Wakes, calling, ready};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 /// `Send`, and not `Sync`.
@@ -70,7 +71,7 @@ fn each_guard_gives_up_the_lock_once() {
 #[test]
 fn one_at_a_time_has_the_value() {
     let mutex = Mutex::new(1);
-    let mut guard = now(mutex.lock());
+    let mut guard = ready(mutex.lock());
     assert!(mutex.try_lock().is_err());
     assert!(std::ptr::eq(MutexGuard::mutex(&guard), &mutex));
     *guard += 1;
@@ -92,7 +93,7 @@ fn one_at_a_time_has_the_value() {
 fn owned_guards_keep_the_mutex_alive() {
     let mutex = Arc::new(Mutex::new(1));
     let weak = Arc::downgrade(&mutex);
-    let mut guard = now(mutex.clone().lock_owned());
+    let mut guard = ready(mutex.clone().lock_owned());
     assert!(mutex.clone().try_lock_owned().is_err());
     assert!(Arc::ptr_eq(OwnedMutexGuard::mutex(&guard), &mutex));
     drop(mutex);
@@ -106,17 +107,17 @@ fn owned_guards_keep_the_mutex_alive() {
 #[test]
 fn values_of_no_known_size_can_be_locked() {
     let mutex: Arc<Mutex<dyn Fn() -> u32 + Send>> = Arc::new(Mutex::new(|| 7));
-    assert_eq!(now(mutex.lock())(), 7);
-    assert_eq!(now(mutex.clone().lock_owned())(), 7);
+    assert_eq!(ready(mutex.lock())(), 7);
+    assert_eq!(ready(mutex.clone().lock_owned())(), 7);
     let slice: Box<Mutex<[u32]>> = Box::new(Mutex::new([1, 2, 3]));
-    now(slice.lock())[1] = 5;
-    assert_eq!(*now(slice.lock()), [1, 5, 3]);
+    ready(slice.lock())[1] = 5;
+    assert_eq!(*ready(slice.lock()), [1, 5, 3]);
 }
 
 #[test]
 fn a_guard_can_be_narrowed_and_stays_a_lock() {
     let mutex = Mutex::new((1, (2, 3)));
-    let guard = MutexGuard::map(now(mutex.lock()), |value| &mut value.1);
+    let guard = MutexGuard::map(ready(mutex.lock()), |value| &mut value.1);
     let mut guard = MappedMutexGuard::map(guard, |value| &mut value.0);
     assert!(mutex.try_lock().is_err());
     *guard += 10;
@@ -127,7 +128,7 @@ fn a_guard_can_be_narrowed_and_stays_a_lock() {
         (12, "12 12".to_owned())
     );
     drop(guard);
-    let guard = now(mutex.lock());
+    let guard = ready(mutex.lock());
     assert_eq!(*guard, (1, (12, 3)));
     let guard = MutexGuard::try_map(guard, |_| None::<&mut u32>).unwrap_err();
     drop(MutexGuard::try_map(guard, |value| Some(&mut value.0)).unwrap());
@@ -137,7 +138,7 @@ fn a_guard_can_be_narrowed_and_stays_a_lock() {
 #[test]
 fn an_owned_guard_can_be_narrowed_and_stays_a_lock() {
     let mutex = Arc::new(Mutex::new((1, (2, 3))));
-    let guard = OwnedMutexGuard::map(now(mutex.clone().lock_owned()), |value| &mut value.1);
+    let guard = OwnedMutexGuard::map(ready(mutex.clone().lock_owned()), |value| &mut value.1);
     let mut guard = OwnedMappedMutexGuard::map(guard, |value| &mut value.0);
     assert!(mutex.try_lock().is_err());
     *guard += 10;
@@ -148,7 +149,7 @@ fn an_owned_guard_can_be_narrowed_and_stays_a_lock() {
         (12, "12 12".to_owned())
     );
     drop(guard);
-    let guard = now(mutex.clone().lock_owned());
+    let guard = ready(mutex.clone().lock_owned());
     assert_eq!(*guard, (1, (12, 3)));
     let guard = OwnedMutexGuard::try_map(guard, |_| None::<&mut u32>).unwrap_err();
     drop(OwnedMutexGuard::try_map(guard, |value| Some(&mut value.0)).unwrap());
@@ -160,7 +161,7 @@ fn a_panic_releases_the_lock_and_poisons_nothing() {
     let mutex = Mutex::new(1);
     for step in 0..3 {
         let result = catch_unwind(AssertUnwindSafe(|| {
-            let mut guard = now(mutex.lock());
+            let mut guard = ready(mutex.lock());
             *guard += 1;
             match step {
                 0 => panic!("on purpose"),
@@ -180,19 +181,19 @@ fn a_panic_releases_the_lock_and_poisons_nothing() {
 #[test]
 fn the_lock_goes_to_those_who_wait_in_order() {
     let mutex = Mutex::new(0);
-    let held = now(mutex.lock());
-    let wakers: Vec<_> = (0..3).map(|_| Counter::new()).collect();
+    let held = ready(mutex.lock());
+    let wakers: Vec<_> = (0..3).map(|_| Wakes::new()).collect();
     let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(mutex.lock())).collect();
     for (lock, (_, waker)) in waiting.iter_mut().zip(&wakers) {
         assert!(poll_with(lock, waker).is_pending());
     }
     drop(held);
     for (index, lock) in waiting.into_iter().enumerate() {
-        let woken: Vec<_> = wakers.iter().map(|(counter, _)| counter.woken()).collect();
+        let woken: Vec<_> = wakers.iter().map(|(counter, _)| counter.get()).collect();
         assert_eq!(woken.iter().sum::<usize>(), index + 1);
         assert_eq!(woken[index], 1);
         assert!(mutex.try_lock().is_err(), "it is set aside");
-        *now(lock) += 1;
+        *ready(lock) += 1;
     }
     assert_eq!(mutex.into_inner(), 3);
 }
@@ -201,8 +202,8 @@ fn the_lock_goes_to_those_who_wait_in_order() {
 fn a_wait_dropped_at_any_poll_loses_no_turn() {
     for dropped_at in ["unpolled", "queued", "served", "never"] {
         let mutex = Arc::new(Mutex::new(0));
-        let held = now(mutex.lock());
-        let (woken, waker) = Counter::new();
+        let held = ready(mutex.lock());
+        let (woken, waker) = Wakes::new();
         let mut first = Some(Box::pin(mutex.clone().lock_owned()));
         let mut last = Box::pin(mutex.lock());
         first = first.filter(|_| dropped_at != "unpolled");
@@ -214,10 +215,10 @@ fn a_wait_dropped_at_any_poll_loses_no_turn() {
         drop(held);
         first = first.filter(|_| dropped_at != "served");
         if let Some(first) = first {
-            *now(first) += 1;
+            *ready(first) += 1;
         }
-        assert_eq!(woken.woken(), 1, "{dropped_at}");
-        drop(now(last));
+        assert_eq!(woken.get(), 1, "{dropped_at}");
+        drop(ready(last));
         assert!(mutex.try_lock().is_ok());
     }
 }
@@ -225,9 +226,9 @@ fn a_wait_dropped_at_any_poll_loses_no_turn() {
 #[test]
 fn a_waker_may_panic_or_come_back() {
     let mutex = Arc::new(Mutex::new(0));
-    let held = now(mutex.lock());
+    let held = ready(mutex.lock());
     let mut waiting = Box::pin(mutex.lock());
-    let waker = Hostile::waker({
+    let waker = calling({
         let mutex = mutex.clone();
         move || {
             assert!(mutex.try_lock().is_err());
@@ -237,7 +238,7 @@ fn a_waker_may_panic_or_come_back() {
     });
     assert!(poll_with(&mut waiting, &waker).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| drop(held))).is_err());
-    drop(now(waiting));
+    drop(ready(waiting));
     assert!(mutex.try_lock().is_ok());
 }
 
@@ -295,7 +296,7 @@ fn a_loop_over_a_free_mutex_yields() {
 fn it_can_be_printed() {
     let mutex = Mutex::new(7);
     assert_eq!(format!("{mutex:?}"), "Mutex { data: 7 }");
-    let guard = now(mutex.lock());
+    let guard = ready(mutex.lock());
     assert_eq!(
         format!("{mutex:?} {guard:?} {guard}"),
         "Mutex { data: <locked> } 7 7"
@@ -312,14 +313,14 @@ fn a_task_without_budget_keeps_its_turn() {
         while let Some(unit) = raddle_coop::try_proceed() {
             unit.made_progress();
         }
-        let (first_wakes, first_waker) = Counter::new();
-        let (second_wakes, second_waker) = Counter::new();
+        let (first_wakes, first_waker) = Wakes::new();
+        let (second_wakes, second_waker) = Wakes::new();
         let mut first = Box::pin(mutex.lock());
         let mut second = Box::pin(mutex.lock());
         assert!(poll_with(&mut first, &first_waker).is_pending());
         assert!(poll_with(&mut second, &second_waker).is_pending());
         drop(held);
-        assert_eq!((first_wakes.woken(), second_wakes.woken()), (1, 0));
+        assert_eq!((first_wakes.get(), second_wakes.get()), (1, 0));
         assert!(raddle_coop::budget(|| poll_with(&mut first, &first_waker)).is_ready());
     });
 }
@@ -331,9 +332,9 @@ fn a_task_without_budget_leaves_a_free_mutex_alone() {
         while let Some(unit) = raddle_coop::try_proceed() {
             unit.made_progress();
         }
-        let (wakes, waker) = Counter::new();
+        let (wakes, waker) = Wakes::new();
         assert!(poll_with(&mut Box::pin(mutex.lock()), &waker).is_pending());
-        assert_eq!(wakes.woken(), 1, "it is to be polled again");
+        assert_eq!(wakes.get(), 1, "it is to be polled again");
         assert!(mutex.try_lock().is_ok());
     });
 }

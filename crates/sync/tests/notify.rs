@@ -9,10 +9,11 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use hooked::Hooked;
-use polling::{Count, calling, calling_on_drop, poll, poll_with, ready, waits, yields};
+use polling::{calling_on_drop, waits, yields};
 use raddle_primitives::sync::Mutex;
 use raddle_sync::Notify;
 use raddle_sync::futures::{Notified, OwnedNotified};
+use raddle_testing::{Wakes, calling, poll, poll_with, ready};
 
 /// Futures that wait, in line one behind the other.
 fn line(notify: &Notify, len: usize) -> Vec<Pin<Box<Notified<'_>>>> {
@@ -146,7 +147,7 @@ fn enabling_takes_the_permit() {
 #[test]
 fn an_enabled_one_is_woken_once_polled() {
     let notify = Notify::new();
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut notified = pin!(notify.notified());
     assert!(!notified.as_mut().enable());
     assert!(poll_with(notified.as_mut(), &waker).is_pending());
@@ -157,7 +158,7 @@ fn an_enabled_one_is_woken_once_polled() {
 #[test]
 fn the_waker_of_the_last_poll_is_woken() {
     let notify = Notify::new();
-    let ((before, first), (after, second)) = (Count::new(), Count::new());
+    let ((before, first), (after, second)) = (Wakes::new(), Wakes::new());
     let mut notified = pin!(notify.notified());
     for waker in [&first, &first, &second, &second] {
         assert!(poll_with(notified.as_mut(), waker).is_pending());
@@ -244,7 +245,7 @@ fn a_drop_loses_no_notification() {
 #[test]
 fn a_drop_wakes_whom_it_passes_the_notification_to() {
     let notify = Notify::new();
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut dropped = Box::pin(notify.notified());
     assert!(poll(dropped.as_mut()).is_pending());
     let mut next = pin!(notify.notified());
@@ -293,7 +294,7 @@ fn an_owned_one_is_the_same() {
 #[test]
 fn a_panicking_waker_stops_no_other_wake() {
     let notify = Notify::new();
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut line: Vec<_> = (0..100).map(|_| Box::pin(notify.notified())).collect();
     for (at, notified) in line.iter_mut().enumerate() {
         let panics = calling(|| panic!("planted"));

@@ -9,8 +9,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_lite::future::{pending, yield_now};
-use polling::{Count, calling, poll, poll_with, ready, waits, yields};
+use polling::{waits, yields};
 use raddle_sync::{OnceCell, SetError, SetOnce, SetOnceError};
+use raddle_testing::{Wakes, calling, poll, poll_with, ready};
 
 #[test]
 fn the_first_function_makes_the_value() {
@@ -52,7 +53,7 @@ fn a_set_is_refused_while_and_after_the_value_is_made() {
 #[test]
 fn those_who_wait_get_the_value() {
     let cell = OnceCell::new();
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let go = Cell::new(false);
     let mut making = pin!(cell.get_or_init(async || {
         while !go.get() {
@@ -88,7 +89,7 @@ fn the_next_tries_when_one_gives_up() {
     for end in [End::Drop, End::Fail, End::Panic] {
         for polls in 1..4 {
             let cell = OnceCell::new();
-            let (woken, waker) = Count::new();
+            let (woken, waker) = Wakes::new();
             let mut making = Box::pin(cell.get_or_try_init(async || {
                 for _ in 0..polls {
                     yield_now().await;
@@ -119,7 +120,7 @@ fn the_next_tries_when_one_gives_up() {
 fn a_set_is_refused_while_a_successor_has_its_turn() {
     for drops in [false, true] {
         let cell = OnceCell::new();
-        let (woken, waker) = Count::new();
+        let (woken, waker) = Wakes::new();
         let mut making = Box::pin(cell.get_or_init(pending::<u32>));
         let mut next = Box::pin(cell.get_or_init(async || 2));
         assert!(poll(making.as_mut()).is_pending());
@@ -141,16 +142,16 @@ fn a_set_is_refused_while_a_successor_has_its_turn() {
 /// Who was to try next is dropped: the one behind tries.
 #[test]
 fn a_waiter_that_is_dropped_passes_its_turn_on() {
-    for told in [false, true] {
+    for dropped_first in [false, true] {
         let cell = OnceCell::new();
-        let (woken, waker) = Count::new();
+        let (woken, waker) = Wakes::new();
         let mut making = Box::pin(cell.get_or_init(pending::<u32>));
         let mut second = Box::pin(cell.get_or_init(async || 2));
         let mut third = pin!(cell.get_or_init(async || 3));
         assert!(poll(making.as_mut()).is_pending());
         assert!(poll(second.as_mut()).is_pending());
         assert!(poll_with(third.as_mut(), &waker).is_pending());
-        if told {
+        if dropped_first {
             drop(making);
             drop(second);
         } else {
@@ -227,7 +228,7 @@ fn a_value_is_dropped_once() {
 #[test]
 fn a_set_wakes_those_who_wait() {
     let cell = SetOnce::new();
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     assert!(waits(cell.wait()));
     let mut waiting = pin!(cell.wait());
     assert!(poll_with(waiting.as_mut(), &waker).is_pending());

@@ -11,10 +11,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use counted::{CountedWaker, Dropped, PanicsOnDrop};
+use counted::{Dropped, PanicsOnDrop};
 use hooked::Hooked;
 use raddle_primitives::sync::Mutex;
 use raddle_sync::oneshot::{self, error::TryRecvError};
+use raddle_testing::Wakes;
 
 fn poll<T>(
     receiver: &mut oneshot::Receiver<T>,
@@ -37,13 +38,13 @@ fn a_value_sent_before_the_receive_is_received() {
 
 #[test]
 fn a_receiver_that_waits_is_woken_once() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = oneshot::channel();
     assert!(poll(&mut receiver, &waker).is_pending());
     assert!(poll(&mut receiver, &waker).is_pending());
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
     sender.send(1).unwrap();
-    assert_eq!(woken.count(), 1);
+    assert_eq!(woken.get(), 1);
     assert_eq!(poll(&mut receiver, &waker), Poll::Ready(Ok(1)));
     drop(receiver);
     drop(waker);
@@ -52,15 +53,15 @@ fn a_receiver_that_waits_is_woken_once() {
 
 #[test]
 fn only_the_last_waker_is_woken_and_none_is_kept() {
-    let (first, first_waker) = CountedWaker::new();
-    let (last, last_waker) = CountedWaker::new();
+    let (first, first_waker) = Wakes::new();
+    let (last, last_waker) = Wakes::new();
     let (sender, mut receiver) = oneshot::channel();
     assert!(poll(&mut receiver, &first_waker).is_pending());
     assert!(poll(&mut receiver, &last_waker).is_pending());
     drop(first_waker);
     first.assert_released();
     sender.send(1).unwrap();
-    assert_eq!((first.count(), last.count()), (0, 1));
+    assert_eq!((first.get(), last.get()), (0, 1));
     drop((receiver, last_waker));
     last.assert_released();
 }
@@ -95,7 +96,7 @@ fn an_end_that_goes_in_the_middle_of_the_other_s_poll_is_seen() {
                     sender.send(1).unwrap();
                 }
             });
-            let (former, former_waker) = CountedWaker::new();
+            let (former, former_waker) = Wakes::new();
             if waits {
                 assert!(poll(&mut receiver, &former_waker).is_pending());
             }
@@ -108,7 +109,7 @@ fn an_end_that_goes_in_the_middle_of_the_other_s_poll_is_seen() {
         let (mut sender, receiver) = oneshot::channel::<u32>();
         let receiver = Mutex::new(Some(receiver));
         let (counts, waker) = Hooked::new(move || drop(receiver.lock().take()));
-        let (former, former_waker) = CountedWaker::new();
+        let (former, former_waker) = Wakes::new();
         if waits {
             let closed = sender.poll_closed(&mut Context::from_waker(&former_waker));
             assert!(closed.is_pending());
@@ -124,12 +125,12 @@ fn an_end_that_goes_in_the_middle_of_the_other_s_poll_is_seen() {
 /// Also while the sender stays, and does not send.
 #[test]
 fn a_receiver_that_waits_and_is_dropped_keeps_no_waker() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (mut sender, mut receiver) = oneshot::channel::<u32>();
     assert!(poll(&mut receiver, &waker).is_pending());
     drop((receiver, waker));
     woken.assert_released();
-    assert_eq!(woken.count(), 0);
+    assert_eq!(woken.get(), 0);
     assert!(sender.is_closed());
     assert!(
         sender
@@ -140,11 +141,11 @@ fn a_receiver_that_waits_and_is_dropped_keeps_no_waker() {
 
 #[test]
 fn a_dropped_sender_ends_the_wait() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = oneshot::channel::<u32>();
     assert!(poll(&mut receiver, &waker).is_pending());
     drop(sender);
-    assert_eq!(woken.count(), 1);
+    assert_eq!(woken.get(), 1);
     let error = match poll(&mut receiver, &waker) {
         Poll::Ready(Err(error)) => error,
         other => panic!("{other:?}"),
@@ -186,7 +187,7 @@ fn a_closed_channel_takes_nothing_and_keeps_what_was_sent() {
 /// its waker to be dropped with the memory.
 #[test]
 fn closing_ends_the_receivers_own_wait() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = oneshot::channel::<u32>();
     assert!(poll(&mut receiver, &waker).is_pending());
     receiver.close();
@@ -219,7 +220,7 @@ fn closed_is_ready_once_the_receiver_has_closed() {
 #[test]
 fn the_sender_waits_for_the_receiver_to_go() {
     for close in [true, false] {
-        let (woken, waker) = CountedWaker::new();
+        let (woken, waker) = Wakes::new();
         let (mut sender, receiver) = oneshot::channel::<u32>();
         let mut receiver = Some(receiver);
         let cx = &mut Context::from_waker(&waker);
@@ -229,7 +230,7 @@ fn the_sender_waits_for_the_receiver_to_go() {
         } else {
             receiver = None;
         }
-        assert_eq!(woken.count(), 1);
+        assert_eq!(woken.get(), 1);
         assert!(sender.poll_closed(cx).is_ready());
         drop((sender, receiver, waker));
         woken.assert_released();
@@ -259,7 +260,7 @@ fn values_are_dropped_once() {
 
 #[test]
 fn a_value_that_panics_when_dropped_leaves_nothing_behind() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (mut sender, receiver) = oneshot::channel();
     let cx = &mut Context::from_waker(&waker);
     assert!(sender.poll_closed(cx).is_pending());
@@ -362,7 +363,7 @@ fn ends_can_be_sent_shared_and_moved() {
 
 #[test]
 fn a_sender_that_has_sent_is_not_woken_by_a_close() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (mut sender, mut receiver) = oneshot::channel();
     assert!(
         sender
@@ -371,19 +372,19 @@ fn a_sender_that_has_sent_is_not_woken_by_a_close() {
     );
     sender.send(1).unwrap();
     receiver.close();
-    assert_eq!(woken.count(), 0);
+    assert_eq!(woken.get(), 0);
     drop((receiver, waker));
     woken.assert_released();
 }
 
 #[test]
 fn a_receiver_that_has_closed_is_not_woken_by_the_sender_s_drop() {
-    let (woken, waker) = CountedWaker::new();
+    let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = oneshot::channel::<i32>();
     assert!(poll(&mut receiver, &waker).is_pending());
     receiver.close();
     drop(sender);
-    assert_eq!(woken.count(), 0);
+    assert_eq!(woken.get(), 0);
     drop((receiver, waker));
     woken.assert_released();
 }

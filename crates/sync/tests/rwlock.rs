@@ -8,12 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use locks::{Counter, Hostile, now, poll, poll_with, yields};
+use locks::{poll, poll_with, yields};
 use raddle_primitives::thread;
 use raddle_sync::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock,
     RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
 };
+use raddle_testing::{Wakes, calling, ready};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 /// `Send`, and not `Sync`.
@@ -55,12 +56,12 @@ fn static_ones_lock() {
 #[test]
 fn many_read_or_one_writes() {
     let lock = RwLock::new(1);
-    let one = now(lock.read());
+    let one = ready(lock.read());
     let two = lock.try_read().unwrap();
     assert_eq!(*one + *two, 2);
     assert!(lock.try_write().is_err());
     drop((one, two));
-    let mut writer = now(lock.write());
+    let mut writer = ready(lock.write());
     *writer += 1;
     assert!(lock.try_read().is_err());
     assert!(lock.try_write().is_err());
@@ -130,32 +131,32 @@ fn a_writer_that_became_a_reader_gives_back_what_it_took() {
 #[test]
 fn no_reader_overtakes_a_waiting_writer() {
     let lock = RwLock::new(0);
-    let reader = now(lock.read());
-    let (woken, waker) = Counter::new();
+    let reader = ready(lock.read());
+    let (woken, waker) = Wakes::new();
     let mut writer = Box::pin(lock.write());
     assert!(poll_with(&mut writer, &waker).is_pending());
     let mut late = Box::pin(lock.read());
     assert!(poll(&mut late).is_pending());
     assert!(lock.try_read().is_err());
     drop(reader);
-    assert_eq!(woken.woken(), 1);
+    assert_eq!(woken.get(), 1);
     assert!(poll(&mut late).is_pending());
-    *now(writer) += 1;
-    assert_eq!(*now(late), 1);
+    *ready(writer) += 1;
+    assert_eq!(*ready(late), 1);
 }
 
 #[test]
 fn readers_who_wait_are_admitted_together() {
     let lock = RwLock::new(0);
-    let writer = now(lock.write());
-    let wakers: Vec<_> = (0..3).map(|_| Counter::new()).collect();
+    let writer = ready(lock.write());
+    let wakers: Vec<_> = (0..3).map(|_| Wakes::new()).collect();
     let mut readers: Vec<_> = (0..3).map(|_| Box::pin(lock.read())).collect();
     for (reader, (_, waker)) in readers.iter_mut().zip(&wakers) {
         assert!(poll_with(reader, waker).is_pending());
     }
     drop(writer);
-    assert!(wakers.iter().all(|(counter, _)| counter.woken() == 1));
-    let guards: Vec<_> = readers.into_iter().map(now).collect();
+    assert!(wakers.iter().all(|(counter, _)| counter.get() == 1));
+    let guards: Vec<_> = readers.into_iter().map(ready).collect();
     assert!(lock.try_write().is_err());
     drop(guards);
     assert!(lock.try_write().is_ok());
@@ -165,7 +166,7 @@ fn readers_who_wait_are_admitted_together() {
 fn a_writer_becomes_a_reader_without_a_writer_in_between() {
     let lock = Arc::new(RwLock::new((1, 2)));
     for owned in [false, true] {
-        let (woken, waker) = Counter::new();
+        let (woken, waker) = Wakes::new();
         let mut reader = Box::pin(lock.read());
         let mut writer = Box::pin(lock.write());
         let check = |reader: &mut _, writer: &mut _| {
@@ -177,8 +178,8 @@ fn a_writer_becomes_a_reader_without_a_writer_in_between() {
             check(&mut reader, &mut writer);
             guard.0 += 1;
             let guard = guard.downgrade();
-            assert_eq!(woken.woken(), 1);
-            assert_eq!(guard.0, now(reader).0);
+            assert_eq!(woken.get(), 1);
+            assert_eq!(guard.0, ready(reader).0);
             assert!(poll(&mut writer).is_pending());
             drop(guard);
         } else {
@@ -186,12 +187,12 @@ fn a_writer_becomes_a_reader_without_a_writer_in_between() {
             check(&mut reader, &mut writer);
             guard.0 += 1;
             let guard = guard.downgrade();
-            assert_eq!(woken.woken(), 1);
-            assert_eq!(guard.0, now(reader).0);
+            assert_eq!(woken.get(), 1);
+            assert_eq!(guard.0, ready(reader).0);
             assert!(poll(&mut writer).is_pending());
             drop(guard);
         }
-        drop(now(writer));
+        drop(ready(writer));
     }
     assert_eq!(lock.try_write().unwrap().0, 3);
 }
@@ -225,14 +226,14 @@ fn a_writer_becomes_a_reader_of_a_part() {
 #[test]
 fn guards_can_be_narrowed() {
     let lock = RwLock::new((1, (2, 3)));
-    let guard = RwLockReadGuard::map(now(lock.read()), |value| &value.1);
+    let guard = RwLockReadGuard::map(ready(lock.read()), |value| &value.1);
     let guard = RwLockReadGuard::try_map(guard, |_| None::<&u32>).unwrap_err();
     let guard = RwLockReadGuard::try_map(guard, |value| Some(&value.0)).unwrap();
     assert_eq!(format!("{guard} {guard:?}"), "2 2");
     assert!(lock.try_write().is_err());
     drop(guard);
 
-    let guard = RwLockWriteGuard::map(now(lock.write()), |value| &mut value.1);
+    let guard = RwLockWriteGuard::map(ready(lock.write()), |value| &mut value.1);
     let mut guard = RwLockMappedWriteGuard::map(guard, |value| &mut value.0);
     *guard += 10;
     let guard = RwLockMappedWriteGuard::try_map(guard, |_| None::<&mut u32>).unwrap_err();
@@ -241,9 +242,9 @@ fn guards_can_be_narrowed() {
     assert!(lock.try_read().is_err());
     drop(guard);
 
-    let guard = RwLockWriteGuard::try_map(now(lock.write()), |_| None::<&mut u32>).unwrap_err();
+    let guard = RwLockWriteGuard::try_map(ready(lock.write()), |_| None::<&mut u32>).unwrap_err();
     drop(RwLockWriteGuard::try_map(guard, |value| Some(&mut value.0)).unwrap());
-    let mut guard = RwLockWriteGuard::into_mapped(now(lock.write()));
+    let mut guard = RwLockWriteGuard::into_mapped(ready(lock.write()));
     guard.0 = 5;
     drop(guard);
     assert_eq!(*lock.try_read().unwrap(), (5, (12, 3)));
@@ -252,7 +253,7 @@ fn guards_can_be_narrowed() {
 #[test]
 fn owned_guards_can_be_narrowed_and_keep_the_lock_alive() {
     let lock = Arc::new(RwLock::new((1, (2, 3))));
-    let guard = OwnedRwLockReadGuard::map(now(lock.clone().read_owned()), |value| &value.1);
+    let guard = OwnedRwLockReadGuard::map(ready(lock.clone().read_owned()), |value| &value.1);
     let guard = OwnedRwLockReadGuard::try_map(guard, |_| None::<&u32>).unwrap_err();
     let guard = OwnedRwLockReadGuard::try_map(guard, |value| Some(&value.0)).unwrap();
     assert_eq!(format!("{guard} {guard:?}"), "2 2");
@@ -260,7 +261,7 @@ fn owned_guards_can_be_narrowed_and_keep_the_lock_alive() {
     assert!(lock.clone().try_write_owned().is_err());
     drop(guard);
 
-    let guard = now(lock.clone().write_owned());
+    let guard = ready(lock.clone().write_owned());
     assert!(Arc::ptr_eq(OwnedRwLockWriteGuard::rwlock(&guard), &lock));
     let guard = OwnedRwLockWriteGuard::try_map(guard, |_| None::<&mut u32>).unwrap_err();
     drop(OwnedRwLockWriteGuard::try_map(guard, |value| Some(&mut value.0)).unwrap());
@@ -292,10 +293,10 @@ fn owned_guards_can_be_narrowed_and_keep_the_lock_alive() {
 #[test]
 fn values_of_no_known_size_can_be_locked() {
     let lock: Arc<RwLock<[u32]>> = Arc::new(RwLock::new([1, 2, 3]));
-    now(lock.write())[1] = 5;
-    now(lock.clone().write_owned())[2] = 6;
-    assert_eq!(*now(lock.read()), [1, 5, 6]);
-    assert_eq!(now(lock.clone().read_owned())[0], 1);
+    ready(lock.write())[1] = 5;
+    ready(lock.clone().write_owned())[2] = 6;
+    assert_eq!(*ready(lock.read()), [1, 5, 6]);
+    assert_eq!(ready(lock.clone().read_owned())[0], 1);
 }
 
 #[test]
@@ -304,19 +305,20 @@ fn a_panic_gives_up_the_lock_and_poisons_nothing() {
     for step in 0..4 {
         let result = catch_unwind(AssertUnwindSafe(|| match step {
             0 => {
-                *now(lock.write()) += 1;
-                let _reader = now(lock.read());
+                *ready(lock.write()) += 1;
+                let _reader = ready(lock.read());
                 panic!("on purpose")
             }
-            1 => drop(RwLockWriteGuard::map(now(lock.write()), |_| -> &mut u32 {
-                panic!("on purpose")
-            })),
+            1 => drop(RwLockWriteGuard::map(
+                ready(lock.write()),
+                |_| -> &mut u32 { panic!("on purpose") },
+            )),
             2 => drop(RwLockWriteGuard::downgrade_map(
-                now(lock.write()),
+                ready(lock.write()),
                 |_| -> &u32 { panic!("on purpose") },
             )),
             _ => drop(OwnedRwLockReadGuard::map(
-                now(lock.clone().read_owned()),
+                ready(lock.clone().read_owned()),
                 |_| -> &u32 { panic!("on purpose") },
             )),
         }));
@@ -330,9 +332,9 @@ fn a_panic_gives_up_the_lock_and_poisons_nothing() {
 fn a_wait_dropped_at_any_poll_loses_no_turn() {
     for dropped_at in ["unpolled", "queued", "first in line", "served", "never"] {
         let lock = Arc::new(RwLock::new(0));
-        let one = now(lock.read());
-        let other = now(lock.read());
-        let (woken, waker) = Counter::new();
+        let one = ready(lock.read());
+        let other = ready(lock.read());
+        let (woken, waker) = Wakes::new();
         let mut writer = Some(Box::pin(lock.clone().write_owned()));
         let mut reader = Box::pin(lock.read());
         writer = writer.filter(|_| dropped_at != "unpolled");
@@ -347,11 +349,11 @@ fn a_wait_dropped_at_any_poll_loses_no_turn() {
         drop(other);
         writer = writer.filter(|_| dropped_at != "served");
         if let Some(writer) = writer {
-            *now(writer) += 1;
+            *ready(writer) += 1;
         }
         if waits {
-            assert_eq!(woken.woken(), 1, "{dropped_at}");
-            drop(now(reader));
+            assert_eq!(woken.get(), 1, "{dropped_at}");
+            drop(ready(reader));
         }
         assert!(lock.try_write().is_ok());
     }
@@ -360,9 +362,9 @@ fn a_wait_dropped_at_any_poll_loses_no_turn() {
 #[test]
 fn a_waker_may_panic_or_come_back() {
     let lock = Arc::new(RwLock::new(0));
-    let writer = now(lock.write());
+    let writer = ready(lock.write());
     let mut reader = Box::pin(lock.read());
-    let waker = Hostile::waker({
+    let waker = calling({
         let lock = lock.clone();
         move || {
             assert!(lock.try_read().is_ok());
@@ -373,7 +375,7 @@ fn a_waker_may_panic_or_come_back() {
     });
     assert!(poll_with(&mut reader, &waker).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| drop(writer.downgrade()))).is_err());
-    drop(now(reader));
+    drop(ready(reader));
     assert!(lock.try_write().is_ok());
 }
 
@@ -436,12 +438,12 @@ fn a_loop_over_a_free_lock_yields() {
 fn it_can_be_printed() {
     let lock = Arc::new(RwLock::new(7));
     assert_eq!(format!("{lock:?}"), "RwLock { data: 7 }");
-    let guard = now(lock.write());
+    let guard = ready(lock.write());
     assert_eq!(
         format!("{lock:?} {guard:?} {guard}"),
         "RwLock { data: <locked> } 7 7"
     );
     drop(guard);
-    let guard = now(lock.clone().write_owned());
+    let guard = ready(lock.clone().write_owned());
     assert_eq!(format!("{guard:?} {guard}"), "7 7");
 }

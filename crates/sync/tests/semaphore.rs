@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use hooked::Hooked;
-use locks::{Counter, now, poll, poll_with, yields};
+use locks::{poll, poll_with, yields};
 use raddle_sync::{
     AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError,
 };
+use raddle_testing::{Wakes, ready};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 assert_impl_all!(Semaphore: Send, Sync, Unpin, std::panic::UnwindSafe, std::panic::RefUnwindSafe);
@@ -39,8 +40,8 @@ fn a_static_one_counts() {
 #[test]
 fn permits_are_taken_and_given_back() {
     let semaphore = Semaphore::new(3);
-    let one = now(assert_send(semaphore.acquire())).unwrap();
-    let two = now(assert_send(semaphore.acquire_many(2))).unwrap();
+    let one = ready(assert_send(semaphore.acquire())).unwrap();
+    let two = ready(assert_send(semaphore.acquire_many(2))).unwrap();
     assert_eq!((one.num_permits(), two.num_permits()), (1, 2));
     assert_eq!(semaphore.available_permits(), 0);
     assert_eq!(
@@ -62,10 +63,10 @@ fn permits_are_taken_and_given_back() {
 fn owned_permits_keep_the_semaphore_alive() {
     let semaphore = Arc::new(Semaphore::new(4));
     let permits = [
-        now(assert_send(semaphore.clone().acquire_owned())).unwrap(),
+        ready(assert_send(semaphore.clone().acquire_owned())).unwrap(),
         semaphore.clone().try_acquire_owned().unwrap(),
         semaphore.clone().try_acquire_many_owned(1).unwrap(),
-        now(semaphore.clone().acquire_many_owned(1)).unwrap(),
+        ready(semaphore.clone().acquire_many_owned(1)).unwrap(),
     ];
     assert!(semaphore.clone().try_acquire_owned().is_err());
     let weak = Arc::downgrade(&semaphore);
@@ -138,8 +139,8 @@ fn it_holds_as_many_permits_as_it_says_and_no_more() {
 fn those_who_wait_are_served_in_order_also_if_they_want_more() {
     let semaphore = Semaphore::new(2);
     let held = semaphore.try_acquire_many(2).unwrap();
-    let (first_woken, first_waker) = Counter::new();
-    let (second_woken, second_waker) = Counter::new();
+    let (first_woken, first_waker) = Wakes::new();
+    let (second_woken, second_waker) = Wakes::new();
     let mut first = Box::pin(semaphore.acquire_many(2));
     let mut second = Box::pin(semaphore.acquire());
     assert!(poll_with(&mut first, &first_waker).is_pending());
@@ -148,17 +149,17 @@ fn those_who_wait_are_served_in_order_also_if_they_want_more() {
     // One permit would do for the second, but it is the first's turn.
     let mut held = held;
     drop(held.split(1));
-    assert_eq!((first_woken.woken(), second_woken.woken()), (0, 0));
+    assert_eq!((first_woken.get(), second_woken.get()), (0, 0));
     assert_eq!(semaphore.available_permits(), 0);
     assert_eq!(semaphore.forget_permits(1), 0);
     assert!(semaphore.try_acquire().is_err());
     assert!(poll(&mut Box::pin(semaphore.acquire())).is_pending());
 
     drop(held);
-    assert_eq!((first_woken.woken(), second_woken.woken()), (1, 0));
-    drop(now(first).unwrap());
-    assert_eq!(second_woken.woken(), 1);
-    drop(now(second).unwrap());
+    assert_eq!((first_woken.get(), second_woken.get()), (1, 0));
+    drop(ready(first).unwrap());
+    assert_eq!(second_woken.get(), 1);
+    drop(ready(second).unwrap());
     assert_eq!(semaphore.available_permits(), 2);
 }
 
@@ -167,17 +168,17 @@ fn no_permit_at_all_can_always_be_had_until_it_is_closed() {
     let semaphore = Semaphore::new(0);
     let mut waiting = Box::pin(semaphore.acquire());
     assert!(poll(&mut waiting).is_pending());
-    assert_eq!(now(semaphore.acquire_many(0)).unwrap().num_permits(), 0);
+    assert_eq!(ready(semaphore.acquire_many(0)).unwrap().num_permits(), 0);
     semaphore.add_permits(1);
     assert!(poll(&mut waiting).is_ready());
     semaphore.close();
-    assert!(now(semaphore.acquire_many(0)).is_err());
+    assert!(ready(semaphore.acquire_many(0)).is_err());
 }
 
 #[test]
 fn one_release_serves_as_many_as_it_can() {
     let semaphore = Semaphore::new(0);
-    let wakers: Vec<_> = (0..100).map(|_| Counter::new()).collect();
+    let wakers: Vec<_> = (0..100).map(|_| Wakes::new()).collect();
     let mut waiting: Vec<_> = wakers
         .iter()
         .map(|(_, waker)| {
@@ -188,15 +189,15 @@ fn one_release_serves_as_many_as_it_can() {
         .collect();
     semaphore.add_permits(70);
     for (index, (counter, _)) in wakers.iter().enumerate() {
-        assert_eq!(counter.woken(), usize::from(index < 70));
+        assert_eq!(counter.get(), usize::from(index < 70));
     }
     let mut permits = Vec::new();
     for acquire in waiting.drain(..70) {
-        permits.push(now(acquire).unwrap());
+        permits.push(ready(acquire).unwrap());
     }
     drop(permits);
     for acquire in waiting {
-        drop(now(acquire).unwrap());
+        drop(ready(acquire).unwrap());
     }
     assert_eq!(semaphore.available_permits(), 70);
 }
@@ -205,7 +206,7 @@ fn one_release_serves_as_many_as_it_can() {
 fn closing_refuses_those_who_wait_and_those_who_come() {
     let semaphore = Arc::new(Semaphore::new(1));
     let held = semaphore.try_acquire().unwrap();
-    let (counter, waker) = Counter::new();
+    let (counter, waker) = Wakes::new();
     let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(semaphore.acquire())).collect();
     for acquire in &mut waiting {
         assert!(poll_with(acquire, &waker).is_pending());
@@ -214,15 +215,15 @@ fn closing_refuses_those_who_wait_and_those_who_come() {
     semaphore.close();
     semaphore.close();
     assert!(semaphore.is_closed());
-    assert_eq!(counter.woken(), 100);
+    assert_eq!(counter.get(), 100);
     for acquire in waiting {
         assert_eq!(
-            now(acquire).unwrap_err().to_string(),
+            ready(acquire).unwrap_err().to_string(),
             "the semaphore is closed"
         );
     }
-    assert!(now(semaphore.acquire()).is_err());
-    assert!(now(semaphore.clone().acquire_owned()).is_err());
+    assert!(ready(semaphore.acquire()).is_err());
+    assert!(ready(semaphore.clone().acquire_owned()).is_err());
     assert_eq!(
         semaphore.try_acquire().unwrap_err(),
         TryAcquireError::Closed
@@ -247,7 +248,7 @@ fn whose_turn_has_come_is_refused_by_the_end_and_gives_its_permit_back() {
     semaphore.close();
     assert_eq!(semaphore.available_permits(), 0);
     for acquire in waiting {
-        assert!(now(acquire).is_err());
+        assert!(ready(acquire).is_err());
     }
     assert_eq!(semaphore.available_permits(), 5);
 }
@@ -283,8 +284,8 @@ fn blocking_inside_a_poll_panics() {
 #[test]
 fn only_the_waker_of_the_last_poll_is_woken() {
     let semaphore = Semaphore::new(0);
-    let (old, old_waker) = Counter::new();
-    let (new, new_waker) = Counter::new();
+    let (old, old_waker) = Wakes::new();
+    let (new, new_waker) = Wakes::new();
     let mut acquire = Box::pin(semaphore.acquire());
     assert!(poll_with(&mut acquire, &old_waker).is_pending());
     assert!(poll_with(&mut acquire, &new_waker).is_pending());
@@ -292,7 +293,7 @@ fn only_the_waker_of_the_last_poll_is_woken() {
     assert_eq!(Arc::strong_count(&old), 1, "the old waker is kept");
     assert!(poll_with(&mut acquire, &new_waker).is_pending());
     semaphore.add_permits(1);
-    assert_eq!((old.woken(), new.woken()), (0, 1));
+    assert_eq!((old.get(), new.get()), (0, 1));
     assert!(poll(&mut acquire).is_ready());
 }
 
@@ -350,7 +351,7 @@ fn a_poll_without_budget_waits_only_for_permits() {
     let mut two = Box::pin(semaphore.acquire_many(2));
     raddle_coop::budget(|| {
         while raddle_coop::has_budget_remaining() {
-            now(raddle_coop::consume_budget());
+            ready(raddle_coop::consume_budget());
         }
         assert!(poll_with(&mut one, &waker).is_pending());
         assert_eq!((counts.woken(), counts.cloned()), (1, 0));
@@ -368,8 +369,8 @@ fn a_poll_without_budget_waits_only_for_permits() {
         assert!(poll_with(&mut two, &waker).is_pending());
         assert_eq!(counts.woken(), 4);
     });
-    drop(now(two).unwrap());
-    drop(now(one).unwrap());
+    drop(ready(two).unwrap());
+    drop(ready(one).unwrap());
     assert_eq!(semaphore.available_permits(), 2);
 }
 
@@ -380,7 +381,7 @@ fn an_acquisition_dropped_at_any_poll_loses_nothing() {
     for dropped_at in ["unpolled", "queued", "first in line", "served", "never"] {
         let semaphore = Semaphore::new(2);
         let held = semaphore.try_acquire_many(2).unwrap();
-        let (woken, waker) = Counter::new();
+        let (woken, waker) = Wakes::new();
         let mut first = Box::pin(semaphore.acquire_many(2));
         let mut middle = Some(Box::pin(semaphore.acquire_many(2)));
         let mut last = Box::pin(semaphore.acquire_many(2));
@@ -394,14 +395,14 @@ fn an_acquisition_dropped_at_any_poll_loses_nothing() {
         middle = middle.filter(|_| dropped_at != "queued");
         drop(held);
         middle = middle.filter(|_| dropped_at != "first in line");
-        assert_eq!(woken.woken(), 0, "{dropped_at}");
-        drop(now(first).unwrap());
+        assert_eq!(woken.get(), 0, "{dropped_at}");
+        drop(ready(first).unwrap());
         middle = middle.filter(|_| dropped_at != "served");
         if let Some(middle) = middle {
-            drop(now(middle).unwrap());
+            drop(ready(middle).unwrap());
         }
-        assert_eq!(woken.woken(), 1, "{dropped_at}");
-        drop(now(last).unwrap());
+        assert_eq!(woken.get(), 1, "{dropped_at}");
+        drop(ready(last).unwrap());
         assert_eq!(semaphore.available_permits(), 2);
     }
 }
@@ -409,13 +410,13 @@ fn an_acquisition_dropped_at_any_poll_loses_nothing() {
 #[test]
 fn the_first_in_line_that_gives_up_lets_the_next_in() {
     let semaphore = Semaphore::new(1);
-    let (woken, waker) = Counter::new();
+    let (woken, waker) = Wakes::new();
     let mut greedy = Box::pin(semaphore.acquire_many(2));
     let mut modest = Box::pin(semaphore.acquire());
     assert!(poll(&mut greedy).is_pending());
     assert!(poll_with(&mut modest, &waker).is_pending());
     drop(greedy);
-    assert_eq!(woken.woken(), 1);
+    assert_eq!(woken.get(), 1);
     assert!(poll(&mut modest).is_ready());
     assert_eq!(semaphore.available_permits(), 1);
 }

@@ -1,4 +1,4 @@
-//! What receivers of a watched value see, and when they are told.
+//! What the receivers of a watch channel see, and when they are notified.
 #![cfg(not(raddle_loom))]
 
 mod polling;
@@ -8,8 +8,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use polling::{Count, calling, poll, poll_with, ready, waits, yields};
+use polling::{waits, yields};
 use raddle_sync::watch::{self, Receiver, Ref, Sender};
+use raddle_testing::{Wakes, calling, poll, poll_with, ready};
 
 #[test]
 fn a_value_is_seen_once() {
@@ -70,7 +71,7 @@ fn clones_have_seen_what_their_original_has() {
 #[test]
 fn all_that_wait_are_woken() {
     let (sender, receiver) = watch::channel(1);
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut receivers = vec![receiver; 100];
     let mut waiting: Vec<_> = receivers
         .iter_mut()
@@ -120,7 +121,7 @@ fn a_send_without_receivers_fails() {
 fn closed_waits_for_the_last_receiver() {
     let (sender, receiver) = watch::channel(1);
     let other = receiver.clone();
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut closed = pin!(sender.closed());
     assert!(poll_with(closed.as_mut(), &waker).is_pending());
     drop(receiver);
@@ -151,7 +152,7 @@ fn the_last_value_outlives_its_senders() {
 #[test]
 fn closing_wakes_those_who_wait() {
     let (sender, mut receiver) = watch::channel(1);
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut changed = pin!(receiver.changed());
     assert!(poll_with(changed.as_mut(), &waker).is_pending());
     drop(sender);
@@ -164,7 +165,7 @@ fn wait_for_waits_for_a_value() {
     let (sender, mut receiver) = watch::channel(1);
     assert_eq!(*ready(receiver.wait_for(|&value| value == 1)).unwrap(), 1);
     {
-        let (woken, waker) = Count::new();
+        let (woken, waker) = Wakes::new();
         let mut waiting = pin!(receiver.wait_for(|&value| value == 3));
         for value in [1, 2, 3] {
             sender.send_replace(value);
@@ -188,8 +189,8 @@ fn wait_for_looks_at_the_last_value() {
     assert!(matches!(poll(waiting.as_mut()), Poll::Ready(Ok(_))));
 }
 
-/// A future that is dropped at any of its polls has marked nothing that it has
-/// not told of.
+/// A future that is dropped at any of its polls has marked no value as seen that it has not
+/// returned.
 #[test]
 fn a_drop_loses_no_change() {
     for polls in 0..3 {
@@ -228,7 +229,7 @@ fn a_closure_that_panics_leaves_it_usable() {
         });
     }));
     assert!(result.is_err());
-    assert!(!receiver.has_changed().unwrap(), "nobody is told");
+    assert!(!receiver.has_changed().unwrap(), "no receiver is notified");
     assert_eq!(*receiver.borrow(), 2);
     let result = catch_unwind(AssertUnwindSafe(|| {
         let _ = ready(receiver.wait_for(|_| panic!("planted")));
@@ -313,7 +314,7 @@ fn wakers_may_call_back_and_panic() {
         inner.send(3).unwrap();
         panic!("planted");
     });
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let mut receivers = vec![receiver; 50];
     let mut waiting: Vec<_> = receivers
         .iter_mut()

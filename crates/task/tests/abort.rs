@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
 
-use common::{Executor, Gate, Wakes, join, poll_with};
+use common::{Executor, Gate, join, poll_with};
 use raddle_primitives::sync::Mutex;
+use raddle_testing::Wakes;
 
 #[test]
 fn an_idle_task_is_aborted_by_its_next_run() {

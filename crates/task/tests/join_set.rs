@@ -8,9 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use common::{Executor, Gate, Wakes};
+use common::{Executor, Gate};
 use raddle_coop::{budget, has_budget_remaining, try_proceed};
 use raddle_task::{JoinError, JoinSet};
+use raddle_testing::Wakes;
 
 fn poll_next<T: 'static>(set: &mut JoinSet<T>, waker: &Waker) -> Poll<Option<T>> {
     let polled = set.poll_join_next(&mut Context::from_waker(waker));
@@ -59,7 +60,7 @@ fn tasks_are_joined_in_the_order_in_which_they_end() {
     executor.check();
 }
 
-/// It has woken nobody, since it was in no set then.
+/// Its end woke no set, since it was in none then.
 #[test]
 fn a_task_that_ended_before_it_was_put_in_is_joined() {
     let executor = Executor::new();

@@ -7,9 +7,10 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use common::{Executor, Gate, Wakes, join, poll, poll_with};
+use common::{Executor, Gate, join, poll, poll_with};
 use raddle_primitives::sync::Mutex;
 use raddle_task::{Outcome, Runnable};
+use raddle_testing::Wakes;
 
 /// Wakes by value.
 fn wake_a_clone(waker: &Waker) {

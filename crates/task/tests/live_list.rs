@@ -6,8 +6,9 @@ mod common;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{Executor, Gate, Wakes, join, poll_with};
+use common::{Executor, Gate, join, poll_with};
 use raddle_task::{LiveList, Outcome, Runnable};
+use raddle_testing::Wakes;
 
 fn run_elsewhere(task: Runnable) {
     assert!(matches!(task.run(), Outcome::CompleteElsewhere));

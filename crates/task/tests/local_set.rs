@@ -7,22 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use raddle_primitives::sync::Mutex;
 use raddle_task::{CurrentLocalSet, JoinHandle, LocalSet};
-
-/// A waker that counts.
-#[derive(Default)]
-struct Wakes(AtomicUsize);
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
-    }
-}
+use raddle_testing::Wakes;
 
 fn poll<F: Future>(future: Pin<&mut F>, wakes: &Arc<Wakes>) -> Poll<F::Output> {
     let waker = Waker::from(Arc::clone(wakes));
@@ -37,12 +28,6 @@ fn spawn_counting(set: &LocalSet, tasks: usize) -> Rc<Cell<usize>> {
         drop(set.spawn_local(async move { runs.set(runs.get() + 1) }));
     }
     runs
-}
-
-impl Wakes {
-    fn get(&self) -> usize {
-        self.0.load(SeqCst)
-    }
 }
 
 /// Waits until it is opened, and hands its waker out.
@@ -163,7 +148,7 @@ fn a_task_that_is_spawned_from_outside_wakes_a_poller_that_waits() {
     assert!(set.is_empty());
     let runs = spawn_counting(&set, 2);
     assert!(!set.is_empty());
-    // The second finds nobody waiting any more.
+    // The second finds no waiting poller.
     assert_eq!((wakes.get(), runs.get()), (1, 0));
     assert!(poll(waiting, &wakes).is_pending());
     assert_eq!((wakes.get(), runs.get()), (1, 2));
@@ -308,7 +293,7 @@ fn a_driver_that_leaves_tasks_behind_wakes_the_others() {
     let wakes = Arc::<Wakes>::default();
     let mut stays = pin!(set.run_until(pending::<()>()));
     assert!(poll(stays.as_mut(), &wakes).is_pending());
-    // Nothing is left, so that nobody need look.
+    // No task is left, so no other poller is woken.
     assert!(poll(pin!(set.run_until(async {})), &Arc::default()).is_ready());
     assert_eq!(wakes.get(), 0);
     let runs = Cell::new(None);

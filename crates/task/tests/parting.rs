@@ -77,7 +77,7 @@ fn a_task_in_its_first_poll_is_adopted() {
     executor.check();
 }
 
-/// A task that nobody joins is still seen to be finished.
+/// A task whose handle is not awaited is still seen to be finished.
 #[test]
 fn a_detached_task_is_finished_when_it_completes_elsewhere() {
     let executor = Executor::new();

@@ -10,11 +10,12 @@ use std::task::Waker;
 use std::time::Duration;
 
 use raddle_primitives::current::{self, One};
+use raddle_testing::poll_with;
 use raddle_timer::{
     CurrentHandle, Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until,
     timeout,
 };
-use support::{Driver, ms, poll};
+use support::{Driver, ms};
 
 #[test]
 fn without_timers_making_one_panics_and_says_what_to_do() {
@@ -145,15 +146,15 @@ fn a_sleep_moves_between_threads() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = Box::pin(sleep(ms(1)));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     let mut sleep = std::thread::spawn(move || {
-        assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+        assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
         sleep
     })
     .join()
     .expect("the other thread polls");
     driver.advance(ms(1));
-    assert!(poll(pin!(sleep.as_mut()), Waker::noop()).is_ready());
+    assert!(poll_with(pin!(sleep.as_mut()), Waker::noop()).is_ready());
 }
 
 #[test]
@@ -164,8 +165,8 @@ fn a_stopped_clock_moves_to_the_earliest_deadline_by_itself() {
     let start = Instant::now();
     assert_eq!(driver.timers.auto_advance(), 0);
     let (mut first, mut second) = (pin!(sleep(ms(70_000))), pin!(sleep(ms(70_001))));
-    assert!(poll(first.as_mut(), Waker::noop()).is_pending());
-    assert!(poll(second.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(first.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(second.as_mut(), Waker::noop()).is_pending());
 
     let hold = handle.hold_clock();
     assert!(!driver.timers.may_auto_advance());
@@ -193,7 +194,7 @@ fn a_stopped_clock_moves_on_past_a_deadline_that_was_pushed_back() {
     let _entered = handle.enter();
     let start = Instant::now();
     let mut sleep = pin!(sleep(ms(10)));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     sleep.as_mut().reset(start + ms(70_000));
     assert_eq!(driver.timers.auto_advance(), 1);
     assert!(sleep.is_elapsed());
@@ -207,7 +208,7 @@ fn a_handle_fires_what_is_due_and_says_how_much() {
     let _entered = handle.enter();
     let mut sleeps: Vec<_> = [1, 1, 2].map(|millis| Box::pin(sleep(ms(millis)))).into();
     for sleep in &mut sleeps {
-        assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+        assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     }
     assert_eq!(handle.fire_due(), 0);
     handle.advance(ms(1));
@@ -226,7 +227,7 @@ fn a_timer_belongs_to_the_timers_that_are_current_where_it_is_made() {
     let _inner = second.handle.enter();
     drop(of_first);
     let mut of_second = pin!(sleep(ms(1)));
-    assert!(poll(of_second.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(of_second.as_mut(), Waker::noop()).is_pending());
     assert!(second.timers.next_deadline().is_some());
     assert_eq!(first.timers.next_deadline(), None);
 }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use raddle_primitives::sync::Mutex;
+use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, Sleep, Timers, sleep, sleep_until};
-use support::{Count, Driver, ms, poll};
+use support::{Driver, ms};
 
 fn armed(millis: u64) -> Pin<Box<Sleep>> {
     let mut sleep = Box::pin(sleep(ms(millis)));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     sleep
 }
 
@@ -103,7 +104,7 @@ fn a_timer_later_than_a_cancelled_one_unparks_no_owner_that_waits_for_that() {
 #[test]
 fn the_unpark_function_may_use_the_timers() {
     let current = Arc::new(Mutex::new(None::<Handle>));
-    let (unparks, counter) = Count::new();
+    let (unparks, counter) = Wakes::new();
     let timers = Timers::new({
         let current = Arc::clone(&current);
         Arc::new(move || {
@@ -156,13 +157,13 @@ fn short_sleeps_beside_a_long_one() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (long, long_waker) = Count::new();
+    let (long, long_waker) = Wakes::new();
     let mut long_sleep = pin!(sleep(ms(10_000)));
-    assert!(poll(long_sleep.as_mut(), &long_waker).is_pending());
+    assert!(poll_with(long_sleep.as_mut(), &long_waker).is_pending());
     let mut longs = 0;
     for _ in 0..OFTEN {
         let mut short = pin!(sleep(ms(1)));
-        assert!(poll(short.as_mut(), Waker::noop()).is_pending());
+        assert!(poll_with(short.as_mut(), Waker::noop()).is_pending());
         while !short.is_elapsed() {
             let next = driver.timers.next_deadline().expect("two timers are set");
             let now = handle.now();
@@ -174,7 +175,7 @@ fn short_sleeps_beside_a_long_one() {
             assert!(long_sleep.is_elapsed());
             let next = long_sleep.deadline() + ms(10_000);
             long_sleep.as_mut().reset(next);
-            assert!(poll(long_sleep.as_mut(), &long_waker).is_pending());
+            assert!(poll_with(long_sleep.as_mut(), &long_waker).is_pending());
         }
     }
     assert_eq!(longs, OFTEN / 10_000);
@@ -214,7 +215,7 @@ fn a_long_sleep_costs_a_park_a_level() {
     let _entered = handle.enter();
     let deadline = Instant::now() + ms(0x0FFF_FFFF_FFFF);
     let mut sleep = pin!(sleep_until(deadline));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     let parks = driver.advance_until_fired();
     assert_eq!(handle.now(), deadline);
     assert!(parks <= 8, "{parks} parks");

@@ -153,17 +153,17 @@ fn ticks_can_be_awaited() {
     let mut interval = interval_at(start + ms(4), ms(3));
     {
         let mut cancelled = std::pin::pin!(interval.tick());
-        assert!(support::poll(cancelled.as_mut(), Waker::noop()).is_pending());
+        assert!(raddle_testing::poll_with(cancelled.as_mut(), Waker::noop()).is_pending());
         driver.advance(ms(4));
     }
     let mut ticking = std::pin::pin!(async {
         let first = interval.tick().await;
         (first, interval.tick().await)
     });
-    assert!(support::poll(ticking.as_mut(), Waker::noop()).is_pending());
+    assert!(raddle_testing::poll_with(ticking.as_mut(), Waker::noop()).is_pending());
     driver.advance(ms(3));
     assert_eq!(
-        support::poll(ticking, Waker::noop()),
+        raddle_testing::poll_with(ticking, Waker::noop()),
         Poll::Ready((start + ms(4), start + ms(7)))
     );
 }

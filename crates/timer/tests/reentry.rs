@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
 
 use raddle_primitives::sync::Mutex;
+use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, Sleep, sleep};
-use support::{Count, Driver, ms, poll};
+use support::{Driver, ms};
 
 type Sleeps = Arc<Mutex<Vec<Pin<Box<Sleep>>>>>;
 
@@ -31,7 +32,7 @@ fn sleeps_of_one_tick(sleeps: &Sleeps, waker: &Waker) {
     let mut sleeps = sleeps.lock();
     for _ in 0..100 {
         let mut sleep = Box::pin(sleep(ms(5)));
-        assert!(poll(sleep.as_mut(), waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), waker).is_pending());
         sleeps.push(sleep);
     }
 }
@@ -42,7 +43,7 @@ fn a_waker_may_drop_timers_of_the_same_tick() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let sleeps = Sleeps::default();
-    let (woken, counter) = Count::new();
+    let (woken, counter) = Wakes::new();
     let waker = on_wake({
         let sleeps = Arc::clone(&sleeps);
         move || {
@@ -70,7 +71,7 @@ fn a_waker_may_set_timers() {
         move || {
             for millis in [0, 1, 100] {
                 let mut sleep = Box::pin(sleep(ms(millis)));
-                let _ = poll(sleep.as_mut(), Waker::noop());
+                let _ = poll_with(sleep.as_mut(), Waker::noop());
                 added.lock().push(sleep);
             }
         }
@@ -101,14 +102,14 @@ fn a_waker_may_reset_timers_of_the_same_tick() {
     driver.advance(ms(5));
     driver.advance(ms(7));
     for sleep in &mut *sleeps.lock() {
-        let _ = poll(sleep.as_mut(), Waker::noop());
+        let _ = poll_with(sleep.as_mut(), Waker::noop());
     }
     driver.advance(ms(7));
     let mut sleeps = sleeps.lock();
     assert!(
         sleeps
             .iter_mut()
-            .all(|sleep| poll(sleep.as_mut(), Waker::noop()).is_ready())
+            .all(|sleep| poll_with(sleep.as_mut(), Waker::noop()).is_ready())
     );
 }
 
@@ -118,7 +119,7 @@ fn a_waker_may_drop_timers_during_the_shutdown() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let sleeps = Sleeps::default();
-    let (woken, counter) = Count::new();
+    let (woken, counter) = Wakes::new();
     let waker = on_wake({
         let sleeps = Arc::clone(&sleeps);
         move || {
@@ -137,7 +138,7 @@ fn a_waker_that_panics_takes_no_other_wake_along() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (woken, waker) = Count::new();
+    let (woken, waker) = Wakes::new();
     let panics = on_wake(|| panic!("a waker's own panic"));
     let mut sleeps: Vec<_> = (0..100).map(|_| Box::pin(sleep(ms(5)))).collect();
     for (index, sleep) in sleeps.iter_mut().enumerate() {
@@ -146,7 +147,7 @@ fn a_waker_that_panics_takes_no_other_wake_along() {
         } else {
             &waker
         };
-        assert!(poll(sleep.as_mut(), waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), waker).is_pending());
     }
     handle.advance(ms(5));
     assert_eq!(driver.timers.fire_due(), 100);
@@ -158,7 +159,7 @@ fn a_waker_that_panics_takes_no_other_wake_along() {
 fn meddling() -> Waker {
     fn meddle() {
         let mut sleep = Box::pin(sleep(ms(1)));
-        let _ = poll(sleep.as_mut(), Waker::noop());
+        let _ = poll_with(sleep.as_mut(), Waker::noop());
         sleep.as_mut().reset(Instant::now());
     }
     fn clone(data: *const ()) -> RawWaker {
@@ -185,11 +186,11 @@ fn no_operation_of_a_waker_runs_under_the_lock() {
     let mut changed = Box::pin(sleep(ms(5)));
     let mut sooner = Box::pin(sleep(ms(5)));
     for sleep in [&mut fired, &mut cancelled, &mut changed, &mut sooner] {
-        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), &waker).is_pending());
     }
     drop(cancelled);
-    assert!(poll(changed.as_mut(), Waker::noop()).is_pending());
-    assert!(poll(changed.as_mut(), &waker).is_pending());
+    assert!(poll_with(changed.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(changed.as_mut(), &waker).is_pending());
     sooner.as_mut().reset(Instant::now());
     driver.advance(ms(5));
     assert!(fired.is_elapsed() && changed.is_elapsed() && sooner.is_elapsed());

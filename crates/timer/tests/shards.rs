@@ -7,8 +7,9 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Waker;
 
+use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, Sleep, Timers, interval, sleep, sleep_until, timeout};
-use support::{Count, ms, poll};
+use support::ms;
 
 fn sharded(count: usize) -> (Timers, Vec<Handle>) {
     let timers = Timers::sharded(count, Arc::new(|| {}));
@@ -19,7 +20,7 @@ fn sharded(count: usize) -> (Timers, Vec<Handle>) {
 fn set(handle: &Handle, deadline: Instant, waker: &Waker) -> Pin<Box<Sleep>> {
     let _entered = handle.enter();
     let mut sleep = Box::pin(sleep_until(deadline));
-    assert!(poll(sleep.as_mut(), waker).is_pending());
+    assert!(poll_with(sleep.as_mut(), waker).is_pending());
     sleep
 }
 
@@ -27,7 +28,7 @@ fn set(handle: &Handle, deadline: Instant, waker: &Waker) -> Pin<Box<Sleep>> {
 fn the_owner_waits_for_and_fires_the_timers_of_every_shard() {
     let (mut timers, handles) = sharded(4);
     let start = timers.now();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let sleeps: Vec<_> = handles
         .iter()
         .zip([40, 10, 30, 20])
@@ -47,21 +48,21 @@ fn the_owner_waits_for_and_fires_the_timers_of_every_shard() {
 #[test]
 fn a_timer_stays_in_its_shard_wherever_it_is_used() {
     let (mut timers, handles) = sharded(2);
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let far = timers.now() + ms(3_600_000);
     let mut timer = set(&handles[0], far, &waker);
     let _entered = handles[1].enter();
     timer.as_mut().reset(far + ms(1));
     timer.as_mut().reset(far - ms(1_000));
-    let (_, other) = Count::new();
-    assert!(poll(timer.as_mut(), &other).is_pending());
-    assert!(poll(timer.as_mut(), &waker).is_pending());
+    let (_, other) = Wakes::new();
+    assert!(poll_with(timer.as_mut(), &other).is_pending());
+    assert!(poll_with(timer.as_mut(), &waker).is_pending());
     timer.as_mut().reset(timers.now());
     while count.get() == 0 {
         timers.fire_due();
     }
     timer.as_mut().reset(far);
-    assert!(poll(timer.as_mut(), &waker).is_pending());
+    assert!(poll_with(timer.as_mut(), &waker).is_pending());
     assert!(timers.next_deadline().is_some());
     drop(timer);
     assert_eq!(timers.next_deadline(), None);
@@ -70,7 +71,7 @@ fn a_timer_stays_in_its_shard_wherever_it_is_used() {
 #[test]
 fn shutdown_ends_the_timers_of_every_shard() {
     let (mut timers, handles) = sharded(3);
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let far = timers.now() + ms(3_600_000);
     let sleeps: Vec<_> = handles
         .iter()
@@ -111,7 +112,7 @@ fn nothing_is_left_of_timers_that_have_gone() {
     {
         let _entered = handle.enter();
         let ready = timeout(ms(1), std::future::ready(()));
-        assert!(poll(pin!(ready), Waker::noop()).is_ready());
+        assert!(poll_with(pin!(ready), Waker::noop()).is_ready());
         let (first, second) = (sleep(ms(1)), sleep(ms(1)));
         let other = other.handle();
         let _inner = other.enter();

@@ -8,18 +8,19 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
+use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, sleep};
-use support::{Count, Driver, ms, poll};
+use support::{Driver, ms};
 
 #[test]
 fn pending_sleeps_are_woken_once() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut sleeps: Vec<_> = (1..=100).map(|i| Box::pin(sleep(ms(i * i)))).collect();
     for sleep in &mut sleeps {
-        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), &waker).is_pending());
     }
     driver.timers.shutdown();
     driver.timers.shutdown();
@@ -44,12 +45,12 @@ fn wakers_that_panic_keep_no_other_sleep_from_learning_of_the_shutdown() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let panics = Waker::from(Arc::new(Panics));
     let mut sleeps: Vec<_> = (1..=100).map(|i| Box::pin(sleep(ms(i * i)))).collect();
     for (index, sleep) in sleeps.iter_mut().enumerate() {
         let waker = if index % 10 == 0 { &panics } else { &waker };
-        assert!(poll(sleep.as_mut(), waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), waker).is_pending());
     }
     driver.timers.shutdown();
     assert_eq!(count.get(), 90);
@@ -62,9 +63,9 @@ fn polling_a_sleep_that_was_pending_panics() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = pin!(sleep(ms(10)));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     drop(driver);
-    let _ = poll(sleep, Waker::noop());
+    let _ = poll_with(sleep, Waker::noop());
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn polling_a_new_sleep_panics() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     drop(driver);
-    let _ = poll(pin!(sleep(ms(10))), Waker::noop());
+    let _ = poll_with(pin!(sleep(ms(10))), Waker::noop());
 }
 
 #[test]
@@ -83,10 +84,10 @@ fn a_sleep_that_has_fired_is_ready() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = pin!(sleep(ms(10)));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     driver.advance(ms(10));
     drop(driver);
-    assert!(poll(sleep, Waker::noop()).is_ready());
+    assert!(poll_with(sleep, Waker::noop()).is_ready());
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn sleeps_may_be_reset_and_dropped_afterwards() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut armed = Box::pin(sleep(ms(10)));
-    assert!(poll(armed.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(armed.as_mut(), Waker::noop()).is_pending());
     let mut idle = Box::pin(sleep(ms(10)));
     let zero = Box::pin(sleep(Duration::ZERO));
     drop(driver);
@@ -117,7 +118,7 @@ fn nothing_is_left_behind() {
         let _entered = handle.enter();
         let mut sleeps: Vec<_> = (1..1_000).map(|i| Box::pin(sleep(ms(i)))).collect();
         for sleep in &mut sleeps {
-            assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+            assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
         }
         drop(timers);
     }

@@ -8,8 +8,9 @@ use std::task::{Poll, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Instant, Sleep, sleep, sleep_until};
-use support::{Count, Driver, ms, poll};
+use support::{Driver, ms};
 
 #[test]
 fn fires_at_its_deadline_and_not_before() {
@@ -17,17 +18,17 @@ fn fires_at_its_deadline_and_not_before() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     for millis in [1, 2, 63, 64, 65, 1_000, 4_096, 100_000, 300_000_000] {
-        let (count, waker) = Count::new();
+        let (count, waker) = Wakes::new();
         let mut sleep = pin!(sleep(ms(millis)));
-        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), &waker).is_pending());
         driver.advance(ms(millis - 1));
         assert_eq!(count.get(), 0);
         assert!(!sleep.is_elapsed());
         assert_eq!(driver.advance(ms(1)), 1);
         assert_eq!(count.get(), 1);
         assert!(sleep.is_elapsed());
-        assert!(poll(sleep.as_mut(), &waker).is_ready());
-        assert!(poll(sleep.as_mut(), &waker).is_ready());
+        assert!(poll_with(sleep.as_mut(), &waker).is_ready());
+        assert!(poll_with(sleep.as_mut(), &waker).is_ready());
     }
 }
 
@@ -37,7 +38,7 @@ fn is_never_early_by_a_part_of_a_millisecond() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = pin!(sleep(Duration::from_micros(1_500)));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     assert_eq!(driver.advance(Duration::from_micros(1_499)), 0);
     assert_eq!(driver.advance(Duration::from_micros(501)), 1);
 }
@@ -49,7 +50,7 @@ fn a_nanosecond_after_a_tick_is_the_next_tick() {
     let _entered = handle.enter();
     for _ in 0..1_000 {
         let mut sleep = pin!(sleep(ms(1) + Duration::from_nanos(1)));
-        assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+        assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
         assert_eq!(driver.advance(ms(1)), 0);
         assert_eq!(driver.advance(ms(1)), 1);
     }
@@ -60,10 +61,10 @@ fn a_nanosecond_after_a_tick_is_the_next_tick() {
 fn zero_is_ready_at_once() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();
-    assert!(poll(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
+    assert!(poll_with(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
     // Also where a tick has begun since the last turn of the owner.
     driver.handle.advance(Duration::from_micros(1_300));
-    assert!(poll(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
+    assert!(poll_with(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
     assert_eq!(driver.timers.next_deadline(), None);
 }
 
@@ -75,15 +76,15 @@ fn the_past_is_ready_after_one_turn_at_the_latest() {
     handle.advance(ms(100));
     let past = Instant::now() - ms(50);
     let mut first = pin!(sleep_until(past));
-    let _ = poll(first.as_mut(), Waker::noop());
+    let _ = poll_with(first.as_mut(), Waker::noop());
     driver.timers.fire_due();
-    assert!(poll(first, Waker::noop()).is_ready());
+    assert!(poll_with(first, Waker::noop()).is_ready());
     let mut second = pin!(sleep_until(past));
-    assert!(poll(second.as_mut(), Waker::noop()).is_ready());
+    assert!(poll_with(second.as_mut(), Waker::noop()).is_ready());
     let before_the_start = Instant::now() - ms(1_000);
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut third = pin!(sleep_until(before_the_start));
-    assert!(poll(third.as_mut(), &waker).is_ready());
+    assert!(poll_with(third.as_mut(), &waker).is_ready());
     assert!(third.is_elapsed());
     assert_eq!(std::sync::Arc::strong_count(&count), 2, "keeps no waker");
 }
@@ -93,9 +94,9 @@ fn the_longest_duration_waits_for_thirty_years() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut sleep = pin!(sleep(Duration::MAX));
-    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    assert!(poll_with(sleep.as_mut(), &waker).is_pending());
     let year = Duration::from_secs(365 * 24 * 60 * 60);
     driver.advance(29 * year);
     assert_eq!(count.get(), 0);
@@ -108,16 +109,16 @@ fn a_reset_to_later_keeps_the_waker() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut sleep = pin!(sleep(ms(10)));
-    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    assert!(poll_with(sleep.as_mut(), &waker).is_pending());
     let later = Instant::now() + ms(500);
     sleep.as_mut().reset(later);
     assert_eq!(sleep.deadline(), later);
     assert_eq!(driver.advance(ms(499)), 0);
     assert_eq!(driver.advance(ms(1)), 1);
     assert_eq!(count.get(), 1);
-    assert!(poll(sleep, &waker).is_ready());
+    assert!(poll_with(sleep, &waker).is_ready());
 }
 
 #[test]
@@ -125,9 +126,9 @@ fn a_reset_to_sooner_keeps_the_waker() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut sleep = pin!(sleep(ms(10_000)));
-    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    assert!(poll_with(sleep.as_mut(), &waker).is_pending());
     sleep.as_mut().reset(Instant::now() + ms(5));
     assert_eq!(driver.advance(ms(5)), 1);
     assert_eq!(count.get(), 1);
@@ -140,12 +141,12 @@ fn a_reset_to_the_past_wakes() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     driver.advance(ms(50));
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut sleep = pin!(sleep(ms(10)));
-    assert!(poll(sleep.as_mut(), &waker).is_pending());
+    assert!(poll_with(sleep.as_mut(), &waker).is_pending());
     sleep.as_mut().reset(Instant::now() - ms(20));
     assert_eq!(count.get(), 1);
-    assert!(poll(sleep, &waker).is_ready());
+    assert!(poll_with(sleep, &waker).is_ready());
 }
 
 #[test]
@@ -153,13 +154,13 @@ fn a_reset_after_firing_starts_anew() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut sleep = pin!(sleep(ms(1)));
     for round in 1..=3 {
-        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), &waker).is_pending());
         driver.advance(ms(1));
         assert_eq!(count.get(), round);
-        assert!(poll(sleep.as_mut(), &waker).is_ready());
+        assert!(poll_with(sleep.as_mut(), &waker).is_ready());
         sleep.as_mut().reset(Instant::now() + ms(1));
         assert!(!sleep.is_elapsed());
     }
@@ -170,11 +171,11 @@ fn the_last_waker_is_woken() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (first, first_waker) = Count::new();
-    let (last, last_waker) = Count::new();
+    let (first, first_waker) = Wakes::new();
+    let (last, last_waker) = Wakes::new();
     let mut sleep = pin!(sleep(ms(10)));
-    assert!(poll(sleep.as_mut(), &first_waker).is_pending());
-    assert!(poll(sleep.as_mut(), &last_waker).is_pending());
+    assert!(poll_with(sleep.as_mut(), &first_waker).is_pending());
+    assert!(poll_with(sleep.as_mut(), &last_waker).is_pending());
     driver.advance(ms(10));
     assert_eq!((first.get(), last.get()), (0, 1));
 }
@@ -194,7 +195,7 @@ fn polling_again_with_the_same_waker_clones_no_waker() {
     let _entered = driver.handle.enter();
     let mut sleep = pin!(sleep(ms(10)));
     for _ in 0..10 {
-        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), &waker).is_pending());
         assert_eq!(CLONES.load(Ordering::Relaxed), 1);
     }
 }
@@ -204,19 +205,19 @@ fn dropping_gives_the_waker_back() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let references = || std::sync::Arc::strong_count(&count);
     let before = references();
 
     let mut cancelled = Box::pin(sleep(ms(10)));
-    assert!(poll(cancelled.as_mut(), &waker).is_pending());
+    assert!(poll_with(cancelled.as_mut(), &waker).is_pending());
     assert_eq!(references(), before + 1);
     drop(cancelled);
     assert_eq!(references(), before);
     assert_eq!(driver.timers.next_deadline(), None);
 
     let mut fired = Box::pin(sleep(ms(10)));
-    assert!(poll(fired.as_mut(), &waker).is_pending());
+    assert!(poll_with(fired.as_mut(), &waker).is_pending());
     driver.advance(ms(10));
     assert_eq!(references(), before);
     drop(fired);
@@ -232,7 +233,7 @@ fn dropping_in_the_firing_tick_is_harmless() {
     for _ in 0..100 {
         let mut sleeps: Vec<_> = (0..3).map(|millis| Box::pin(sleep(ms(millis)))).collect();
         for sleep in &mut sleeps {
-            let _ = poll(sleep.as_mut(), Waker::noop());
+            let _ = poll_with(sleep.as_mut(), Waker::noop());
         }
         handle.advance(ms(1));
         sleeps.truncate(2);
@@ -248,12 +249,12 @@ fn ten_thousand_fire_in_order() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut sleeps: Vec<_> = (0..10_000_u64)
         .map(|i| Box::pin(sleep(ms(1 + i * 7_919 % 10_000))))
         .collect();
     for sleep in &mut sleeps {
-        assert!(poll(sleep.as_mut(), &waker).is_pending());
+        assert!(poll_with(sleep.as_mut(), &waker).is_pending());
     }
     for fired in 1..=10_000 {
         assert_eq!(driver.advance(ms(1)), 1);
@@ -269,7 +270,7 @@ fn ten_thousand_of_one_tick_fire_at_once() {
     let _entered = handle.enter();
     let mut sleeps: Vec<_> = (0..10_000).map(|_| Box::pin(sleep(ms(100)))).collect();
     for sleep in &mut sleeps {
-        assert!(poll(sleep.as_mut(), Waker::noop()).is_pending());
+        assert!(poll_with(sleep.as_mut(), Waker::noop()).is_pending());
     }
     assert_eq!(driver.advance(ms(100)), 10_000);
 }
@@ -278,10 +279,10 @@ fn ten_thousand_of_one_tick_fire_at_once() {
 fn takes_part_in_the_budget() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let ready = raddle_coop::budget(|| {
         (0..1_000)
-            .take_while(|_| poll(pin!(sleep(Duration::ZERO)), &waker).is_ready())
+            .take_while(|_| poll_with(pin!(sleep(Duration::ZERO)), &waker).is_ready())
             .count()
     });
     assert!((1..1_000).contains(&ready), "{ready} polls in one budget");
@@ -295,7 +296,7 @@ fn a_pending_poll_costs_no_budget() {
     let mut sleep = pin!(sleep(ms(1)));
     raddle_coop::budget(|| {
         for _ in 0..1_000 {
-            assert_eq!(poll(sleep.as_mut(), Waker::noop()), Poll::Pending);
+            assert_eq!(poll_with(sleep.as_mut(), Waker::noop()), Poll::Pending);
         }
         assert!(raddle_coop::has_budget_remaining());
     });
@@ -316,7 +317,7 @@ fn the_present_is_ready_at_once_when_the_clock_has_just_stopped() {
     }
     driver.handle.pause();
     let mut sleep = pin!(sleep_until(Instant::now()));
-    assert!(poll(sleep.as_mut(), Waker::noop()).is_ready());
+    assert!(poll_with(sleep.as_mut(), Waker::noop()).is_ready());
 }
 
 /// The slot of a higher level that holds the later timer begins at or before the present.
@@ -327,11 +328,11 @@ fn the_present_is_ready_at_once_beside_a_later_timer_of_a_higher_level() {
     let _entered = handle.enter();
     for beside in 1..130 {
         let mut later = pin!(sleep(ms(beside + 1)));
-        assert!(poll(later.as_mut(), Waker::noop()).is_pending());
+        assert!(poll_with(later.as_mut(), Waker::noop()).is_pending());
         driver.advance(ms(beside));
         let mut present = pin!(sleep_until(Instant::now()));
         assert!(
-            poll(present.as_mut(), Waker::noop()).is_ready(),
+            poll_with(present.as_mut(), Waker::noop()).is_ready(),
             "{beside} ms after the start"
         );
     }

@@ -1,19 +1,14 @@
 //! Real threads and the real clock: a driver, and others that use its timers.
 #![cfg(not(raddle_loom))]
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_testing::block_on;
 use raddle_timer::{Handle, Instant, Timers, sleep, sleep_until, timeout};
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    raddle_primitives::thread::block_on(|cx| future.as_mut().poll(cx))
-}
 
 /// Runs `f` on four threads, which have a shard each, or one for all, while a
 /// fifth drives the timers.

@@ -9,8 +9,9 @@ use std::pin::pin;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Instant, timeout, timeout_at};
-use support::{Count, Driver, ms, poll};
+use support::{Driver, ms};
 
 #[test]
 fn a_ready_future_wins_and_touches_no_timer() {
@@ -18,7 +19,10 @@ fn a_ready_future_wins_and_touches_no_timer() {
     let _entered = driver.handle.enter();
     for duration in [Duration::ZERO, ms(1), Duration::MAX] {
         let mut timeout = pin!(timeout(duration, ready(7)));
-        assert_eq!(poll(timeout.as_mut(), Waker::noop()), Poll::Ready(Ok(7)));
+        assert_eq!(
+            poll_with(timeout.as_mut(), Waker::noop()),
+            Poll::Ready(Ok(7))
+        );
         assert_eq!(driver.timers.next_deadline(), None);
     }
 }
@@ -28,12 +32,12 @@ fn a_future_that_is_late_elapses() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
-    let (count, waker) = Count::new();
+    let (count, waker) = Wakes::new();
     let mut timeout = pin!(timeout_at(Instant::now() + ms(5), pending::<()>()));
-    assert!(poll(timeout.as_mut(), &waker).is_pending());
+    assert!(poll_with(timeout.as_mut(), &waker).is_pending());
     driver.advance(ms(5));
     assert_eq!(count.get(), 1);
-    let Poll::Ready(Err(elapsed)) = poll(timeout, &waker) else {
+    let Poll::Ready(Err(elapsed)) = poll_with(timeout, &waker) else {
         panic!("the deadline has come");
     };
     assert_eq!(elapsed.to_string(), "deadline has elapsed");
@@ -46,7 +50,7 @@ fn zero_polls_the_future_once() {
     let _entered = driver.handle.enter();
     let mut timeout = pin!(timeout(Duration::ZERO, pending::<()>()));
     assert!(matches!(
-        poll(timeout.as_mut(), Waker::noop()),
+        poll_with(timeout.as_mut(), Waker::noop()),
         Poll::Ready(Err(_))
     ));
 }
@@ -57,9 +61,9 @@ fn the_longest_duration_never_elapses() {
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut timeout = pin!(timeout(Duration::MAX, pending::<()>()));
-    assert!(poll(timeout.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(timeout.as_mut(), Waker::noop()).is_pending());
     driver.advance(Duration::from_secs(1_000_000));
-    assert!(poll(timeout.as_mut(), Waker::noop()).is_pending());
+    assert!(poll_with(timeout.as_mut(), Waker::noop()).is_pending());
 }
 
 #[test]
@@ -76,7 +80,7 @@ fn a_future_that_uses_up_the_budget_does_not_keep_it_from_elapsing() {
         }
     });
     let mut timeout = pin!(timeout(ms(1), greedy));
-    let mut turn = || raddle_coop::budget(|| poll(timeout.as_mut(), Waker::noop()));
+    let mut turn = || raddle_coop::budget(|| poll_with(timeout.as_mut(), Waker::noop()));
     assert!(turn().is_pending());
     assert_eq!(driver.advance(ms(1)), 1);
     assert!(matches!(turn(), Poll::Ready(Err(_))));
@@ -90,7 +94,7 @@ fn takes_part_in_the_budget() {
         (0..1_000)
             .take_while(|_| {
                 let timeout = pin!(timeout(Duration::ZERO, pending::<()>()));
-                poll(timeout, Waker::noop()).is_ready()
+                poll_with(timeout, Waker::noop()).is_ready()
             })
             .count()
     });

@@ -3,104 +3,33 @@
 use crate::workspace::Package;
 
 /// A crate of `crates/` and those it may name in its manifest.
-struct Layer {
-    package: &'static str,
-    may_use: &'static [&'static str],
-}
+type Layer = (&'static str, &'static [&'static str]);
+
+/// What the tests of every layer share, which a layer may have for its tests.
+const TESTING: &str = "raddle-testing";
 
 /// The crates from the bottom up: each may use rows above its own only.
+#[rustfmt::skip]
 const LAYERS: &[Layer] = &[
-    Layer {
-        package: "raddle-primitives",
-        may_use: &[],
-    },
-    Layer {
-        package: "raddle-macros",
-        may_use: &[],
-    },
-    Layer {
-        package: "raddle-bare",
-        may_use: &[],
-    },
-    Layer {
-        package: "raddle-coop",
-        may_use: &["raddle-primitives"],
-    },
-    Layer {
-        package: "raddle-queue",
-        may_use: &["raddle-primitives"],
-    },
-    Layer {
-        package: "raddle-io",
-        may_use: &["raddle-primitives", "raddle-coop"],
-    },
-    Layer {
-        package: "raddle-task",
-        may_use: &["raddle-primitives", "raddle-coop"],
-    },
-    Layer {
-        package: "raddle-reactor",
-        may_use: &["raddle-primitives", "raddle-coop"],
-    },
-    Layer {
-        package: "raddle-timer",
-        may_use: &["raddle-primitives", "raddle-coop"],
-    },
-    Layer {
-        package: "raddle-sync",
-        may_use: &["raddle-primitives", "raddle-coop", "raddle-timer"],
-    },
-    Layer {
-        package: "raddle-blocking",
-        may_use: &["raddle-primitives"],
-    },
-    Layer {
-        package: "raddle-recording",
-        may_use: &[],
-    },
-    Layer {
-        package: "raddle-recorder",
-        may_use: &["raddle-primitives", "raddle-recording"],
-    },
-    Layer {
-        package: "raddle-net",
-        may_use: &[
-            "raddle-primitives",
-            "raddle-coop",
-            "raddle-io",
-            "raddle-task",
-            "raddle-reactor",
-        ],
-    },
-    Layer {
-        package: "raddle-fs",
-        // The pool is for tests.
-        may_use: &[
-            "raddle-primitives",
-            "raddle-coop",
-            "raddle-io",
-            "raddle-task",
-            "raddle-blocking",
-        ],
-    },
-    Layer {
-        package: "raddle-process",
-        may_use: &[
-            "raddle-primitives",
-            "raddle-coop",
-            "raddle-io",
-            "raddle-reactor",
-        ],
-    },
-    Layer {
-        package: "raddle-sched",
-        may_use: &[
-            "raddle-primitives",
-            "raddle-coop",
-            "raddle-queue",
-            "raddle-task",
-        ],
-    },
+    ("raddle-primitives", &[]),
+    (TESTING, &["raddle-primitives"]),
+    ("raddle-macros", &[]),
+    ("raddle-bare", &[]),
+    ("raddle-coop", &["raddle-primitives"]),
+    ("raddle-queue", &["raddle-primitives"]),
+    ("raddle-io", &["raddle-primitives", "raddle-coop"]),
+    ("raddle-task", &["raddle-primitives", "raddle-coop"]),
+    ("raddle-reactor", &["raddle-primitives", "raddle-coop"]),
+    ("raddle-timer", &["raddle-primitives", "raddle-coop"]),
+    ("raddle-sync", &["raddle-primitives", "raddle-coop", "raddle-timer"]),
+    ("raddle-blocking", &["raddle-primitives"]),
+    ("raddle-recording", &[]),
+    ("raddle-recorder", &["raddle-primitives", "raddle-recording"]),
+    ("raddle-net", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-task", "raddle-reactor"]),
+    // The pool is for tests.
+    ("raddle-fs", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-task", "raddle-blocking"]),
+    ("raddle-process", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-reactor"]),
+    ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-task"]),
 ];
 
 /// The crates that compose the layers, from the bottom up: each may use every
@@ -167,7 +96,8 @@ fn check_package(package: &Package) -> Vec<String> {
     for dependency in &package.dependencies {
         let used = dependency.name.as_str();
         let allowed = match (layer(name), height) {
-            (Some(layer), _) => layer.may_use.contains(&used),
+            (Some(_), _) if used == TESTING => dependency.dev,
+            (Some((_, may_use)), _) => may_use.contains(&used),
             (None, Some(height)) => is_layer_or_before(used, height),
             (None, None) => false,
         };
@@ -198,13 +128,13 @@ fn is_layer_or_before(used: &str, height: usize) -> bool {
 }
 
 fn layer(package: &str) -> Option<&'static Layer> {
-    LAYERS.iter().find(|layer| layer.package == package)
+    LAYERS.iter().find(|(name, _)| *name == package)
 }
 
 /// Every layer that a layer uses, directly or through another.
 fn below(name: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
-    let direct = layer(name).map_or(&[][..], |layer| layer.may_use);
+    let direct = layer(name).map_or(&[][..], |(_, may_use)| may_use);
     for used in direct {
         found.push(*used);
         found.extend(below(used));

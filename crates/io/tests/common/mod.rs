@@ -4,38 +4,15 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
-use raddle_primitives::sync::Mutex;
 use raddle_primitives::thread;
 
 /// Runs `future` to its end, each poll with a fresh budget.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     thread::block_on(|cx| raddle_coop::budget(|| future.as_mut().poll(cx)))
-}
-
-/// Polls `future` once.
-pub(crate) fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
-    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
-}
-
-/// Counts how often it is woken.
-#[derive(Default)]
-pub(crate) struct CountWakes(Mutex<usize>);
-
-impl CountWakes {
-    pub(crate) fn get(&self) -> usize {
-        *self.0.lock()
-    }
-}
-
-impl Wake for CountWakes {
-    fn wake(self: Arc<Self>) {
-        *self.0.lock() += 1;
-    }
 }
 
 #[derive(Debug)]

@@ -1,16 +1,16 @@
-//! A driver of the reactor on a thread of its own, and the smallest executors.
+//! A driver of the reactor on a thread of its own, and futures side by side.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
+use std::task::Poll;
 
 use raddle_net::{TcpListener, TcpStream};
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
-use raddle_primitives::thread::{self, JoinHandle, Thread};
+use raddle_primitives::thread::{self, JoinHandle};
 use raddle_reactor::{Handle, Reactor};
+use raddle_testing::block_on;
 
 /// Turns a reactor until it is dropped.
 pub(crate) struct Driver {
@@ -63,32 +63,6 @@ pub(crate) fn run<F: Future>(body: F) -> F::Output {
     block_on(body)
 }
 
-struct Unparker(Thread);
-
-impl Wake for Unparker {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Polls a future on this thread, parking while it is pending. A generous
-/// bound catches a hang.
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unparker(thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    let deadline = std::time::Instant::now() + Duration::from_secs(60);
-    loop {
-        match future.as_mut().poll(&mut cx) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => {
-                assert!(std::time::Instant::now() < deadline, "the test hangs");
-                thread::park_timeout(Duration::from_secs(60));
-            }
-        }
-    }
-}
-
 /// Runs all of the futures at the same time, on this thread.
 pub(crate) async fn all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut running: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
@@ -137,11 +111,6 @@ pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Out
         }
     })
     .await
-}
-
-/// Polls once, with a waker that does nothing.
-pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// Two ends of one connection.

@@ -1,18 +1,13 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::task::{Wake, Waker};
+use std::task::Waker;
+
+use raddle_testing::Wakes;
 
 use super::{SMALL, WaiterList};
 use crate::Ready;
 
-struct Nothing;
-
-impl Wake for Nothing {
-    fn wake(self: Arc<Self>) {}
-}
-
 fn waker() -> Waker {
-    Waker::from(Arc::new(Nothing))
+    Wakes::new().1
 }
 
 fn walked(list: &WaiterList) -> usize {

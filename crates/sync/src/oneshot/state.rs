@@ -164,8 +164,8 @@ impl State {
         self.end(SENDER, RECEIVER_LEFT, DONE)
     }
 
-    /// Ends the other party's `wait`, and sets the bit `leave` with that unless a waker is to be taken
-    /// out first. `None`, and nothing is changed, once one of `stop` is set.
+    /// Ends the other party's `wait`. Sets the bit `leave` too, unless a waker is to be taken out
+    /// first. Returns `None`, and changes nothing, once one of `stop` is set.
     fn end(&self, wait: Wait, leave: usize, stop: usize) -> Option<Leave> {
         let mut current = self.load().0;
         loop {

@@ -1,40 +1,23 @@
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
+
+use raddle_testing::Wakes;
 
 use super::*;
 use crate::hooked::Hooked;
 
-#[derive(Default)]
-struct Count(AtomicUsize);
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-fn counted() -> (Arc<Count>, Waker) {
-    let count = Arc::new(Count::default());
-    (count.clone(), Waker::from(count))
-}
-
-fn woken(count: &Count) -> usize {
-    count.0.load(Ordering::Relaxed)
-}
-
 #[test]
 fn an_advance_wakes_the_waiters_of_every_shard() {
     let sequence = Sequence::new();
-    let (count, waker) = counted();
+    let (count, waker) = Wakes::new();
     let mut all: Vec<_> = (0..100).map(|i| Box::pin(sequence.changed(0, i))).collect();
     for changed in &mut all {
         let poll = changed.as_mut().poll(&mut Context::from_waker(&waker));
         assert!(poll.is_pending());
     }
     sequence.wake(sequence.advance());
-    assert_eq!(woken(&count), 100);
+    assert_eq!(count.get(), 100);
     for changed in &mut all {
         let poll = changed.as_mut().poll(&mut Context::from_waker(&waker));
         assert_eq!(
@@ -51,7 +34,7 @@ fn an_advance_wakes_the_waiters_of_every_shard() {
 #[test]
 fn a_waiter_that_leaves_is_not_woken_and_the_others_stay() {
     let sequence = Sequence::new();
-    let ((gone, first), (stays, second)) = (counted(), counted());
+    let ((gone, first), (stays, second)) = (Wakes::new(), Wakes::new());
     let mut leaves = Box::pin(sequence.changed(0, 0));
     let mut waits = pin!(sequence.changed(0, 0));
     assert!(
@@ -68,13 +51,13 @@ fn a_waiter_that_leaves_is_not_woken_and_the_others_stay() {
     );
     drop(leaves);
     sequence.wake(sequence.close());
-    assert_eq!((woken(&gone), woken(&stays)), (0, 1));
+    assert_eq!((gone.get(), stays.get()), (0, 1));
 }
 
 #[test]
 fn the_last_who_leaves_clears_the_bit() {
     let sequence = Sequence::new();
-    let (_, waker) = counted();
+    let (_, waker) = Wakes::new();
     {
         let mut changed = pin!(sequence.changed(0, 1));
         assert!(
@@ -90,7 +73,7 @@ fn the_last_who_leaves_clears_the_bit() {
 #[test]
 fn the_waker_of_the_last_poll_is_woken() {
     let sequence = Sequence::new();
-    let ((before, first), (after, second)) = (counted(), counted());
+    let ((before, first), (after, second)) = (Wakes::new(), Wakes::new());
     let mut changed = pin!(sequence.changed(0, 0));
     for waker in [&first, &second, &second] {
         assert!(
@@ -101,13 +84,13 @@ fn the_waker_of_the_last_poll_is_woken() {
         );
     }
     sequence.wake(sequence.advance());
-    assert_eq!((woken(&before), woken(&after)), (0, 1));
+    assert_eq!((before.get(), after.get()), (0, 1));
 }
 
 #[test]
 fn a_node_of_a_former_round_leaves_alone() {
     let sequence = Sequence::new();
-    let ((_, first), (other, second)) = (counted(), counted());
+    let ((_, first), (other, second)) = (Wakes::new(), Wakes::new());
     let mut late = Box::pin(sequence.changed(0, 0));
     assert!(
         late.as_mut()
@@ -123,7 +106,7 @@ fn a_node_of_a_former_round_leaves_alone() {
     );
     drop(late);
     sequence.wake(sequence.advance());
-    assert_eq!(woken(&other), 1);
+    assert_eq!(other.get(), 1);
 }
 
 #[test]
@@ -159,7 +142,7 @@ fn an_advance_in_the_middle_of_a_poll_is_seen() {
                         }
                     }
                 });
-                let (woken, other) = counted();
+                let (woken, other) = Wakes::new();
                 let mut late = Box::pin(sequence.changed(1, 0));
                 let mut changed = Box::pin(sequence.changed(0, 0));
                 if waits {
@@ -180,7 +163,7 @@ fn an_advance_in_the_middle_of_a_poll_is_seen() {
                 let waiting = sequence.advance();
                 assert_eq!(waiting.is_empty(), others == 0);
                 sequence.wake(waiting);
-                assert_eq!(woken.0.load(Ordering::Relaxed), others);
+                assert_eq!(woken.get(), others);
             }
         }
     }
@@ -190,7 +173,7 @@ fn an_advance_in_the_middle_of_a_poll_is_seen() {
 #[test]
 fn a_wait_released_by_an_advance_before_it_goes_on() {
     let sequence = Sequence::new();
-    let ((_, first), (woken, second)) = (counted(), counted());
+    let ((_, first), (woken, second)) = (Wakes::new(), Wakes::new());
     let mut former = pin!(sequence.changed(0, 0));
     let mut next = pin!(sequence.changed(1, 0));
     assert!(
@@ -203,9 +186,9 @@ fn a_wait_released_by_an_advance_before_it_goes_on() {
     let cx = &mut Context::from_waker(&second);
     assert!(next.as_mut().poll(cx).is_pending());
     sequence.wake(waiting);
-    assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+    assert_eq!(woken.get(), 1);
     assert!(next.as_mut().poll(cx).is_pending());
     sequence.wake(sequence.advance());
-    assert_eq!(woken.0.load(Ordering::Relaxed), 2);
+    assert_eq!(woken.get(), 2);
     assert!(next.as_mut().poll(cx).is_ready());
 }

@@ -1,38 +1,11 @@
-//! Wakers and values that are counted.
+//! Values that are counted, a waker that panics, and what all mpsc channels have in common.
 #![allow(dead_code, reason = "each test has use for some of it")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Wake, Waker};
+use std::task::Waker;
 
-/// How often a waker was woken.
-pub(crate) struct CountedWaker(AtomicUsize);
-
-impl CountedWaker {
-    pub(crate) fn new() -> (Arc<Self>, Waker) {
-        let this = Arc::new(Self(AtomicUsize::new(0)));
-        let waker = Waker::from(this.clone());
-        (this, waker)
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        // ORDERING: threads are joined before a test counts.
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Nobody keeps a clone of the waker.
-    #[track_caller]
-    pub(crate) fn assert_released(self: &Arc<Self>) {
-        assert_eq!(Arc::strong_count(self), 1, "clones of the waker are left");
-    }
-}
-
-impl Wake for CountedWaker {
-    fn wake(self: Arc<Self>) {
-        // ORDERING: as in `count`.
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
+use raddle_testing::calling;
 
 /// How many of its values were dropped.
 #[derive(Clone)]
@@ -76,11 +49,30 @@ impl Drop for PanicsOnDrop {
 
 /// A waker that panics when it wakes.
 pub(crate) fn panicking_waker() -> Waker {
-    struct Panics;
-    impl Wake for Panics {
-        fn wake(self: Arc<Self>) {
-            panic!("a waker that does not wake");
-        }
-    }
-    Arc::new(Panics).into()
+    calling(|| panic!("a waker that does not wake"))
 }
+
+/// Checks what an empty mpsc channel says of its ends: whether there are messages, how many senders
+/// there are, and when it is closed. `$send` sends a message without waiting.
+#[allow(unused_macros, reason = "each test has use for some of it")]
+macro_rules! check_ends {
+    ($sender:ident, $receiver:ident, $send:ident) => {
+        assert!($receiver.is_empty() && !$receiver.is_closed() && !$sender.is_closed());
+        $sender.$send(1).unwrap();
+        assert!(!$receiver.is_empty());
+        let weak: Vec<_> = (0..3).map(|_| $sender.downgrade()).collect();
+        let clones = [$sender.clone(), $sender.clone()];
+        assert_eq!(($sender.strong_count(), $sender.weak_count()), (3, 3));
+        assert_eq!((weak[0].strong_count(), weak[0].weak_count()), (3, 3));
+        assert_eq!($receiver.sender_strong_count(), 3);
+        assert_eq!($receiver.sender_weak_count(), 3);
+        drop(($sender, clones));
+        assert_eq!(weak[0].strong_count(), 0);
+        drop(weak);
+        assert_eq!($receiver.sender_weak_count(), 0);
+        assert!($receiver.is_closed());
+        assert_eq!($receiver.try_recv(), Ok(1));
+    };
+}
+#[allow(unused_imports, reason = "each test has use for some of it")]
+pub(crate) use check_ends;

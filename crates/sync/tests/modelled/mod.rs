@@ -14,12 +14,12 @@ pub(crate) struct Message(Arc<UnsafeCell<u32>>);
 impl Message {
     pub(crate) fn new() -> Self {
         let content = Arc::new(UnsafeCell::new(0));
-        // SAFETY: nobody else has it yet.
+        // SAFETY: no other thread has it yet.
         content.with_mut(|content| unsafe { *content = 7 });
         Self(content)
     }
 
-    /// A write, which whoever comes after it must be ordered with.
+    /// A write, which a later access must be ordered with.
     pub(crate) fn touch(&self) {
         self.0.with_mut(|_| ());
     }

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::sync::Mutex;
 use raddle_task::{JoinError, JoinHandle, Outcome, Runnable, Schedule};
@@ -184,27 +184,6 @@ pub(crate) fn join<T>(mut handle: JoinHandle<T>) -> Result<T, JoinError> {
     match poll(&mut handle) {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("the task is not complete"),
-    }
-}
-
-/// A waker that counts its wakes.
-#[derive(Default)]
-pub(crate) struct Wakes(AtomicUsize);
-
-impl Wakes {
-    pub(crate) fn new() -> (Arc<Self>, Waker) {
-        let wakes = Arc::new(Self::default());
-        (wakes.clone(), Waker::from(wakes))
-    }
-
-    pub(crate) fn get(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 

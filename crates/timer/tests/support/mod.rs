@@ -2,9 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
@@ -66,30 +64,4 @@ impl Driver {
         }
         panic!("nothing fires");
     }
-}
-
-/// Counts its wake-ups.
-#[derive(Default)]
-pub(crate) struct Count(AtomicUsize);
-
-impl Count {
-    pub(crate) fn new() -> (Arc<Self>, Waker) {
-        let count = Arc::new(Self::default());
-        (Arc::clone(&count), Waker::from(count))
-    }
-
-    pub(crate) fn get(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// Polls once.
-pub(crate) fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(waker))
 }

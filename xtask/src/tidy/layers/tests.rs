@@ -41,6 +41,12 @@ fn tests_may_not_point_up_either() {
 }
 
 #[test]
+fn only_tests_use_what_tests_share() {
+    assert_eq!(findings("raddle-queue", TESTING, true), 0);
+    assert_eq!(findings("raddle-queue", TESTING, false), 1);
+}
+
+#[test]
 fn crates_of_one_height_do_not_name_each_other() {
     assert_eq!(findings("raddle-net", "raddle-sched", false), 1);
     assert_eq!(findings("raddle-sched", "raddle-reactor", false), 1);
@@ -48,10 +54,10 @@ fn crates_of_one_height_do_not_name_each_other() {
 
 #[test]
 fn each_row_uses_only_rows_before_it() {
-    for (index, layer) in LAYERS.iter().enumerate() {
-        for used in layer.may_use {
-            let known = LAYERS[..index].iter().any(|before| before.package == *used);
-            assert!(known, "{} uses {used}", layer.package);
+    for (index, (package, may_use)) in LAYERS.iter().enumerate() {
+        for used in *may_use {
+            let known = LAYERS[..index].iter().any(|(before, _)| before == used);
+            assert!(known, "{package} uses {used}");
         }
     }
 }

@@ -1,10 +1,6 @@
 //! A pool with the smallest executor, for tests.
 
 use std::cell::RefCell;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 
 use raddle_blocking::{Config, Handle, Job, Pool};
 use raddle_task::Runnable;
@@ -45,17 +41,7 @@ impl Runtime {
     }
 
     pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.handle().enter(|| {
-            let waker = Waker::from(Arc::new(Unpark(thread::current())));
-            let mut cx = Context::from_waker(&waker);
-            let mut future = pin!(future);
-            loop {
-                match future.as_mut().poll(&mut cx) {
-                    Poll::Ready(output) => return output,
-                    Poll::Pending => thread::park(),
-                }
-            }
-        })
+        self.handle().enter(|| raddle_testing::block_on(future))
     }
 }
 
@@ -88,12 +74,4 @@ fn submit(task: BlockingTask) -> Result<(), Refused> {
             false => Refused::shut_down(refused.into_job().0, reason),
         }
     })
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
 }
