@@ -2,7 +2,9 @@
 
 #[cfg(raddle_count)]
 use crate::counting::AtomicU64;
-#[cfg(not(raddle_count))]
+#[cfg(not(target_has_atomic = "64"))]
+use crate::locked_u64::AtomicU64;
+#[cfg(all(not(raddle_count), target_has_atomic = "64"))]
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 

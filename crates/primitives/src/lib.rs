@@ -28,6 +28,8 @@
 
 #[cfg(all(raddle_loom, raddle_count))]
 compile_error!("a build is a model or counts, not both; give one of raddle_loom and raddle_count");
+#[cfg(all(raddle_count, not(target_has_atomic = "64")))]
+compile_error!("raddle_count counts with 64-bit atomics, which this target does not have");
 
 mod block_on;
 mod cache_padded;
@@ -36,6 +38,10 @@ mod count;
 #[cfg(raddle_count)]
 pub mod counting;
 pub mod current;
+mod epoch;
+#[cfg(any(test, not(target_has_atomic = "64")))]
+#[cfg_attr(target_has_atomic = "64", allow(dead_code, unreachable_pub))]
+mod locked_u64;
 #[cfg(raddle_loom)]
 mod loom;
 #[cfg(not(raddle_loom))]
@@ -50,6 +56,7 @@ use crate::std as imp;
 pub mod model;
 
 mod named;
+mod numbers;
 pub mod random;
 mod rank;
 mod waker_batch;
@@ -57,7 +64,9 @@ mod waker_batch;
 pub use crate::cache_padded::CachePadded;
 pub use crate::contain::contain;
 pub use crate::count::Count;
+pub use crate::epoch::Epoch;
 pub use crate::named::{count_event, named};
+pub use crate::numbers::Numbers;
 pub use crate::waker_batch::WakerBatch;
 
 /// Marks a type that must stay on its thread and may be shared: it is not

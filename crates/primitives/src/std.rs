@@ -20,10 +20,12 @@ pub(crate) mod sync {
         pub use crate::counting::{
             AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence,
         };
+        #[cfg(not(target_has_atomic = "64"))]
+        pub use crate::locked_u64::AtomicU64;
+        #[cfg(all(not(raddle_count), target_has_atomic = "64"))]
+        pub use std::sync::atomic::AtomicU64;
         #[cfg(not(raddle_count))]
-        pub use std::sync::atomic::{
-            AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence,
-        };
+        pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, fence};
     }
 
     /// std's mutex without poisoning: a panic while it is held leaves it usable.

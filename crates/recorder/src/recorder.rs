@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::fmt;
 use std::panic::Location;
 
-use raddle_primitives::named;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_primitives::{Numbers, named};
 use raddle_recording::{Event, Record, Recording, StringId};
 
 use crate::clock::{Anchor, Clock, Scale};
@@ -79,11 +79,10 @@ raddle_primitives::thread_local! {
 impl Recorder {
     /// Makes a recorder, which is on.
     pub fn new(options: Options) -> Self {
-        static LAST_ID: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        static IDS: Numbers = Numbers::new();
         Self {
             shared: Arc::new(Shared {
-                // ORDERING: none, the number has only to be unique.
-                id: LAST_ID.fetch_add(1, Ordering::Relaxed),
+                id: IDS.take(1),
                 clock: Clock::new(),
                 is_on: named("recorder is on", AtomicBool::new(true)),
                 strings: Strings::new(options.max_strings),

@@ -4,9 +4,9 @@ pub(crate) mod clock;
 pub(crate) mod histogram;
 pub(crate) mod poll_average;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use raddle_primitives::Count;
+use raddle_primitives::{Count, Epoch};
 
 use clock::Clock;
 use histogram::{Histogram, HistogramConfiguration};
@@ -45,7 +45,7 @@ pub(crate) struct Counters {
 
 impl Counters {
     /// Counts from `epoch` on.
-    pub(crate) fn new(poll_times: Option<&HistogramConfiguration>, epoch: Instant) -> Self {
+    pub(crate) fn new(poll_times: Option<&HistogramConfiguration>, epoch: Epoch) -> Self {
         Self {
             polls: Count::default(),
             local_schedules: Count::default(),

@@ -3,11 +3,10 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use raddle_primitives::sync::atomic::Ordering;
+use raddle_primitives::Numbers;
 
-/// How many schedulers were made. A counter without a bearing on any other
-/// memory, so it needs no model, and std's can be a static.
-static SCHEDULERS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+/// The numbers of schedulers.
+static SCHEDULERS: Numbers = Numbers::new();
 
 /// Names a scheduler: no other of the process has the same id, at any time.
 ///
@@ -29,9 +28,7 @@ pub struct Id(NonZeroU64);
 
 impl Id {
     pub(crate) fn next() -> Self {
-        // ORDERING: only uniqueness matters.
-        let before = SCHEDULERS.fetch_add(1, Ordering::Relaxed);
-        let number = before.checked_add(1).and_then(NonZeroU64::new);
+        let number = SCHEDULERS.take(1).checked_add(1).and_then(NonZeroU64::new);
         Self(number.expect("a process makes fewer than 2^64 schedulers"))
     }
 }

@@ -2,9 +2,9 @@
 //! behind a poll that does not return. `docs/scheduler.md`, the monitor.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use raddle_primitives::Count;
+use raddle_primitives::{Count, Epoch};
 
 /// How long the monitor sleeps before its first look.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
@@ -20,7 +20,7 @@ const ACTIVE: u64 = 8;
 /// still a look.
 pub(crate) struct Monitor {
     sights: Box<[Sight]>,
-    epoch: Instant,
+    epoch: Epoch,
     /// When it looked last, in nanoseconds since the epoch; zero before its first look.
     looked: Count,
 }
@@ -81,7 +81,7 @@ impl Looks {
 }
 
 impl Monitor {
-    pub(crate) fn new(workers: usize, epoch: Instant) -> Self {
+    pub(crate) fn new(workers: usize, epoch: Epoch) -> Self {
         Self {
             sights: (0..workers).map(|_| Sight::default()).collect(),
             epoch,
@@ -98,7 +98,7 @@ impl Monitor {
         is_long: impl Fn(Duration, u64) -> bool,
         mut rescue: impl FnMut(usize) -> bool,
     ) {
-        let now = self.epoch.elapsed().as_nanos() as u64;
+        let now = self.epoch.nanos();
         let passed = match self.looked.get() {
             // Nothing is known of the polls before the first look.
             0 => Duration::ZERO,

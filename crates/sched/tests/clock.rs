@@ -17,7 +17,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// A clock whose epoch is long ago.
 fn clock() -> Clock {
     let now = Instant::now();
-    Clock::new(now.checked_sub(2 * HOUR).unwrap_or(now))
+    Clock::new(now.checked_sub(2 * HOUR).unwrap_or(now).into())
 }
 
 #[test]

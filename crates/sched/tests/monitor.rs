@@ -37,7 +37,7 @@ impl Scene {
     fn new(workers: usize) -> Self {
         let second = Duration::from_secs(1);
         Self {
-            monitor: Monitor::new(workers, Instant::now() - second),
+            monitor: Monitor::new(workers, (Instant::now() - second).into()),
             looks: Looks::default(),
         }
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::num::NonZeroU64;
 
-use raddle_primitives::sync::atomic::Ordering;
+use raddle_primitives::Numbers;
 
 /// The id of a task, unique in the process.
 ///
@@ -28,9 +28,8 @@ pub struct Id(NonZeroU64);
 /// marks a thread that has none left.
 const BLOCK: u64 = 1024;
 
-/// The first id of the next block. A counter without a bearing on any other
-/// memory, so it needs no model, and std's can be a static.
-static NEXT_BLOCK: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+/// The blocks of the process.
+static BLOCKS: Numbers = Numbers::new();
 
 raddle_primitives::thread_local! {
     static NEXT: Cell<u64> = Cell::new(0);
@@ -76,8 +75,7 @@ impl From<Id> for NonZeroU64 {
 
 #[cold]
 fn take_block() -> u64 {
-    // ORDERING: only uniqueness matters.
-    NEXT_BLOCK.fetch_add(BLOCK, Ordering::Relaxed) + 1
+    BLOCKS.take(BLOCK) + 1
 }
 
 impl fmt::Display for Id {

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::ptr::NonNull;
 
-use raddle_primitives::sync::atomic::Ordering;
+use raddle_primitives::Numbers;
 
 use crate::cell::Header;
 use crate::current;
@@ -19,9 +19,8 @@ use crate::waker;
 pub(crate) use page::SlotRef;
 use pages::Pages;
 
-/// How many lists were made. A counter without a bearing on any other memory,
-/// so it needs no model, and std's can be a static.
-static LISTS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+/// The numbers of lists.
+static LISTS: Numbers = Numbers::new();
 
 /// Names a list, as no other of the process.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,8 +28,8 @@ pub(crate) struct ListId(u64);
 
 impl ListId {
     fn next() -> Self {
-        // ORDERING: only uniqueness matters. A process does not make 2^64 lists.
-        Self(LISTS.fetch_add(1, Ordering::Relaxed))
+        // A process does not make 2^64 lists.
+        Self(LISTS.take(1))
     }
 }
 

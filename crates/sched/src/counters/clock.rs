@@ -1,8 +1,8 @@
 //! How long a worker has been busy.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use raddle_primitives::Count;
+use raddle_primitives::{Count, Epoch};
 
 /// Set while the clock stands.
 const STANDS: u64 = 1 << 63;
@@ -11,7 +11,7 @@ const STANDS: u64 = 1 << 63;
 /// parks and comes back. Times are in nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    epoch: Instant,
+    epoch: Epoch,
     /// While the clock runs, the time since the epoch less what it showed
     /// before: one word, so that a reader cannot see half a change. While it
     /// stands, what it shows, and `STANDS`.
@@ -19,7 +19,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn new(epoch: Instant) -> Self {
+    pub(crate) fn new(epoch: Epoch) -> Self {
         Self {
             epoch,
             word: Count::new(STANDS),
@@ -54,6 +54,6 @@ impl Clock {
     }
 
     fn now(&self) -> u64 {
-        self.epoch.elapsed().as_nanos() as u64 & !STANDS
+        self.epoch.nanos() & !STANDS
     }
 }

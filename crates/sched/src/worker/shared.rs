@@ -2,11 +2,10 @@
 
 use std::fmt;
 use std::task::Waker;
-use std::time::Instant;
 
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_primitives::{CachePadded, Count, named};
+use raddle_primitives::{CachePadded, Count, Epoch, named};
 use raddle_queue::{Injection, Owner, Slot, Stealer};
 
 use crate::config::Config;
@@ -111,7 +110,7 @@ impl Shared {
         driver: Option<Box<dyn Driver>>,
     ) -> (Arc<Self>, Vec<Owner<Task>>) {
         config.check();
-        let epoch = Instant::now();
+        let epoch = Epoch::now();
         let (owners, remotes): (Vec<_>, Vec<_>) = (0..config.workers)
             .map(|_| {
                 let (owner, stealer) = raddle_queue::local::new();

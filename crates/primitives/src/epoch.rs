@@ -1,0 +1,36 @@
+//! A point in time that nanoseconds are counted from.
+
+use std::time::Instant;
+
+/// Whether the platform has no clock: std's panics there.
+const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
+
+/// A point in time that nanoseconds are counted from. On a platform without a clock, which is
+/// WebAssembly outside WASI, no time passes.
+///
+/// ```
+/// let epoch = raddle_primitives::Epoch::now();
+/// let first = epoch.nanos();
+/// assert!(epoch.nanos() >= first);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Epoch(Option<Instant>);
+
+impl Epoch {
+    /// Counts from now on.
+    pub fn now() -> Self {
+        Self((!NO_CLOCK).then(Instant::now))
+    }
+
+    /// The nanoseconds since then: at most 584 years.
+    #[inline]
+    pub fn nanos(self) -> u64 {
+        self.0.map_or(0, |epoch| epoch.elapsed().as_nanos() as u64)
+    }
+}
+
+impl From<Instant> for Epoch {
+    fn from(epoch: Instant) -> Self {
+        Self(Some(epoch))
+    }
+}
