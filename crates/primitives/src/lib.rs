@@ -57,6 +57,7 @@ pub mod model;
 
 mod named;
 mod numbers;
+mod parallelism;
 pub mod random;
 mod rank;
 mod waker_batch;
@@ -101,6 +102,7 @@ pub mod thread {
         Builder, JoinHandle, Thread, ThreadId, current, current_id, park, park_timeout, spawn,
         yield_now,
     };
+    pub use crate::parallelism::available_parallelism;
 }
 
 /// Hints to the processor.

@@ -125,8 +125,9 @@ impl Builder {
     /// runtime has none and ignores it.
     ///
     /// Default: the environment variable `RADDLE_WORKER_THREADS`, without it
-    /// `TOKIO_WORKER_THREADS`, and without either the number of cores this
-    /// process may use.
+    /// `TOKIO_WORKER_THREADS`, and without either the number of cores that the
+    /// calling thread may use, or the CPU quota of the process's control group
+    /// (`cpu.max` of cgroup v2), rounded up, if that is less.
     ///
     /// # Panics
     ///
@@ -610,7 +611,7 @@ fn default_workers() -> usize {
             Err(error) => panic!("{variable}: {error}; set it to a number from 1 up"),
         }
     }
-    std::thread::available_parallelism().map_or(1, usize::from)
+    raddle_primitives::thread::available_parallelism()
 }
 
 impl fmt::Debug for Builder {
