@@ -45,6 +45,19 @@ where
     }
 }
 
+/// Names the system call if the system does not have it; other errors stay as they are.
+#[cold]
+pub(crate) fn explained(error: io::Error) -> io::Error {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if error.raw_os_error() == Some(libc::ENOSYS) {
+        return io::Error::new(
+            error.kind(),
+            format!("the system or its filter of system calls refuses accept4: {error}; allow it"),
+        );
+    }
+    error
+}
+
 fn remedy(error: &io::Error) -> Remedy {
     match error.kind() {
         ErrorKind::ConnectionAborted

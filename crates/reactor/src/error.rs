@@ -45,3 +45,15 @@ pub(crate) fn forked() -> io::Error {
 pub(crate) fn full() -> io::Error {
     io::Error::other("too many registrations; close some before opening more")
 }
+
+/// Names the system call if the system or a filter does not have it; other errors stay as they are.
+#[cold]
+pub(crate) fn refused(call: &str, error: io::Error) -> io::Error {
+    match error.kind() {
+        kind @ (io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) => io::Error::new(
+            kind,
+            format!("the system or its filter of system calls refuses {call}: {error}; allow it"),
+        ),
+        _ => error,
+    }
+}

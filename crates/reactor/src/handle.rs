@@ -9,6 +9,13 @@ use raddle_primitives::sync::{Arc, Mutex, Rank};
 use crate::table::{Table, UNPARK};
 use crate::{Interest, IoState, Metrics, Registration, error};
 
+/// The system call that makes what unparks a reactor.
+const WAKER: &str = if cfg!(any(target_os = "linux", target_os = "android")) {
+    "eventfd2"
+} else {
+    "the call that makes a selector's waker"
+};
+
 /// Registers sources with a reactor and unparks the thread that drives it. Cloning is
 /// cheap; all methods may be called from any thread.
 #[derive(Clone)]
@@ -29,7 +36,8 @@ impl Handle {
         Ok(Self {
             shared: Arc::new(Shared {
                 registry: registry.try_clone()?,
-                unpark: mio::Waker::new(registry, UNPARK)?,
+                unpark: mio::Waker::new(registry, UNPARK)
+                    .map_err(|error| error::refused(WAKER, error))?,
                 table: Mutex::ranked(Rank::outer(2, "registrations"), Table::new()),
                 process: std::process::id(),
             }),

@@ -6,9 +6,17 @@ use std::time::Duration;
 
 use mio::Token;
 
+use crate::error;
 use crate::state::Collected;
 use crate::table::UNPARK;
 use crate::{Handle, Ready, WakerBatch};
+
+/// The system call that makes a selector.
+const SELECTOR: &str = if cfg!(any(target_os = "linux", target_os = "android")) {
+    "epoll_create1"
+} else {
+    "the call that makes a selector"
+};
 
 /// How many events one wait takes from the selector.
 const EVENTS: usize = 1024;
@@ -31,9 +39,10 @@ impl Reactor {
     ///
     /// # Errors
     ///
-    /// If the operating system gives no descriptors for the selector.
+    /// Returns an error if the operating system gives no descriptors for the selector. If it, or a
+    /// filter of system calls, does not have one of the calls, the error names the call.
     pub fn new() -> io::Result<Reactor> {
-        let poll = mio::Poll::new()?;
+        let poll = mio::Poll::new().map_err(|error| error::refused(SELECTOR, error))?;
         let handle = Handle::new(poll.registry())?;
         Ok(Reactor {
             poll,

@@ -2,10 +2,13 @@
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
+#[path = "common/fork.rs"]
+mod fork;
 
 use std::io::Write;
 use std::time::Duration;
 
+use fork::in_forked_child;
 use mio::net::UnixStream;
 use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
@@ -49,25 +52,16 @@ fn a_forked_child_is_refused_and_the_parent_unharmed() {
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let mut registration = handle.register(&mut near, Interest::READABLE).unwrap();
     let mut source = UnixStream::pair().unwrap().0;
-    // SAFETY: the child only registers and deregisters, which takes locks
-    // no other process has, and leaves by `_exit`.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    let status = in_forked_child(|| {
         let is_refusal =
             |error: std::io::Error| error.to_string().contains("belongs to the parent process");
-        let refused = handle
+        handle
             .register(&mut source, Interest::READABLE)
             .is_err_and(is_refusal)
             // As a socket does that is dropped; the parent still waits for it.
-            && registration.deregister(&mut near).is_err_and(is_refusal);
-        // SAFETY: ends the child at once.
-        unsafe { libc::_exit(if refused { 0 } else { 1 }) };
-    }
-    assert!(child > 0);
-    let mut status = 0;
-    // SAFETY: `child` is this process's child and `status` is its own.
-    let waited = unsafe { libc::waitpid(child, &mut status, 0) };
-    assert_eq!((waited, status), (child, 0));
+            && registration.deregister(&mut near).is_err_and(is_refusal)
+    });
+    assert_eq!(status, 0);
 
     far.write_all(b"x").unwrap();
     common::turn_until(&mut reactor, || {

@@ -12,7 +12,7 @@ use raddle_reactor::{Evented, Handle, Interest};
 
 use super::TcpStream;
 use crate::ToSocketAddrs;
-use crate::accepting::accept_retrying;
+use crate::accepting::{accept_retrying, explained};
 use crate::addr::resolve;
 use crate::evented::{self, debug_assert_nonblocking};
 
@@ -131,7 +131,8 @@ impl TcpListener {
         let (stream, addr) = self
             .io
             .async_io(Interest::READABLE, |listener| listener.accept())
-            .await?;
+            .await
+            .map_err(explained)?;
         Ok((TcpStream::accepted(stream, self.io.handle())?, addr))
     }
 
@@ -202,7 +203,7 @@ impl TcpListener {
     /// ```
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let accepted = self.io.poll_read_io(cx, |listener| listener.accept());
-        let (stream, addr) = ready!(accepted)?;
+        let (stream, addr) = ready!(accepted).map_err(explained)?;
         let stream = TcpStream::accepted(stream, self.io.handle())?;
         Poll::Ready(Ok((stream, addr)))
     }

@@ -12,7 +12,7 @@ use raddle_reactor::{Evented, Handle, Interest};
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
-use crate::accepting::accept_retrying;
+use crate::accepting::{accept_retrying, explained};
 use crate::evented::{self, debug_assert_nonblocking};
 
 /// A Unix socket that listens for connections.
@@ -146,7 +146,8 @@ impl UnixListener {
     /// # }) }
     /// ```
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        let (stream, addr) = self.io.async_io(Interest::READABLE, accept).await?;
+        let accepted = self.io.async_io(Interest::READABLE, accept).await;
+        let (stream, addr) = accepted.map_err(explained)?;
         Ok((UnixStream::accepted(stream, self.io.handle())?, addr))
     }
 
@@ -217,7 +218,7 @@ impl UnixListener {
     /// # }) }
     /// ```
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
-        let (stream, addr) = ready!(self.io.poll_read_io(cx, accept))?;
+        let (stream, addr) = ready!(self.io.poll_read_io(cx, accept)).map_err(explained)?;
         let stream = UnixStream::accepted(stream, self.io.handle())?;
         Poll::Ready(Ok((stream, addr)))
     }

@@ -1,0 +1,307 @@
+//! Surroundings that refuse something: each works, or fails with a message that names what is
+//! missing.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+#[path = "../../reactor/tests/common/fork.rs"]
+mod fork;
+#[path = "../../reactor/tests/common/refuse.rs"]
+mod refuse;
+
+use std::io;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use common::{current_thread, multi_thread};
+use fork::in_forked_child;
+use raddle::io::{AsyncReadExt, AsyncWriteExt};
+use raddle::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use raddle::runtime::{Builder, Runtime};
+use raddle::time::{sleep, timeout};
+use refuse::refuse;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Long enough for anything but a hang.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Set in a process that a test has started for itself.
+const CHILD: &str = "RADDLE_TEST_RESTRICTED";
+
+/// Runs `f` on a thread that ends with it, and the restrictions that it gives itself.
+fn on_a_thread(f: impl FnOnce() + Send + 'static) {
+    thread::spawn(f).join().unwrap();
+}
+
+/// Runs `f` in a process that runs only the test of this name.
+fn in_a_process(test: &str, f: impl FnOnce()) {
+    if std::env::var_os(CHILD).is_some() {
+        return f();
+    }
+    let program = std::env::current_exe().unwrap();
+    let mut command = Command::new(program);
+    command.args(["--exact", test, "--nocapture"]);
+    assert_passes(&mut command);
+}
+
+fn assert_passes(command: &mut Command) {
+    let output = command.env(CHILD, "1").output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Tasks, timers, sockets and blocking work.
+async fn use_everything() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let connect = TcpStream::connect(listener.local_addr().unwrap());
+    let (near, far) = raddle::join!(connect, listener.accept());
+    let (mut near, mut far) = (near.unwrap(), far.unwrap().0);
+    let echo = raddle::spawn(async move {
+        let number = far.read_u32().await.unwrap();
+        far.write_u32(number + 1).await.unwrap();
+    });
+    sleep(Duration::from_millis(1)).await;
+    near.write_u32(41).await.unwrap();
+    assert_eq!(near.read_u32().await.unwrap(), 42);
+    echo.await.unwrap();
+    assert_eq!(raddle::task::spawn_blocking(|| 7).await.unwrap(), 7);
+}
+
+fn use_on_each_flavor() {
+    for mut builder in [multi_thread(), current_thread()] {
+        let runtime = builder.build().unwrap();
+        runtime.block_on(async { timeout(LIMIT, use_everything()).await.unwrap() });
+    }
+}
+
+fn assert_names(error: &io::Error, what: &str) {
+    assert!(error.to_string().contains(what), "{error}");
+}
+
+/// Filters answer a call that they do not allow with either error.
+#[test]
+fn a_runtime_without_a_selector_names_the_system_call() {
+    for (call, name) in [
+        (libc::SYS_epoll_create1, "epoll_create1"),
+        (libc::SYS_eventfd2, "eventfd2"),
+    ] {
+        for code in [libc::ENOSYS, libc::EPERM] {
+            on_a_thread(move || {
+                refuse(call, code);
+                for mut builder in [multi_thread(), current_thread()] {
+                    assert_names(&builder.build().unwrap_err(), name);
+                }
+                // It needs neither without sockets.
+                let runtime = Builder::new_current_thread().build().unwrap();
+                runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+            });
+        }
+    }
+}
+
+#[test]
+fn an_accept_without_accept4_names_it() {
+    on_a_thread(|| {
+        refuse(libc::SYS_accept4, libc::ENOSYS);
+        let runtime = current_thread().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let connect = TcpStream::connect(listener.local_addr().unwrap());
+            let (near, accepted) = raddle::join!(connect, listener.accept());
+            assert_names(&accepted.unwrap_err(), "accept4");
+            drop(near);
+            // One that tries again gives up, too.
+            let connect = TcpStream::connect(listener.local_addr().unwrap());
+            let (_near, accepted) = raddle::join!(connect, listener.accept_retrying(sleep));
+            assert_names(&accepted.unwrap_err(), "accept4");
+
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("socket");
+            let listener = UnixListener::bind(&path).unwrap();
+            let (_near, accepted) = raddle::join!(UnixStream::connect(&path), listener.accept());
+            assert_names(&accepted.unwrap_err(), "accept4");
+        });
+    });
+}
+
+/// By `SIGCHLD`.
+#[test]
+fn a_child_is_waited_for_without_pidfd_open() {
+    for code in [libc::ENOSYS, libc::EPERM] {
+        on_a_thread(move || {
+            refuse(libc::SYS_pidfd_open, code);
+            let runtime = current_thread().build().unwrap();
+            runtime.block_on(async {
+                let mut child = raddle::process::Command::new("true").spawn().unwrap();
+                let status = timeout(LIMIT, child.wait()).await.unwrap().unwrap();
+                assert!(status.success());
+            });
+        });
+    }
+}
+
+/// There is no file at all, and so no `/proc` and no `/sys`.
+#[test]
+fn without_proc_everything_but_files_works() {
+    on_a_thread(|| {
+        refuse(libc::SYS_openat, libc::ENOENT);
+        assert!(std::fs::File::open("/proc/self/status").is_err());
+        let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+        assert!(runtime.metrics().num_workers() >= 1);
+        drop(runtime);
+        use_on_each_flavor();
+    });
+}
+
+/// What a limit of processes (`RLIMIT_NPROC`) answers; root has none.
+fn refuse_threads() {
+    refuse(libc::SYS_clone3, libc::EAGAIN);
+    refuse(libc::SYS_clone, libc::EAGAIN);
+}
+
+#[test]
+fn without_threads_a_multi_thread_runtime_says_so() {
+    on_a_thread(|| {
+        refuse_threads();
+        let error = multi_thread().build().unwrap_err();
+        assert_names(&error, "the system refused a worker thread");
+    });
+}
+
+#[test]
+fn without_threads_a_current_thread_runtime_refuses_only_blocking_work() {
+    on_a_thread(|| {
+        let runtime = current_thread().build().unwrap();
+        refuse_threads();
+        runtime.block_on(async {
+            let (mut near, mut far) = UnixStream::pair().unwrap();
+            near.write_u8(1).await.unwrap();
+            sleep(Duration::from_millis(1)).await;
+            assert_eq!(far.read_u8().await.unwrap(), 1);
+            let error = raddle::fs::read("/dev/null").await.unwrap_err();
+            assert_names(&error, "thread");
+        });
+    });
+}
+
+/// Blocking work that finds no thread now runs when another ends: see `raddle-blocking`. A runtime
+/// that had its threads before goes on.
+#[test]
+fn a_runtime_that_has_its_threads_goes_on_without_more() {
+    on_a_thread(|| {
+        let runtime = multi_thread().build().unwrap();
+        let blocking = async { raddle::task::spawn_blocking(|| ()).await };
+        runtime.block_on(blocking).unwrap();
+        refuse_threads();
+        runtime.block_on(async { timeout(LIMIT, use_everything()).await.unwrap() });
+    });
+}
+
+/// The limit is the process's.
+#[test]
+fn with_32_descriptors_two_runtimes_serve_and_say_when_there_are_too_few() {
+    in_a_process(
+        "with_32_descriptors_two_runtimes_serve_and_say_when_there_are_too_few",
+        || {
+            let limit = Rlimit {
+                current: Some(32),
+                ..getrlimit(Resource::Nofile)
+            };
+            setrlimit(Resource::Nofile, limit).unwrap();
+            let first = multi_thread().build().unwrap();
+            use_on_each_flavor();
+            // The first connection for which there is no descriptor is an error, and all go on
+            // after it.
+            first.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                let address = listener.local_addr().unwrap();
+                let mut streams = Vec::new();
+                let error = loop {
+                    match TcpStream::connect(address).await {
+                        Ok(stream) => streams.push(stream),
+                        Err(error) => break error,
+                    }
+                    assert!(streams.len() < 32);
+                };
+                assert_eq!(error.raw_os_error(), Some(libc::EMFILE), "{error}");
+                drop(streams);
+                drop(listener);
+                timeout(LIMIT, use_everything()).await.unwrap();
+            });
+        },
+    );
+}
+
+/// std opens `/dev/null` in their place before `main`.
+#[test]
+fn a_program_without_standard_streams_works() {
+    let test = "a_program_without_standard_streams_works";
+    if std::env::var_os(CHILD).is_some() {
+        use_on_each_flavor();
+        let runtime = current_thread().build().unwrap();
+        return runtime.block_on(async {
+            let mut read = Vec::new();
+            raddle::io::stdin().read_to_end(&mut read).await.unwrap();
+            assert!(read.is_empty());
+            raddle::io::stdout().write_all(b"lost").await.unwrap();
+            raddle::io::stdout().flush().await.unwrap();
+            let mut child = raddle::process::Command::new("true").spawn().unwrap();
+            assert!(child.wait().await.unwrap().success());
+        });
+    }
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-"]);
+    shell.arg(std::env::current_exe().unwrap());
+    shell.args(["--exact", test, "--nocapture"]);
+    assert_passes(shell.stdin(Stdio::null()));
+}
+
+/// A forked child makes runtimes of its own; those of the parent refuse it, and are unharmed.
+#[test]
+fn a_forked_child_makes_runtimes_of_its_own() {
+    in_a_process("a_forked_child_makes_runtimes_of_its_own", || {
+        let runtime = multi_thread().build().unwrap();
+        let mut interrupts = runtime.block_on(async {
+            use raddle::signal::unix::{SignalKind, signal};
+            signal(SignalKind::user_defined1()).unwrap()
+        });
+        runtime.block_on(use_everything());
+        let status = in_forked_child(|| {
+            use_on_each_flavor();
+            signals_of_its_own();
+            refuses_sockets(&runtime);
+            true
+        });
+        assert_eq!(status, 0, "the child failed");
+        runtime.block_on(async {
+            timeout(LIMIT, use_everything()).await.unwrap();
+            // No signal of the child has come here; one of ours does.
+            let heard = timeout(Duration::from_millis(20), interrupts.recv()).await;
+            assert!(heard.is_err(), "heard a signal of the child");
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::USR1)
+                .unwrap();
+            timeout(LIMIT, interrupts.recv()).await.unwrap().unwrap();
+        });
+    });
+}
+
+fn signals_of_its_own() {
+    use raddle::signal::unix::{SignalKind, signal};
+    let runtime = current_thread().build().unwrap();
+    runtime.block_on(async {
+        let mut signals = signal(SignalKind::user_defined1()).unwrap();
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::USR1)
+            .unwrap();
+        timeout(LIMIT, signals.recv()).await.unwrap().unwrap();
+    });
+}
+
+fn refuses_sockets(of_the_parent: &Runtime) {
+    let _entered = of_the_parent.enter();
+    let error = UnixStream::pair().unwrap_err();
+    assert_names(&error, "belongs to the parent process");
+}
