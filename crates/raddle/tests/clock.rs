@@ -84,3 +84,79 @@ fn past_a_limit() {
         assert!(never.await.unwrap().is_err());
     });
 }
+
+/// A year of uptime in which every hour something ticks, a request times out and a pause ends:
+/// each at its millisecond.
+#[test]
+fn a_year_of_uptime_loses_no_millisecond() {
+    const HOURS: u32 = 365 * 24;
+    let hour = 3600 * SECOND;
+    paused().block_on(async {
+        let start = Instant::now();
+        let ticks = raddle::spawn(async move {
+            let mut ticks = interval(hour);
+            for passed in 0..HOURS {
+                assert_eq!(ticks.tick().await, start + passed * hour);
+                assert_eq!(start.elapsed(), passed * hour);
+            }
+        });
+        let time_outs = raddle::spawn(async move {
+            for passed in 1..=HOURS {
+                timeout(hour, std::future::pending::<()>())
+                    .await
+                    .unwrap_err();
+                assert_eq!(start.elapsed(), passed * hour);
+            }
+        });
+        sleep(YEAR).await;
+        assert_eq!(start.elapsed(), YEAR);
+        ticks.await.unwrap();
+        time_outs.await.unwrap();
+        assert_eq!(start.elapsed(), YEAR);
+    });
+}
+
+/// 2^32 milliseconds are 49.7 days; the wheel tells ticks apart up to 2^48, 8,900 years.
+#[test]
+fn no_width_of_a_counter_of_milliseconds_is_a_limit() {
+    for bits in [31, 32, 33, 40, 47] {
+        paused().block_on(async {
+            let start = Instant::now();
+            let near = Duration::from_millis((1 << bits) - 3);
+            let across = raddle::spawn(async move {
+                sleep(near + Duration::from_millis(5)).await;
+                start.elapsed()
+            });
+            yield_now().await;
+            advance(near).await;
+            for millis in 1..=8 {
+                sleep(Duration::from_millis(1)).await;
+                assert_eq!(
+                    start.elapsed(),
+                    near + Duration::from_millis(millis),
+                    "2^{bits}"
+                );
+            }
+            assert_eq!(across.await.unwrap(), near + Duration::from_millis(5));
+        });
+    }
+}
+
+/// After that a deadline is not told from the present: timers fire at once, and none is lost.
+#[test]
+fn after_the_last_tick_timers_fire_at_once() {
+    for millis in [1 << 48, 1 << 53, u64::MAX] {
+        paused().block_on(async {
+            let waiting = raddle::spawn(sleep(YEAR));
+            yield_now().await;
+            advance(Duration::from_millis(millis)).await;
+            waiting.await.unwrap();
+            sleep(SECOND).await;
+            let mut ticks = interval(SECOND);
+            ticks.tick().await;
+            ticks.tick().await;
+            let limited = timeout(SECOND, std::future::pending::<()>());
+            assert!(limited.await.is_err());
+        });
+    }
+}
