@@ -10,6 +10,7 @@ use std::pin::pin;
 use common::{Driver, all, both, run};
 use raddle_io::ReadBuf;
 use raddle_net::UdpSocket;
+#[cfg(target_os = "linux")]
 use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
 

@@ -5,12 +5,15 @@ mod common;
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice, Write};
+#[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::pin::pin;
 
 use common::{Driver, all, both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
-use raddle_net::{UnixListener, UnixSocket, UnixStream};
+#[cfg(target_os = "linux")]
+use raddle_net::UnixSocket;
+use raddle_net::{UnixListener, UnixStream};
 use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
 

@@ -2,24 +2,24 @@
 //! its own and serves them, with state that needs no lock.
 //!
 //! All sockets are bound to one address with `SO_REUSEPORT`; the kernel distributes the
-//! connections among them. Systems other than Unix do not have this option.
+//! connections among them. Windows, Solaris and illumos do not have this option.
 //!
 //! ```sh
 //! cargo run --example sharded_echo -- 127.0.0.1:7000
 //! ```
 #![forbid(unsafe_code)]
 
-#[cfg(unix)]
+#[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
 fn main() -> std::io::Result<()> {
     unix::main()
 }
 
-#[cfg(not(unix))]
+#[cfg(not(all(unix, not(any(target_os = "solaris", target_os = "illumos")))))]
 fn main() {
     eprintln!("sharded_echo needs SO_REUSEPORT, which this system does not have");
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
 pub(crate) mod unix {
     use std::cell::Cell;
     use std::io;

@@ -1,6 +1,7 @@
 //! The programs of `examples/`, run with short input.
 #![cfg(not(raddle_loom))]
-#![cfg(unix)]
+// One of them needs SO_REUSEPORT.
+#![cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 #![allow(dead_code, reason = "the entry points of the programs")]
 

@@ -17,7 +17,9 @@ use std::time::Duration;
 
 use common::each_flavor;
 use raddle::io::{AsyncReadExt, AsyncWriteExt, ErrorKind};
-use raddle::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixListener, UnixStream};
+#[cfg(target_os = "linux")]
+use raddle::net::TcpSocket;
+use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixListener, UnixStream};
 use raddle::runtime::{Builder, Handle, is_rt_shutdown_err};
 use raddle::time::{sleep, timeout};
 

@@ -367,7 +367,7 @@ fn threads_are_named_and_hooks_run_on_them() {
 
 /// Each worker accepts from a socket of its own at one address: the worker that accepts
 /// a connection serves it, and nothing goes from thread to thread.
-#[cfg(unix)]
+#[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
 #[test]
 fn each_worker_accepts_for_itself() {
     use socket2::{Domain, Socket, Type};

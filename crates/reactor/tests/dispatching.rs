@@ -6,7 +6,10 @@ mod common;
 use std::collections::HashSet;
 use std::future::Future;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::Shutdown;
+#[cfg(target_os = "linux")]
+use std::net::{TcpListener, TcpStream};
+#[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::pin::pin;
 use std::sync::Arc;
@@ -15,7 +18,9 @@ use std::time::Duration;
 
 use common::turn_until;
 use mio::net::UnixStream;
-use mio::unix::{SourceFd, pipe};
+#[cfg(target_os = "linux")]
+use mio::unix::SourceFd;
+use mio::unix::pipe;
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::thread;

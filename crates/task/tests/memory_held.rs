@@ -4,12 +4,9 @@
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::{Cell, RefCell};
-use std::sync::mpsc::{Sender, channel};
-use std::thread;
+use std::cell::Cell;
 
 use common::Executor;
-use raddle_task::Runnable;
 
 thread_local! {
     /// The bytes that this thread holds: allocated and not freed.
@@ -95,38 +92,48 @@ fn a_burst_returns_its_memory_also_with_spawns_between_its_ends() {
     assert!(held < 3 << 20, "{held} bytes");
 }
 
-thread_local! {
-    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
-}
-
-/// A task that is dropped with its thread, and how much memory that frees.
-struct Kept {
-    task: Option<Runnable>,
-    freed: Sender<isize>,
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let before = HELD.get();
-        drop(self.task.take());
-        self.freed.send(before - HELD.get()).unwrap();
-    }
-}
-
-/// The memory that the thread has kept for the next task is gone by then: the
-/// thread's locals are dropped in the reverse order of their first use.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_task_that_is_dropped_at_the_end_of_its_thread_is_freed() {
-    let (freed, when_freed) = channel();
-    thread::spawn(move || {
-        KEPT.with(|_| {});
-        let (task, handle) = raddle_task::spawn(async {}, |task: Runnable| drop(task));
-        drop(handle);
-        let task = Some(task);
-        KEPT.set(Some(Kept { task, freed }));
-    })
-    .join()
-    .unwrap();
-    assert!(when_freed.recv().unwrap() > 0);
+mod at_the_end_of_a_thread {
+    use std::cell::RefCell;
+    use std::sync::mpsc::{Sender, channel};
+    use std::thread;
+
+    use raddle_task::Runnable;
+
+    use super::HELD;
+
+    thread_local! {
+        static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
+    }
+
+    /// A task that is dropped with its thread, and how much memory that frees.
+    struct Kept {
+        task: Option<Runnable>,
+        freed: Sender<isize>,
+    }
+
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            let before = HELD.get();
+            drop(self.task.take());
+            self.freed.send(before - HELD.get()).unwrap();
+        }
+    }
+
+    /// The memory that the thread has kept for the next task is gone by then: on Linux a thread's
+    /// locals are dropped in the reverse order of their first use.
+    #[test]
+    fn a_task_that_is_dropped_at_the_end_of_its_thread_is_freed() {
+        let (freed, when_freed) = channel();
+        thread::spawn(move || {
+            KEPT.with(|_| {});
+            let (task, handle) = raddle_task::spawn(async {}, |task: Runnable| drop(task));
+            drop(handle);
+            let task = Some(task);
+            KEPT.set(Some(Kept { task, freed }));
+        })
+        .join()
+        .unwrap();
+        assert!(when_freed.recv().unwrap() > 0);
+    }
 }

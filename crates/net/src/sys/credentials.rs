@@ -34,7 +34,34 @@ pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
     })
 }
 
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+/// illumos and Solaris allocate the credentials.
+#[cfg(any(target_os = "illumos", target_os = "solaris"))]
+pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
+    let mut allocated = std::ptr::null_mut();
+    // SAFETY: the place is this function's; null asks the system to allocate.
+    let result = unsafe { libc::getpeerucred(socket.as_fd().as_raw_fd(), &raw mut allocated) };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the system has just allocated the credentials, which are freed below.
+    let credentials = unsafe {
+        UCred {
+            pid: Some(libc::ucred_getpid(allocated)),
+            uid: libc::ucred_geteuid(allocated),
+            gid: libc::ucred_getegid(allocated),
+        }
+    };
+    // SAFETY: as above, and nothing uses them afterwards.
+    unsafe { libc::ucred_free(allocated) };
+    Ok(credentials)
+}
+
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "illumos",
+    target_os = "solaris"
+)))]
 pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
     let (mut uid, mut gid) = (0, 0);
     // SAFETY: both places are this function's.
@@ -44,8 +71,41 @@ pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
         return Err(io::Error::last_os_error());
     }
     Ok(UCred {
-        pid: None,
+        pid: peer_process(socket)?,
         uid,
         gid,
     })
+}
+
+/// The process that made the socket at the other end.
+#[cfg(target_vendor = "apple")]
+fn peer_process(socket: &impl AsFd) -> io::Result<Option<libc::pid_t>> {
+    let mut process: libc::pid_t = 0;
+    let mut length = size_of::<libc::pid_t>() as libc::socklen_t;
+    // SAFETY: both places are this function's, and the length is that of the first.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_LOCAL,
+            libc::LOCAL_PEEREPID,
+            (&raw mut process).cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(Some(process)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The BSDs do not say.
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "illumos",
+    target_os = "solaris",
+    target_vendor = "apple"
+)))]
+fn peer_process(_socket: &impl AsFd) -> io::Result<Option<libc::pid_t>> {
+    Ok(None)
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
+#[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
 use socket2::SockRef;
 
 use super::UdpSocket;

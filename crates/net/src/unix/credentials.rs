@@ -67,7 +67,7 @@ impl UCred {
         self.gid
     }
 
-    /// The process, where the system tells it: Linux and Android.
+    /// The process, where the system says which: Linux, Android, macOS, illumos and Solaris.
     ///
     /// # Examples
     ///
