@@ -61,7 +61,7 @@ use crate::offload;
 /// ```
 #[derive(Debug)]
 pub struct File {
-    std: Arc<fs::File>,
+    pub(crate) std: Arc<fs::File>,
     lane: Lane,
     /// Bytes moved in one call at most.
     max_buf_size: usize,

@@ -12,6 +12,8 @@ mod offload;
 mod open_options;
 mod read_dir;
 pub mod stdio;
+#[cfg(windows)]
+mod windows;
 
 pub use std::fs::FileTimes;
 
@@ -26,3 +28,5 @@ pub use self::functions::{
 pub use self::links::symlink;
 pub use self::open_options::OpenOptions;
 pub use self::read_dir::{DirEntry, ReadDir, read_dir};
+#[cfg(windows)]
+pub use self::windows::{symlink_dir, symlink_file};

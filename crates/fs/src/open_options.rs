@@ -25,7 +25,7 @@ use crate::offload;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct OpenOptions(fs::OpenOptions);
+pub struct OpenOptions(pub(crate) fs::OpenOptions);
 
 impl OpenOptions {
     /// Makes options with nothing chosen. A file that is opened so is an error:

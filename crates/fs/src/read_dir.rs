@@ -85,6 +85,13 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 pub struct ReadDir(State);
 
 #[derive(Debug)]
+#[cfg_attr(
+    windows,
+    allow(
+        clippy::large_enum_variant,
+        reason = "std's iterator has the entry that it found in it"
+    )
+)]
 enum State {
     Idle(Chunk),
     Busy(JoinHandle<(io::Result<()>, Chunk)>),

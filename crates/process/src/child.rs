@@ -81,6 +81,27 @@ impl Child {
         self.process.id()
     }
 
+    /// The handle of the process, while it is not known to have ended.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut child = Command::new("hostname").spawn()?;
+    /// assert!(child.raw_handle().is_some());
+    /// child.wait().await?;
+    /// assert!(child.raw_handle().is_none());
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[cfg(windows)]
+    pub fn raw_handle(&self) -> Option<std::os::windows::io::RawHandle> {
+        self.process.raw_handle()
+    }
+
     /// Kills the process (`SIGKILL`), without waiting for its end. Does nothing if it is known to
     /// have ended.
     ///

@@ -3,7 +3,10 @@
 use std::ffi::OsStr;
 use std::future::Future;
 use std::io;
+#[cfg(unix)]
 use std::os::unix::process::CommandExt;
+#[cfg(windows)]
+use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::{ExitStatus, Output, Stdio};
 
@@ -161,6 +164,7 @@ impl Command {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[cfg(unix)]
     pub fn arg0<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
         self.std.arg0(arg);
         self
@@ -357,6 +361,7 @@ impl Command {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[cfg(unix)]
     pub fn uid(&mut self, id: u32) -> &mut Self {
         self.std.uid(id);
         self
@@ -375,6 +380,7 @@ impl Command {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[cfg(unix)]
     pub fn gid(&mut self, id: u32) -> &mut Self {
         self.std.gid(id);
         self
@@ -395,6 +401,7 @@ impl Command {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[cfg(unix)]
     pub fn process_group(&mut self, group: i32) -> &mut Self {
         self.std.process_group(group);
         self
@@ -426,6 +433,7 @@ impl Command {
     /// called `spawn`, and the memory of this process as it was then, with locks
     /// that other threads may have held. So `f` may do only what is allowed in a
     /// signal handler: it must not allocate, and must not take a lock.
+    #[cfg(unix)]
     #[allow(
         unsafe_code,
         reason = "the caller answers for what runs after the fork"
@@ -436,6 +444,49 @@ impl Command {
     {
         // SAFETY: the caller promises what std asks for.
         unsafe { self.std.pre_exec(f) };
+        self
+    }
+
+    /// Appends text to the command line as it is, without quotes: for programs such as `cmd`, which
+    /// split it by rules of their own.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let status = Command::new("cmd").raw_arg("/c echo \"hello").status().await?;
+    /// assert!(status.success());
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[cfg(windows)]
+    pub fn raw_arg<S: AsRef<OsStr>>(&mut self, text: S) -> &mut Self {
+        self.std.raw_arg(text);
+        self
+    }
+
+    /// Sets flags for the `dwCreationFlags` of `CreateProcess`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::process::Command;
+    ///
+    /// /// Without a console window.
+    /// const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// Command::new("hostname").creation_flags(CREATE_NO_WINDOW).status().await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[cfg(windows)]
+    pub fn creation_flags(&mut self, flags: u32) -> &mut Self {
+        self.std.creation_flags(flags);
         self
     }
 

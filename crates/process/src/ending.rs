@@ -2,8 +2,11 @@
 
 use std::io;
 use std::process::Child;
-use std::task::{Context, Poll, ready};
+#[cfg(unix)]
+use std::task::ready;
+use std::task::{Context, Poll};
 
+#[cfg(unix)]
 use crate::signal::unix::{Signal, SignalKind, signal};
 
 /// Says when it is worth while to ask whether a process has ended.
@@ -16,9 +19,10 @@ pub(super) enum Ending {
     #[cfg(target_os = "linux")]
     Descriptor(pidfd::PidFd),
     /// Some child's state has changed.
+    #[cfg(unix)]
     AnyChild(Signal),
-    /// A thread that waits for the process: where there are no descriptors left.
-    #[cfg(target_os = "linux")]
+    /// A thread that waits for the process: on Windows, and where there are no descriptors left.
+    #[cfg(any(target_os = "linux", windows))]
     Thread(thread::Waiting),
 }
 
@@ -41,7 +45,9 @@ impl Ending {
                     .map_err(|_| error),
             }
         }
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(windows)]
+        return thread::Waiting::of(child).map(Self::Thread);
+        #[cfg(not(any(target_os = "linux", windows)))]
         {
             let _ = child;
             Self::of_any_child()
@@ -49,6 +55,7 @@ impl Ending {
     }
 
     /// As [`of`](Self::of), where processes have no descriptors.
+    #[cfg(unix)]
     pub(super) fn of_any_child() -> io::Result<Self> {
         signal(SignalKind::child()).map(Self::AnyChild)
     }
@@ -64,8 +71,9 @@ impl Ending {
         match self {
             #[cfg(target_os = "linux")]
             Self::Descriptor(descriptor) => descriptor.poll(cx),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             Self::Thread(waiting) => waiting.poll(cx).map(Ok),
+            #[cfg(unix)]
             Self::AnyChild(signal) => Poll::Ready(match ready!(signal.poll_recv(cx)) {
                 Some(()) => Ok(()),
                 None => Err(io::Error::other(
@@ -155,7 +163,7 @@ mod pidfd {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 mod thread {
     use std::io;
     use std::process::Child;
@@ -183,14 +191,14 @@ mod thread {
 
     impl Waiting {
         pub(crate) fn of(child: &Child) -> io::Result<Self> {
-            let pid = child.id();
+            let child = sys::Waitable::of(child)?;
             let state = Mutex::ranked(Rank::leaf("end of a process"), State::Running(None));
             let state = Arc::new(state);
             let ending = Arc::clone(&state);
             thread::Builder::new()
                 .name("raddle-child".to_owned())
                 .spawn(move || {
-                    sys::wait_until_ended(pid);
+                    child.wait();
                     let former = std::mem::replace(&mut *ending.lock(), State::Ended);
                     if let State::Running(Some(waker)) = former {
                         waker.wake();

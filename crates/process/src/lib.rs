@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![cfg(unix)]
+#![cfg(any(unix, windows))]
 #![deny(unsafe_code)]
 
 #[cfg(feature = "process")]
@@ -8,14 +8,21 @@ mod child;
 mod command;
 #[cfg(feature = "process")]
 mod ending;
-#[cfg(feature = "process")]
+#[cfg(all(feature = "process", unix))]
 mod orphans;
 #[cfg(feature = "process")]
 mod reap;
 pub mod signal;
-#[cfg(feature = "process")]
+#[cfg(all(feature = "process", unix))]
+mod stdio;
+#[cfg(all(feature = "process", windows))]
+#[path = "windows/stdio.rs"]
 mod stdio;
 #[cfg(all(feature = "process", target_os = "linux"))]
+#[allow(unsafe_code, reason = "system calls")]
+mod sys;
+#[cfg(all(feature = "process", windows))]
+#[path = "windows/sys.rs"]
 #[allow(unsafe_code, reason = "system calls")]
 mod sys;
 

@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 use std::task::{Context, Poll, ready};
 
 use super::ending::Ending;
+#[cfg(unix)]
 use super::orphans;
 
 /// A process whose exit status is taken sooner or later: by a wait, or, once this is
@@ -20,6 +21,7 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) fn new(running: std::process::Child) -> Self {
+        #[cfg(unix)]
         orphans::reap();
         // Now, since spawning has just given descriptors back. If all ways
         // fail, the wait tries again, and reports that.
@@ -38,6 +40,12 @@ impl Process {
 
     pub(super) fn id(&self) -> Option<u32> {
         self.running.as_ref().map(std::process::Child::id)
+    }
+
+    #[cfg(windows)]
+    pub(super) fn raw_handle(&self) -> Option<std::os::windows::io::RawHandle> {
+        use std::os::windows::io::AsRawHandle;
+        self.running.as_ref().map(AsRawHandle::as_raw_handle)
     }
 
     pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
@@ -73,6 +81,8 @@ impl Process {
     }
 }
 
+/// Windows keeps nothing of a process whose handles are closed.
+#[cfg(unix)]
 impl Drop for Process {
     fn drop(&mut self) {
         if !matches!(self.try_wait(), Ok(None)) {
@@ -84,5 +94,5 @@ impl Drop for Process {
     }
 }
 
-#[cfg(all(test, not(raddle_loom)))]
+#[cfg(all(test, unix, not(raddle_loom)))]
 mod tests;

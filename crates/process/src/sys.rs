@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::process::Child;
 
 /// Opens a descriptor of the process, which is readable once it has ended.
 pub(crate) fn pidfd_open(pid: u32) -> io::Result<OwnedFd> {
@@ -14,9 +15,21 @@ pub(crate) fn pidfd_open(pid: u32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
 }
 
-/// Blocks until a child has ended, or cannot be waited for, and leaves its exit
-/// status to be taken.
-pub(crate) fn wait_until_ended(pid: u32) {
+/// A child to wait for, which leaves its exit status to be taken.
+pub(crate) struct Waitable(u32);
+
+impl Waitable {
+    pub(crate) fn of(child: &Child) -> io::Result<Self> {
+        Ok(Self(child.id()))
+    }
+
+    /// Blocks until the child has ended, or cannot be waited for.
+    pub(crate) fn wait(self) {
+        wait_until_ended(self.0);
+    }
+}
+
+fn wait_until_ended(pid: u32) {
     // SAFETY: zeros are a value of this structure of integers and pointers.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     loop {

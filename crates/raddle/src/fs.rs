@@ -52,3 +52,5 @@ pub use raddle_fs::{
     create_dir_all, hard_link, metadata, read, read_dir, read_link, read_to_string, remove_dir,
     remove_dir_all, remove_file, rename, set_permissions, symlink_metadata, try_exists, write,
 };
+#[cfg(windows)]
+pub use raddle_fs::{symlink_dir, symlink_file};

@@ -8,11 +8,12 @@ pub mod io;
 pub mod macros;
 #[cfg(feature = "net")]
 pub mod net;
-#[cfg(all(feature = "process", unix))]
+mod platform;
+#[cfg(all(feature = "process", any(unix, windows)))]
 pub mod process;
 #[cfg(feature = "rt")]
 pub mod runtime;
-#[cfg(all(feature = "signal", unix))]
+#[cfg(all(feature = "signal", any(unix, windows)))]
 pub mod signal;
 #[cfg(feature = "sync")]
 pub mod sync;

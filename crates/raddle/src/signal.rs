@@ -28,4 +28,8 @@
 //! The [guide](https://github.com/raddle-rs/raddle/blob/main/docs/guide/shutdown.md) shows a
 //! shutdown that finishes the work in hand.
 
-pub use raddle_process::signal::{ctrl_c, unix};
+pub use raddle_process::signal::ctrl_c;
+#[cfg(unix)]
+pub use raddle_process::signal::unix;
+#[cfg(windows)]
+pub use raddle_process::signal::windows;

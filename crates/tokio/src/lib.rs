@@ -9,11 +9,11 @@ pub use raddle::macros;
 #[cfg(feature = "net")]
 pub use raddle::net;
 pub use raddle::pin;
-#[cfg(all(feature = "process", unix))]
+#[cfg(all(feature = "process", any(unix, windows)))]
 pub use raddle::process;
 #[cfg(feature = "rt")]
 pub use raddle::runtime;
-#[cfg(all(feature = "signal", unix))]
+#[cfg(all(feature = "signal", any(unix, windows)))]
 pub use raddle::signal;
 #[cfg(feature = "sync")]
 pub use raddle::sync;

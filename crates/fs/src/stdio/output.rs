@@ -27,9 +27,9 @@ use super::blocking::Blocking;
 #[derive(Debug)]
 pub struct Output<S> {
     inner: Blocking<S>,
-    /// The same stream, to be asked for its descriptor.
-    #[cfg(unix)]
-    std: S,
+    /// The same stream, to be asked for its descriptor or handle.
+    #[cfg(any(unix, windows))]
+    pub(crate) std: S,
 }
 
 impl<S> Output<S> {
@@ -37,7 +37,7 @@ impl<S> Output<S> {
     pub(super) fn new(open: fn() -> S) -> Self {
         Self {
             inner: Blocking::new(open()),
-            #[cfg(unix)]
+            #[cfg(any(unix, windows))]
             std: open(),
         }
     }

@@ -30,8 +30,8 @@ use super::blocking::Blocking;
 pub struct Stdin {
     inner: Blocking<io::Stdin>,
     /// The same stream, to be asked for its descriptor.
-    #[cfg(unix)]
-    std: io::Stdin,
+    #[cfg(any(unix, windows))]
+    pub(crate) std: io::Stdin,
 }
 
 /// Makes a reader of the standard input of the process.
@@ -75,7 +75,7 @@ pub struct Stdin {
 pub fn stdin() -> Stdin {
     Stdin {
         inner: Blocking::new(io::stdin()),
-        #[cfg(unix)]
+        #[cfg(any(unix, windows))]
         std: io::stdin(),
     }
 }

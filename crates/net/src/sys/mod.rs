@@ -8,6 +8,8 @@ mod credentials;
 #[cfg(unix)]
 mod raw;
 mod receive;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(target_os = "linux")]
 pub(crate) use accept::accept;

@@ -5,6 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+#[cfg(windows)]
+use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -341,6 +343,20 @@ impl TryFrom<std::net::TcpListener> for TcpListener {
     /// As [`TcpListener::from_std`].
     fn try_from(listener: std::net::TcpListener) -> io::Result<TcpListener> {
         TcpListener::from_std(listener)
+    }
+}
+
+#[cfg(windows)]
+impl AsSocket for TcpListener {
+    fn as_socket(&self) -> BorrowedSocket<'_> {
+        self.io.as_socket()
+    }
+}
+
+#[cfg(windows)]
+impl AsRawSocket for TcpListener {
+    fn as_raw_socket(&self) -> RawSocket {
+        self.io.as_raw_socket()
     }
 }
 

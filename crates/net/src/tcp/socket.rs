@@ -27,7 +27,7 @@ use super::{TcpListener, TcpStream};
 /// ```
 #[derive(Debug)]
 pub struct TcpSocket {
-    pub(super) socket: Socket,
+    pub(crate) socket: Socket,
 }
 
 impl TcpSocket {

@@ -5,6 +5,8 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+#[cfg(windows)]
+use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -763,6 +765,20 @@ impl TryFrom<std::net::TcpStream> for TcpStream {
     /// As [`TcpStream::from_std`].
     fn try_from(stream: std::net::TcpStream) -> io::Result<TcpStream> {
         TcpStream::from_std(stream)
+    }
+}
+
+#[cfg(windows)]
+impl AsSocket for TcpStream {
+    fn as_socket(&self) -> BorrowedSocket<'_> {
+        self.io.as_socket()
+    }
+}
+
+#[cfg(windows)]
+impl AsRawSocket for TcpStream {
+    fn as_raw_socket(&self) -> RawSocket {
+        self.io.as_raw_socket()
     }
 }
 

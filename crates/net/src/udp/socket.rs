@@ -3,6 +3,8 @@
 use std::io;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+#[cfg(windows)]
+use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::task::{Context, Poll};
 
 use raddle_reactor::{Evented, Handle, Interest, Ready};
@@ -431,6 +433,20 @@ impl TryFrom<std::net::UdpSocket> for UdpSocket {
     /// As [`UdpSocket::from_std`].
     fn try_from(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
         UdpSocket::from_std(socket)
+    }
+}
+
+#[cfg(windows)]
+impl AsSocket for UdpSocket {
+    fn as_socket(&self) -> BorrowedSocket<'_> {
+        self.io.as_socket()
+    }
+}
+
+#[cfg(windows)]
+impl AsRawSocket for UdpSocket {
+    fn as_raw_socket(&self) -> RawSocket {
+        self.io.as_raw_socket()
     }
 }
 

@@ -14,16 +14,21 @@
 //! # }
 //! ```
 
+#[cfg(unix)]
 mod delivery;
+#[cfg(unix)]
 mod pipe;
+#[cfg(unix)]
 pub mod unix;
+#[cfg(windows)]
+pub mod windows;
 
 use std::io;
 
 /// Waits for the next Ctrl-C.
 ///
 /// One that comes before the first poll of the future is lost. From that poll on, Ctrl-C does not
-/// end the process any more, for good: see [`unix::signal`].
+/// end the process any more, on Unix for good: see `unix::signal` and `windows::ctrl_c`.
 ///
 /// # Errors
 ///
@@ -31,11 +36,12 @@ use std::io;
 ///
 /// # Cancel safety
 ///
-/// A Ctrl-C that comes between two futures is lost. To receive each, keep a [`unix::Signal`].
+/// A Ctrl-C that comes between two futures is lost. To receive each, keep a `unix::Signal` or a
+/// `windows::CtrlC`.
 ///
 /// # Panics
 ///
-/// Panics when polled if no reactor is current, as in a runtime without `enable_io`.
+/// Panics on Unix when polled if no reactor is current, as in a runtime without `enable_io`.
 ///
 /// # Examples
 ///
@@ -50,7 +56,10 @@ use std::io;
 /// # }) }
 /// ```
 pub async fn ctrl_c() -> io::Result<()> {
+    #[cfg(unix)]
     let mut interrupts = unix::signal(unix::SignalKind::interrupt())?;
+    #[cfg(windows)]
+    let mut interrupts = windows::ctrl_c()?;
     match interrupts.recv().await {
         Some(()) => Ok(()),
         None => Err(io::Error::other(

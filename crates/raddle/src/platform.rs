@@ -1,0 +1,28 @@
+//! Features that a platform does not have: using one is an error of the compiler that names both.
+
+/// Writes the errors for WebAssembly, which has no threads, and no descriptors that a selector of
+/// ours could wait for. Tokio has the same features there.
+macro_rules! not_on_webassembly {
+    ($($feature:literal)+) => {$(
+        #[cfg(all(target_family = "wasm", feature = $feature))]
+        compile_error!(concat!(
+            "the feature `",
+            $feature,
+            "` of raddle is not available on WebAssembly; those that are: io-util, macros, rt, \
+             sync, test-util, time",
+        ));
+    )+};
+}
+
+not_on_webassembly! {
+    "fs" "io-std" "mio" "net" "process" "rt-multi-thread" "signal" "signal-hook-registry" "socket2"
+}
+
+#[cfg(all(
+    not(any(unix, windows)),
+    not(target_family = "wasm"),
+    any(feature = "process", feature = "signal")
+))]
+compile_error!(
+    "the features `process` and `signal` of raddle are available on Unix and Windows only"
+);
