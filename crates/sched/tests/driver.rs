@@ -14,7 +14,7 @@ use std::task::{Wake, Waker};
 
 use common::{POLICIES, SHARING, SelfWaking, Signal, config_of, wait_until};
 use condvar_driver::Events;
-use raddle_sched::{Config, CurrentThread, Policy, Pool, spawn, yield_now};
+use raddle_sched::{Config, CurrentThread, Policy, Pool, UnhandledPanic, spawn, yield_now};
 
 fn with_driver(config: Config) -> (Arc<Events>, Pool) {
     let events = Events::new();
@@ -294,5 +294,33 @@ impl Flag {
 impl Wake for Flag {
     fn wake(self: Arc<Self>) {
         self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// A caller that has parked a worker without blocking may leave it to a thread.
+#[test]
+fn a_parked_worker_that_is_run_leaves_its_park() {
+    for policy in POLICIES {
+        let events = Events::new();
+        let config = Config {
+            unhandled_panic: UnhandledPanic::ShutdownRuntime,
+            ..config_of(policy, 1)
+        };
+        let driver = Box::new(Events::driver(&events));
+        let (handle, mut workers) = Pool::stepped(config, Some(driver));
+        let mut worker = workers.pop().unwrap();
+        assert!(worker.begin_park().unwrap().in_driver);
+        let theirs = handle.clone();
+        let runner = std::thread::spawn(move || {
+            let _current = theirs.enter();
+            worker.run();
+        });
+        // It waits in the driver again.
+        wait_until(|| events.with(|state| state.parks) > 0);
+        drop(handle.spawn(async {
+            std::panic::resume_unwind(Box::new(()));
+        }));
+        runner.join().unwrap();
+        assert_eq!(events.with(|state| state.shutdowns), 1, "{policy:?}");
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::{Census, Gate, POLICIES, SHARING, Signal, config_of, wait_until};
 use raddle_primitives::sync::{Condvar, Mutex};
-use raddle_sched::{Config, CurrentThread, Driver, Handle, Hook, Pool, Unpark, spawn};
+use raddle_sched::{Config, CurrentThread, Driver, Handle, Hook, Pool, Step, Unpark, spawn};
 
 /// Panics at its first call.
 fn panics_once() -> (Arc<AtomicBool>, Hook) {
@@ -184,6 +184,49 @@ fn a_driver_whose_end_panics_does_not_hang_the_pool() {
         driver.0.shutdown_panics.store(true, Ordering::SeqCst);
         let mut pool = Pool::start(config_of(policy, 2), Some(Box::new(driver))).unwrap();
         assert!(pool.shutdown(None));
+    }
+}
+
+/// A driver that panics when it is dropped, too.
+struct PanicsAtTheEnd(Panicking);
+
+impl Driver for PanicsAtTheEnd {
+    fn park(&mut self, timeout: Option<Duration>, limit: usize) {
+        self.0.park(timeout, limit);
+    }
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        self.0.unparker()
+    }
+
+    fn shutdown(&mut self) {
+        self.0.shutdown();
+    }
+}
+
+impl Drop for PanicsAtTheEnd {
+    fn drop(&mut self) {
+        panic!("a driver's drop panics on purpose");
+    }
+}
+
+#[test]
+fn panics_of_the_end_and_the_drop_of_a_driver_are_contained() {
+    for policy in SHARING {
+        let driver = Panicking::default();
+        driver.0.shutdown_panics.store(true, Ordering::SeqCst);
+        let driver = Box::new(PanicsAtTheEnd(driver));
+        let (handle, mut workers) = Pool::stepped(config_of(policy, 2), Some(driver));
+        let census = Census::default();
+        let citizen = census.citizen();
+        drop(handle.spawn(async move {
+            let _citizen = citizen;
+            std::future::pending::<()>().await;
+        }));
+        assert_eq!(workers[0].step(), Step::Ran);
+        let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(workers)));
+        assert!(dropped.is_ok());
+        assert_eq!(census.alive(), 0);
     }
 }
 

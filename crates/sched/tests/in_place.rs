@@ -564,3 +564,78 @@ fn a_drop_may_block() {
         assert!(outcome.is_ok());
     });
 }
+
+/// The worker is another thread's then, which counts what it polls itself.
+#[test]
+fn a_handed_off_poll_counts_nothing_more_of_its_worker() {
+    let reliefs = Reliefs::default();
+    let pool = reliefs.pool(Config {
+        poll_time_histogram: Some(raddle_sched::HistogramConfiguration::default()),
+        ..config(1)
+    });
+    let mut polls = 0;
+    let task = pool.handle().spawn(poll_fn(move |cx| {
+        polls += 1;
+        if polls == 2 {
+            return Poll::Ready(());
+        }
+        be_handed_off();
+        while raddle_coop::poll_proceed(cx)
+            .map(|unit| unit.made_progress())
+            .is_ready()
+        {}
+        Poll::Pending
+    }));
+    pool.handle().block_on(task).unwrap();
+    let metrics = pool.handle().metrics();
+    wait_until(|| metrics.alive_tasks() == 0);
+    drop(pool);
+    reliefs.join();
+    assert_eq!(
+        metrics.worker(0).polls,
+        3,
+        "one is of the task that it waits for"
+    );
+    let timed = (0..metrics.poll_time_buckets()).map(|bucket| metrics.poll_time_count(0, bucket));
+    assert_eq!(timed.sum::<u64>(), 2);
+    assert_eq!(metrics.worker(0).budget_yields, 0);
+}
+
+/// The thread runs another worker inside its own worker's poll.
+#[test]
+fn a_hook_of_a_worker_that_a_task_drives_keeps_the_worker_of_the_task() {
+    let reliefs = Reliefs::default();
+    let pool = reliefs.pool(config(1));
+    let task = pool.handle().spawn(async {
+        let config = Config {
+            on_thread_park: Some(Arc::new(|| block_in_place(|| ()))),
+            ..config(1)
+        };
+        let (handle, mut workers) = Pool::stepped(config, None);
+        let _current = handle.enter();
+        assert!(workers[0].begin_park().is_some());
+    });
+    pool.handle().block_on(task).unwrap();
+    drop(pool);
+    assert_eq!(reliefs.count(), 0);
+}
+
+/// No thread comes, and none monitors the worker: another worker takes the task.
+#[test]
+fn the_task_in_the_slot_is_left_to_another_worker() {
+    let config = Config {
+        relief: Some(Arc::new(drop)),
+        has_monitor: false,
+        ..config(2)
+    };
+    let pool = Pool::start(config, None).unwrap();
+    let metrics = pool.handle().metrics();
+    wait_until(|| (0..2).all(|worker| metrics.worker(worker).parks > 0));
+    let ran = Arc::new(AtomicUsize::new(0));
+    let count = ran.clone();
+    let task = pool.handle().spawn(async move {
+        drop(spawn(async move { count.fetch_add(1, SeqCst) }));
+        block_in_place(|| wait_until(|| ran.load(SeqCst) == 1));
+    });
+    pool.handle().block_on(task).unwrap();
+}

@@ -3,9 +3,15 @@
 #![cfg(not(raddle_loom))]
 
 mod common;
+#[path = "common/driver.rs"]
+mod condvar_driver;
+mod driver {
+    pub(crate) use raddle_sched::{Driver, Unpark};
+}
 #[path = "common/relief.rs"]
 mod relief;
 
+use std::cell::Cell;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -13,12 +19,16 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Census, Gate, OnDrop, Signal, config, wait_until};
+use condvar_driver::Events;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
-    Config, Handle, Pool, Relief, TaskHook, TaskHooks, TaskMeta, UnhandledPanic, block_in_place,
-    spawn,
+    Config, Handle, Pool, Relief, RelieveWorker, TaskHook, TaskHooks, TaskMeta, UnhandledPanic,
+    block_in_place, spawn,
 };
 use relief::Reliefs;
+
+/// Only a test that fails waits so long.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// What the poll does after its function.
 #[derive(Clone, Copy, Debug)]
@@ -290,4 +300,189 @@ fn the_end_may_come_at_any_time() {
         assert_eq!((census.alive(), census.dropped()), (0, 8));
         reliefs.join();
     }
+}
+
+/// A pool with a driver, whose tasks may wait for the shutdown of that.
+fn pool_with_driver(config: Config) -> (Pool, raddle_primitives::sync::Arc<Events>) {
+    let events = Events::new();
+    let driver = Box::new(Events::driver(&events));
+    (Pool::start(config, Some(driver)).unwrap(), events)
+}
+
+/// Threads that never come, for workers that are never refused either.
+fn kept() -> RelieveWorker {
+    let kept = Mutex::new(Vec::new());
+    Arc::new(move |relief| kept.lock().push(relief))
+}
+
+#[test]
+fn a_worker_that_no_thread_drives_is_retired_by_the_shutdown() {
+    let config = Config {
+        relief: Some(kept()),
+        ..config(1)
+    };
+    let (mut pool, events) = pool_with_driver(config);
+    let entered = Gate::default();
+    let inside = entered.clone();
+    drop(pool.handle().spawn(async move {
+        block_in_place(|| {
+            inside.open();
+            events.wait_for_shutdown();
+        });
+    }));
+    entered.wait();
+    assert!(pool.shutdown(Some(LIMIT)));
+}
+
+thread_local! {
+    /// Whether the worker of this thread is to panic when it parks.
+    static DOOMED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The shutdown has looked for such workers already: it drops a task that a worker has
+/// left behind, the drop of which lets the function begin.
+#[test]
+fn a_worker_that_is_left_during_the_shutdown_is_retired_by_it() {
+    let retired = Gate::default();
+    let retires = retired.clone();
+    let config = Config {
+        relief: Some(kept()),
+        on_thread_park: Some(Arc::new(|| {
+            assert!(!DOOMED.replace(false), "a hook panics on purpose");
+        })),
+        around_worker: Some(Arc::new(move |_, run| {
+            let _opens = OnDrop(|| {
+                if thread::panicking() {
+                    retires.open();
+                }
+            });
+            run();
+        })),
+        ..config(2)
+    };
+    let (mut pool, events) = pool_with_driver(config);
+    let begins = Gate::default();
+    let lets_begin = begins.clone();
+    drop(pool.handle().spawn(async move {
+        let _lets_begin = OnDrop(|| lets_begin.open());
+        DOOMED.set(true);
+        pending::<()>().await;
+    }));
+    retired.wait();
+    let entered = Gate::default();
+    let inside = entered.clone();
+    drop(pool.handle().spawn(async move {
+        inside.open();
+        begins.wait();
+        block_in_place(|| events.wait_for_shutdown());
+    }));
+    entered.wait();
+    assert!(pool.shutdown(Some(LIMIT)));
+}
+
+/// No thread waits for the shutdown by then.
+#[test]
+fn a_worker_whose_relief_is_dropped_after_the_shutdown_is_retired() {
+    let config = Config {
+        relief: Some(Arc::new(drop)),
+        ..config(1)
+    };
+    let (mut pool, events) = pool_with_driver(config);
+    let (entered, begins) = (Gate::default(), Gate::default());
+    let (inside, waits) = (entered.clone(), begins.clone());
+    let task = pool.handle().spawn(async move {
+        inside.open();
+        waits.wait();
+        block_in_place(|| events.wait_for_shutdown());
+    });
+    entered.wait();
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    begins.open();
+    wait_until(|| task.is_finished());
+    assert!(pool.shutdown(Some(LIMIT)));
+}
+
+/// The shutdown does not take it, though there is no other worker to wait for.
+#[test]
+fn a_worker_for_which_no_threads_are_configured_keeps_its_poll() {
+    let mut pool = Pool::start(config(1), None).unwrap();
+    let handle = pool.handle().clone();
+    let (entered, gate) = (Gate::default(), Gate::default());
+    let (inside, waits) = (entered.clone(), gate.clone());
+    let task = handle.clone().spawn(async move {
+        block_in_place(|| {
+            inside.open();
+            waits.wait();
+        });
+        handle.current_worker()
+    });
+    entered.wait();
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    gate.open();
+    assert!(pool.shutdown(Some(LIMIT)));
+    assert_eq!(pool.handle().block_on(task).unwrap(), Some(0));
+}
+
+/// Two tasks in functions of which one waits for the drop of the other, when the last worker is
+/// gone: no worker looks into the queue where that other goes.
+#[test]
+fn a_function_may_wait_for_the_drop_of_a_task_in_another_function() {
+    let reliefs = Reliefs::default();
+    let (mut pool, events) = pool_with_driver(reliefs.config(config(1)));
+    let (first, second, dropped) = (Gate::default(), Gate::default(), Gate::default());
+    let (inside, drops) = (first.clone(), dropped.clone());
+    drop(pool.handle().spawn(async move {
+        let _drops = OnDrop(|| drops.open());
+        block_in_place(|| {
+            inside.open();
+            events.wait_for_shutdown();
+        });
+        pending::<()>().await;
+    }));
+    first.wait();
+    let inside = second.clone();
+    drop(pool.handle().spawn(async move {
+        block_in_place(|| {
+            inside.open();
+            dropped.wait();
+        });
+    }));
+    second.wait();
+    assert!(pool.shutdown(Some(LIMIT)));
+    reliefs.join();
+}
+
+/// The worker of a task in a function has gone by the panic of a hook, and the scheduler ends by
+/// that before the function does: another task is dropped, and counted, and what its drop spawns
+/// is cancelled at once.
+#[test]
+fn the_last_worker_ends_the_scheduler_though_a_function_goes_on() {
+    let armed = Arc::new(AtomicBool::new(false));
+    let panics = armed.clone();
+    let config = Config {
+        relief: Some(Arc::new(|relief: Relief| {
+            thread::spawn(move || relief.run());
+        })),
+        on_thread_park: Some(Arc::new(move || {
+            assert!(!panics.load(SeqCst), "a hook panics on purpose");
+        })),
+        ..config(1)
+    };
+    let (mut pool, events) = pool_with_driver(config);
+    let spawned = Arc::new(Mutex::new(None));
+    let (signal, spawns) = (Signal::default(), spawned.clone());
+    let waits = signal.clone();
+    drop(pool.handle().spawn(async move {
+        let _spawns = OnDrop(|| *spawns.lock() = Some(spawn(async {}).is_finished()));
+        waits.await;
+    }));
+    wait_until(|| signal.polls() == 1);
+    let task = pool.handle().spawn(async move {
+        armed.store(true, SeqCst);
+        block_in_place(|| events.wait_for_shutdown());
+    });
+    wait_until(|| task.is_finished());
+    assert_eq!(*spawned.lock(), Some(true));
+    assert!(pool.shutdown(Some(LIMIT)));
+    assert_eq!(pool.handle().metrics().alive_tasks(), 0);
 }

@@ -370,6 +370,30 @@ fn what_is_queued_behind_a_poll_is_dropped_before_it_returns() {
     }
 }
 
+/// A worker that ends does not hand its tasks to the others, as one that leaves early does.
+#[test]
+fn what_is_queued_on_a_worker_that_ends_is_not_queued_from_outside() {
+    for policy in POLICIES {
+        let mut pool = pool_of(policy, 1);
+        let (entered, closed) = (Gate::default(), Gate::default());
+        let (inside, end) = (entered.clone(), closed.clone());
+        drop(pool.handle().spawn(async move {
+            for _ in 0..3 {
+                drop(spawn(async {}));
+            }
+            inside.open();
+            end.wait();
+        }));
+        entered.wait();
+        assert!(!pool.shutdown(Some(Duration::ZERO)));
+        closed.open();
+        assert!(pool.shutdown(None));
+        let metrics = pool.handle().metrics();
+        assert_eq!(metrics.remote_schedules(), 1, "{policy:?}");
+        assert_eq!((metrics.spawned_tasks(), metrics.alive_tasks()), (4, 0));
+    }
+}
+
 thread_local! {
     static DOOMED: Cell<bool> = const { Cell::new(false) };
 }

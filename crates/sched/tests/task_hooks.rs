@@ -7,7 +7,7 @@ use std::future::{pending, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use common::{POLICIES, Signal, config_of, wait_until};
+use common::{OnDrop, POLICIES, Signal, config_of, wait_until};
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, CurrentThread, Policy, Pool, Step, TaskHook, TaskHooks, TaskMeta, spawn, yield_now,
@@ -136,6 +136,32 @@ fn the_end_of_the_scheduler_ends_its_tasks() {
         assert_eq!(log.take(task.id(), line), [Spawn, Before, After, Terminate]);
         let (late, line) = (handle.spawn(pending::<()>()), line!());
         assert_eq!(log.take(late.id(), line), [Spawn, Terminate]);
+    }
+}
+
+#[test]
+fn a_task_that_a_drop_spawns_at_the_end_ends_at_once() {
+    for policy in POLICIES {
+        let ended = Arc::new(Mutex::new(Vec::new()));
+        let log = ended.clone();
+        let hooks = TaskHooks {
+            on_terminate: Some(Arc::new(move |task| log.lock().push(task.id()))),
+            ..TaskHooks::default()
+        };
+        let (handle, mut workers) = Pool::stepped(with_hooks(policy, 1, hooks), None);
+        let _current = handle.enter();
+        let late = Arc::new(Mutex::new(None));
+        let spawned = late.clone();
+        let guard = OnDrop(move || *spawned.lock() = Some(spawn(pending::<()>())));
+        let task = handle.spawn(async move {
+            let _guard = guard;
+            pending::<()>().await;
+        });
+        assert_eq!(workers[0].step(), Step::Ran);
+        drop(workers);
+        let late = late.lock().take().unwrap();
+        assert_eq!(*ended.lock(), [late.id(), task.id()], "{policy:?}");
+        assert!(handle.block_on(late).unwrap_err().is_cancelled());
     }
 }
 

@@ -8,9 +8,12 @@ mod relief;
 
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
-use common::{Census, POLICIES, SelfWaking, Signal, config, config_of, message_of, wait_until};
+use common::{
+    Census, POLICIES, SHARING, SelfWaking, Signal, config, config_of, message_of, wait_until,
+};
 use raddle_sched::{
     Config, CurrentThread, Handle, Hook, Policy, Pool, Step, UnhandledPanic, block_in_place, spawn,
 };
@@ -108,6 +111,30 @@ fn the_worker_whose_task_panicked_ends_at_its_next_step() {
             assert_eq!(workers[0].step(), Step::Ran);
         }
         assert_eq!(workers[0].step(), Step::Shutdown, "{policy:?}");
+    }
+}
+
+/// What its surroundings were may be gone.
+#[test]
+fn a_worker_that_is_run_after_the_end_polls_no_task() {
+    for policy in SHARING {
+        let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(policy, 2)), None);
+        let _current = handle.enter();
+        drop(handle.spawn(panics()));
+        let census = Census::default();
+        let polls = Arc::default();
+        for _ in 0..3 {
+            let (citizen, polled) = (census.citizen(), SelfWaking(Arc::clone(&polls)));
+            drop(handle.spawn(async move {
+                let _citizen = citizen;
+                polled.await;
+            }));
+        }
+        assert_eq!(workers[0].step(), Step::Ran);
+        workers.pop().unwrap().run();
+        assert_eq!(polls.load(SeqCst), 0, "{policy:?}");
+        drop(workers);
+        assert_eq!(census.alive(), 0);
     }
 }
 

@@ -50,3 +50,6 @@ impl SlotUse {
         wakes > STREAK
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

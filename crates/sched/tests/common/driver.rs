@@ -46,6 +46,14 @@ impl Events {
         self.changed.notify_all();
     }
 
+    /// Waits until the driver is shut down.
+    pub(crate) fn wait_for_shutdown(&self) {
+        let mut state = self.state.lock();
+        while state.shutdowns == 0 {
+            state = self.changed.wait(state);
+        }
+    }
+
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
         f(&mut self.state.lock())
     }
@@ -92,6 +100,7 @@ impl Driver for EventDriver {
 
     fn shutdown(&mut self) {
         self.0.state.lock().shutdowns += 1;
+        self.0.changed.notify_all();
     }
 }
 
