@@ -194,8 +194,8 @@ impl BlockOn<'_> {
             }
             match core.step() {
                 Step::Ran => before_future = before_future.saturating_sub(1),
+                // The tasks that were to go first have run.
                 Step::Idle => {
-                    before_future = 0;
                     // CHECK: a wake of the future since it was last polled.
                     if self.signal.is_woken() {
                         core.look_if_yielded();
