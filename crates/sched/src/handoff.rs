@@ -106,7 +106,7 @@ pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
 /// The calling thread has [left](context::leave).
 fn leave(worker: &Worker) -> bool {
     let core = worker.core();
-    if core.is_pinned() || core.shared().config.relief.is_none() || !core.live.part_with_running() {
+    if core.shared().config.relief.is_none() || !core.live.part_with_running() {
         return false;
     }
     // From the queue others can take it, should no thread come.
@@ -127,7 +127,7 @@ fn request_thread(worker: &Worker) {
         .lock()
         .replace(slot.clone());
     drop(former);
-    core.retirement.announce_handoff();
+    core.retirement.finish.announce_handoff();
     if let Some(relief) = &core.shared().config.relief {
         relief(Relief::new(slot.clone()));
     }

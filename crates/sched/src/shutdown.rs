@@ -50,19 +50,13 @@ pub(crate) fn retire(core: CoreRef) {
     let retirement = core.retirement.clone();
     if !core.shared().is_closed() {
         core.queues.abandon();
-        retirement.finish_after(|retired| retired.workers.push(core));
-        // CHECK: the end, since the first look. The workers that have ended by it did
-        // not find this one among those that went before.
-        if retirement.shared.is_closed() {
-            retirement.cancel_left_behind();
-        }
-        return;
     }
-    let mut cores = vec![core];
-    if retirement.take_earlier(&mut cores) {
-        cancel_waiting(&cores);
+    retirement.finish_after(|retired| retired.workers.push(core));
+    // CHECK: the end, also since the first look: the workers that have retired by it did
+    // not find this one among those that went before.
+    if retirement.shared.is_closed() {
+        retirement.cancel_left_behind();
     }
-    retirement.finish_after(|retired| retired.workers.append(&mut cores));
 }
 
 /// Notes that a thread is out of the poll that its worker has left. The last to go ends the
@@ -107,26 +101,12 @@ impl Retirement {
         }
     }
 
-    /// Drops the waiting tasks of the workers that were retired before the
-    /// scheduler was closed: the workers that are left may all be in polls.
+    /// Drops the waiting tasks of the workers that have retired: those that are left may all
+    /// be in polls.
     fn cancel_left_behind(&self) {
-        let mut cores = Vec::new();
-        if self.take_earlier(&mut cores) {
-            cancel_waiting(&cores);
-            self.finish_after(|retired| retired.workers.append(&mut cores));
-        }
-    }
-
-    /// Adds the workers that were retired before, since no other thread may be left to drop
-    /// their tasks. False, and nothing has changed, if there is no
-    /// worker left to wait for but those of the caller.
-    fn take_earlier(&self, cores: &mut Vec<CoreRef>) -> bool {
-        let mut retired = self.retired.lock();
-        let others_run = retired.workers.len() + cores.len() < self.shared.remotes.len();
-        if others_run {
-            cores.append(&mut retired.workers);
-        }
-        others_run
+        let mut cores = std::mem::take(&mut self.retired.lock().workers);
+        cancel_waiting(&cores);
+        self.finish_after(|retired| retired.workers.append(&mut cores));
     }
 
     fn finish_after(&self, change: impl FnOnce(&mut Retired)) {
@@ -158,15 +138,13 @@ impl Retirement {
         self.shared.shut_down_driver();
     }
 
-    fn finish(&self, mut cores: Vec<CoreRef>) {
+    fn finish(&self, cores: Vec<CoreRef>) {
         let announce = Announce(self);
         self.shared.close();
         // The drops of futures find their scheduler as their polls did; all of it, if
         // this is the end of one shard.
         let handle = Handle::of_worker(&cores[0]);
         let current = handle.enter();
-        // In the order of their indices, which owners' numbers follow.
-        cores.sort_by_key(|core| core.index());
         // Tasks that are woken by the drops of others go to this worker's queue.
         let worker = cores[0].enter();
         abort_all(&cores);

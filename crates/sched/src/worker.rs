@@ -138,7 +138,6 @@ impl Worker {
     /// Offers the worker to other threads, during a poll. The caller is to
     /// [take it back](Self::take_back).
     pub(crate) fn leave(&self) {
-        self.held.set(false);
         if let Some(core) = &self.core {
             self.handoff_slot.put(core.share());
         }

@@ -13,7 +13,7 @@ pub(crate) struct Finish {
 #[derive(Default)]
 struct State {
     is_finished: bool,
-    /// Whether a thread has left its worker since the scheduler was closed.
+    /// Whether a thread has left its worker since this was last looked at.
     has_handoff: bool,
 }
 

@@ -35,14 +35,4 @@ impl Retirement {
             shared,
         }
     }
-
-    /// Says that a thread has left its worker. Once the scheduler is closed, a
-    /// thread that waits for the end has to look whether another has come.
-    pub(crate) fn announce_handoff(&self) {
-        // CHECK: the end. `close` comes before the look at the slots, whose locks
-        // order it and the caller's entry there.
-        if self.shared.is_closed() {
-            self.finish.announce_handoff();
-        }
-    }
 }
