@@ -395,9 +395,6 @@ impl Core {
         self.queues.run_driver(driver, Some(Duration::ZERO));
         drop(lent);
         self.queues.notify_of_events();
-        if self.queues.has_next() {
-            self.queues.elect_monitor_of_slot();
-        }
     }
 
     /// Notes that a future yields in the present poll.

@@ -156,13 +156,13 @@ impl Parked {
         unmark_parked(queues);
         queues.counters.clock.start();
         queues.counters.unparks.add(1);
-        // A thread that claims a worker outside the driver elects no monitor, so that a task
-        // from outside costs an idle pool one wake-up: see `elect_monitor_of_slot`.
-        let idle = &queues.shared.idle;
+        // A worker that is claimed while another is in the driver elects no monitor, so that a
+        // task from outside costs an idle pool one wake-up: see `elect_monitor_of_slot`.
+        let (shared, idle) = (&queues.shared, &queues.shared.idle);
         let is_claimed = queues.searching.is_counted();
-        let may_lack = self.was_in_driver || !is_claimed || idle.was_monitor(queues.index);
+        let may_lack = !is_claimed || idle.was_monitor(queues.index) || shared.is_driver_free();
         if may_lack && idle.lacks_monitor() {
-            queues.shared.elect_monitor();
+            shared.elect_monitor();
         }
         queues.notify_of_events();
         if let Some(hook) = &queues.shared.config.on_thread_unpark {
@@ -218,3 +218,6 @@ impl Drop for Blocked<'_> {
         }
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -305,7 +305,7 @@ impl Queues {
     /// takes a task from the slot before the present poll returns, unless the monitor finds this
     /// worker stuck.
     #[inline]
-    pub(super) fn elect_monitor_of_slot(&self) {
+    fn elect_monitor_of_slot(&self) {
         if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_monitor() {
             self.shared.elect_monitor();
         }

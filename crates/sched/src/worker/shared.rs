@@ -270,6 +270,11 @@ impl Shared {
         }
     }
 
+    /// Whether there is a driver, and no worker has it.
+    pub(crate) fn is_driver_free(&self) -> bool {
+        !self.driver.is_empty()
+    }
+
     /// Puts back the driver that a worker has taken.
     pub(crate) fn return_driver(&self, driver: Option<BoxedDriver>) {
         if let Some(driver) = driver {

@@ -1,0 +1,154 @@
+use super::*;
+use raddle_primitives::sync::Arc;
+
+use crate::config::Config;
+use crate::config::policy::Order;
+use crate::driver::{Driver, Unpark};
+use crate::id::Id;
+use crate::worker::Worker;
+use crate::worker::shared::Shared;
+
+/// A driver without events.
+struct Quiet;
+
+impl Driver for Quiet {
+    fn park(&mut self, _: Option<Duration>, _: usize) {}
+
+    fn unparker(&self) -> std::sync::Arc<dyn Unpark> {
+        std::sync::Arc::new(Self)
+    }
+
+    fn shutdown(&mut self) {}
+}
+
+impl Unpark for Quiet {
+    fn unpark(&self) {}
+}
+
+/// Workers that share a driver, each of which has polled once.
+fn workers(count: usize) -> (Arc<Shared>, Vec<Worker>) {
+    let config = Config {
+        workers: count,
+        has_monitor: true,
+        ..Config::default()
+    };
+    let (shared, workers) =
+        Worker::build(Id::next(), 0, config, Some(Box::new(Quiet)), Order::Slot);
+    for worker in &workers {
+        worker.core().attach();
+        worker.core().queues.counters.polls.add(1);
+    }
+    (shared, workers)
+}
+
+/// A park of a worker that runs, up to where it would block.
+fn begin(worker: &Worker) -> Option<Parked> {
+    Parked::begin(&worker.core().queues, None)
+}
+
+/// The park of the second worker, which is the monitor; the first runs, and the driver is free.
+fn monitor(workers: &[Worker]) -> Parked {
+    let first = begin(&workers[0]).expect("there is nothing to do");
+    let second = begin(&workers[1]).expect("there is nothing to do");
+    assert!(first.driver.is_some() && second.driver.is_none());
+    first.abort(&workers[0].core().queues);
+    let second = second.end_wait(&workers[1].core().queues);
+    let monitor = second.expect("it is elected");
+    assert!(monitor.driver.is_none() && monitor.is_monitor);
+    monitor
+}
+
+#[test]
+fn a_worker_that_is_unparked_for_nothing_waits_where_it_was_to() {
+    let (shared, workers) = workers(2);
+    for place in [0, 1] {
+        // Before it blocks, and while it does.
+        shared.unpark(place);
+        let parked = begin(&workers[place]).expect("there is nothing to do");
+        assert_eq!(parked.driver.is_some(), place == 0);
+        shared.unpark(place);
+        let parked = parked.end_wait(&workers[place].core().queues);
+        let parked = parked.expect("there is nothing to do");
+        assert_eq!(parked.driver.is_some(), place == 0);
+        if place == 0 {
+            // It keeps the driver.
+            std::mem::forget(parked);
+        }
+    }
+}
+
+/// The thread that drives it may be the one that unparks it.
+#[test]
+fn a_worker_without_others_that_is_unparked_for_nothing_returns() {
+    let (shared, workers) = workers(1);
+    shared.unpark(0);
+    assert!(begin(&workers[0]).is_none());
+    let parked = begin(&workers[0]).expect("there is nothing to do");
+    assert!(parked.end_wait(&workers[0].core().queues).is_none());
+}
+
+/// It was unparked between its look at the others and its wait.
+#[test]
+fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
+    let (shared, workers) = workers(2);
+    let queues = &workers[1].core().queues;
+    let monitor = monitor(&workers).end_wait(queues);
+    let mut monitor = monitor.expect("the other worker makes progress");
+    assert!(monitor.driver.is_none());
+    monitor.leave_wait(queues);
+    shared.unpark(1);
+    let monitor = monitor.begin_wait(queues, false);
+    assert!(monitor.expect("there is nothing to do").driver.is_some());
+}
+
+/// The monitor resigns while the only worker that runs is marked as parked, and that worker is
+/// claimed before it takes the driver: no worker would wait there during its next poll.
+#[test]
+fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
+    let (shared, workers) = workers(2);
+    let monitor = monitor(&workers);
+    let [claimed, queues] = [0, 1].map(|worker: usize| &workers[worker].core().queues);
+    assert!(mark_parked(claimed));
+    let asleep = monitor.end_wait(queues).expect("there is nothing to do");
+    assert!(!asleep.is_monitor && asleep.driver.is_none());
+    shared.notify();
+    let parked = Parked {
+        driver: None,
+        timeout: None,
+        was_in_driver: false,
+        is_monitor: false,
+        limit: None,
+        looks: Looks::default(),
+    };
+    assert!(parked.begin_wait(claimed, true).is_none());
+    assert!(claimed.searching.is_counted(), "it was claimed");
+    assert!(queues.remote().parker.is_notified());
+    let elected = asleep.end_wait(queues).expect("there is nothing to do");
+    assert!(elected.is_monitor);
+}
+
+/// As an unpark of an idle pool does, which has a worker in the driver.
+#[test]
+fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_elected() {
+    let (shared, workers) = workers(3);
+    let mut parked: Vec<_> = workers.iter().filter_map(begin).collect();
+    let [_, claimed, other] = [0, 1, 2].map(|worker: usize| &workers[worker].core().queues);
+    // All are parked: the monitor resigns.
+    let monitor = parked.remove(1).end_wait(claimed);
+    assert!(!monitor.as_ref().expect("there is nothing to do").is_monitor);
+    shared.notify();
+    assert!(
+        monitor
+            .and_then(|parked| parked.end_wait(claimed))
+            .is_none()
+    );
+    assert!(!other.remote().parker.is_notified());
+}
+
+#[test]
+fn a_worker_that_has_left_is_not_expected_back_in_the_driver() {
+    let (shared, mut workers) = workers(2);
+    shared.set_last_poller(Some(1));
+    drop(workers.pop());
+    assert_eq!(shared.last_poller(), None);
+}
