@@ -385,15 +385,17 @@ impl Core {
     #[cold]
     pub(crate) fn look_at_driver(&self) {
         self.yields.restart();
-        let mut lent = LentDriver {
-            shared: self.shared(),
-            driver: self.shared().driver.take(),
-        };
-        let Some(driver) = &mut lent.driver else {
-            return;
-        };
-        self.queues.run_driver(driver, Some(Duration::ZERO));
-        drop(lent);
+        {
+            let mut lent = LentDriver {
+                shared: self.shared(),
+                driver: self.shared().driver.take(),
+            };
+            let Some(driver) = &mut lent.driver else {
+                return;
+            };
+            self.queues.run_driver(driver, Some(Duration::ZERO));
+        }
+        // A worker that is notified may wait in the driver.
         self.queues.notify_of_events();
     }
 

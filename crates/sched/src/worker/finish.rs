@@ -70,3 +70,6 @@ impl Finish {
         }
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

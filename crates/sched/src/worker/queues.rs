@@ -115,9 +115,6 @@ impl Queues {
     /// the local queue, and returns the first.
     pub(super) fn take_injected(&self, limit: usize) -> Option<Task> {
         let injection = &self.shared.injection;
-        if injection.is_empty() {
-            return None;
-        }
         let share = injection.len() / self.shared.remotes.len() + 1;
         let limit = limit.min(share).min(raddle_queue::local::CAPACITY / 2);
         let taken = injection.pop_into(limit, self.run_queue.owner())?;
