@@ -1,20 +1,21 @@
 //! `cargo xtask platforms`: whether the crates compile with the oldest compiler that they promise,
-//! and for platforms other than this one; where a foreign program runs here, the tests of the
-//! layers run too.
+//! and for platforms other than this one; where a foreign program runs here, the tests run too.
 //!
 //! The compilers are Debian's ([`debian`]). That for foreign targets builds the standard library of
 //! each from its source, which a compiler of a release does only with `RUSTC_BOOTSTRAP`.
 
 mod debian;
+mod targets;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::workspace;
 use debian::Compiler;
+use targets::{Run, TARGETS, Target};
 
 /// The oldest compiler that the crates promise: `rust-version` of the workspace.
 const MINIMUM: Compiler = Compiler {
@@ -24,12 +25,17 @@ const MINIMUM: Compiler = Compiler {
     others: &["libstd-rust-web-1.85", "libllvm19"],
 };
 
-/// The compiler for foreign targets, with the source of its standard library;
+/// The compiler for foreign targets, with clippy and the source of its standard library;
 /// `binutils-mingw-w64-x86-64` has the `dlltool` that imports of Windows need.
 const FOREIGN: Compiler = Compiler {
     name: "foreign",
     version: "1.96.",
-    versioned: &["rustc-web", "libstd-rust-web-dev", "rust-web-src"],
+    versioned: &[
+        "rustc-web",
+        "libstd-rust-web-dev",
+        "rust-web-src",
+        "rust-web-clippy",
+    ],
     others: &[
         "libstd-rust-web-1.96",
         "libllvm22",
@@ -37,99 +43,43 @@ const FOREIGN: Compiler = Compiler {
     ],
 };
 
+/// What clippy of [`FOREIGN`] denies, in the form in which `cargo clippy` hands it on. Two lints
+/// are newer than the pinned toolchain: the first proposes what Rust 1.85 does not have, the second
+/// takes wakers that count their drops for wakers that do nothing. The third finds fault with the
+/// constant initial values themselves on targets without thread-locals of their own.
+const LINTS: [&str; 4] = [
+    "-Dwarnings",
+    "-Aclippy::unwrap_or_default",
+    "-Aclippy::manual_noop_waker",
+    "-Aclippy::missing_const_for_thread_local",
+];
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only these: targets of the table in docs/platforms.md, or `minimum` for the oldest compiler
     targets: Vec<String>,
 
-    /// Only compile; do not run the tests
+    /// Only compile and lint; do not run the tests
     #[arg(long)]
     check: bool,
+
+    /// Run the tests of these packages only
+    #[arg(short, long)]
+    package: Vec<String>,
 }
 
-/// One foreign target.
-struct Platform {
-    target: &'static str,
-    /// What is checked, as arguments of `cargo check`.
-    scope: &'static [&'static str],
-    /// How its tests run here, if they do.
-    run: Option<Run>,
+/// What came of one target.
+struct Row {
+    name: &'static str,
+    checked: Result<()>,
+    run: Option<Result<()>>,
 }
-
-/// How programs of a foreign target are linked and started.
-struct Run {
-    linker: &'static str,
-    /// Started with the program; it runs by itself if this is empty.
-    runner: &'static str,
-    /// Debian's packages of both.
-    packages: &'static [&'static str],
-}
-
-const FACADE: &[&str] = &["-p", "raddle"];
-
-const PLATFORMS: [Platform; 7] = [
-    Platform {
-        target: "i686-unknown-linux-gnu",
-        scope: FACADE,
-        run: Some(Run {
-            linker: "i686-linux-gnu-gcc",
-            runner: "",
-            packages: &["gcc-i686-linux-gnu"],
-        }),
-    },
-    Platform {
-        target: "armv7-unknown-linux-gnueabihf",
-        scope: FACADE,
-        run: Some(Run {
-            linker: "arm-linux-gnueabihf-gcc",
-            runner: "qemu-arm",
-            packages: &["gcc-arm-linux-gnueabihf", "qemu-user"],
-        }),
-    },
-    Platform {
-        target: "aarch64-unknown-linux-gnu",
-        scope: FACADE,
-        run: Some(Run {
-            linker: "aarch64-linux-gnu-gcc",
-            runner: "qemu-aarch64",
-            packages: &["gcc-aarch64-linux-gnu", "qemu-user"],
-        }),
-    },
-    Platform {
-        target: "aarch64-apple-darwin",
-        scope: FACADE,
-        run: None,
-    },
-    Platform {
-        target: "x86_64-apple-darwin",
-        scope: FACADE,
-        run: None,
-    },
-    Platform {
-        target: "x86_64-pc-windows-gnu",
-        scope: FACADE,
-        run: None,
-    },
-    Platform {
-        target: "x86_64-unknown-freebsd",
-        scope: FACADE,
-        run: None,
-    },
-];
-
-/// The layers whose tests run on foreign targets.
-const RUN: [&str; 4] = [
-    "raddle-queue",
-    "raddle-task",
-    "raddle-reactor",
-    "raddle-sync",
-];
 
 /// Tries each target that is asked for, prints a table, and fails if one of them has failed.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root();
     let known = |name: &String| {
-        name == MINIMUM.name || PLATFORMS.iter().any(|platform| platform.target == name)
+        name == MINIMUM.name || TARGETS.iter().any(|target| target.name == name.as_str())
     };
     let unknown = args.targets.iter().find(|name| !known(name));
     ensure!(
@@ -141,29 +91,40 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut rows = Vec::new();
     steps::summarized(|steps| {
         if asked(MINIMUM.name) {
-            let checked = minimum(steps, &root);
-            rows.push((MINIMUM.name, checked, None));
+            rows.push(Row {
+                name: MINIMUM.name,
+                checked: minimum(steps, &root),
+                run: None,
+            });
         }
-        for platform in PLATFORMS.iter().filter(|it| asked(it.target)) {
-            let checked = foreign(steps, &root, platform);
-            let run = match &platform.run {
+        for target in TARGETS.iter().filter(|it| asked(it.name)) {
+            let checked = check(steps, &root, target);
+            let run = match &target.run {
                 Some(run) if !args.check && checked.is_ok() => {
-                    Some(tests(steps, &root, platform, run))
+                    let packages: Vec<_> = match args.package.is_empty() {
+                        true => run.tested.to_vec(),
+                        false => args.package.iter().map(String::as_str).collect(),
+                    };
+                    Some(test(steps, &root, target, run, &packages))
                 }
                 _ => None,
             };
-            rows.push((platform.target, checked, run));
+            rows.push(Row {
+                name: target.name,
+                checked,
+                run,
+            });
         }
         Ok(())
     })?;
     println!("\n{:<32} {:<8} tests", "target", "check");
-    for (name, checked, run) in &rows {
-        let run = run.as_ref().map_or("-", word);
-        println!("{name:<32} {:<8} {run}", word(checked));
+    for row in &rows {
+        let run = row.run.as_ref().map_or("-", word);
+        println!("{:<32} {:<8} {run}", row.name, word(&row.checked));
     }
     let results = rows
         .into_iter()
-        .flat_map(|(_, checked, run)| [Some(checked), run]);
+        .flat_map(|row| [Some(row.checked), row.run]);
     let mut failed = 0;
     for error in results.flatten().filter_map(Result::err) {
         eprintln!("{error:#}");
@@ -182,86 +143,120 @@ fn word(result: &Result<()>) -> &'static str {
 
 /// Checks the crates, with their tests and examples, with the oldest compiler.
 fn minimum(steps: &mut Steps, root: &Path) -> Result<()> {
-    let mut check = with(&MINIMUM, root, &["check", "--quiet", "--all-targets"])?;
+    let mut check = with(
+        steps,
+        &MINIMUM,
+        root,
+        &["check", "--quiet", "--all-targets"],
+    )?;
     steps.run("check with Rust 1.85", &mut check)
 }
 
-/// Checks the facade, and so the layers, for one target.
-fn foreign(steps: &mut Steps, root: &Path, platform: &Platform) -> Result<()> {
-    let mut check = for_target(root, "check", platform)?;
-    check.arg("--quiet").args(platform.scope);
-    steps.run(&format!("check {}", platform.target), &mut check)
-}
-
-/// Runs the tests of [`RUN`] on one target. The programs are linked statically, so that they find
-/// no library of this platform.
-fn tests(steps: &mut Steps, root: &Path, platform: &Platform, run: &Run) -> Result<()> {
-    let target = platform.target;
-    steps.step(
-        &format!("packages for {target}"),
-        &run.packages.join(" "),
-        || install(run),
-    )?;
-    let mut test = for_target(root, "test", platform)?;
-    let variable = |what| {
-        let target = target.to_uppercase().replace('-', "_");
-        format!("CARGO_TARGET_{target}_{what}")
-    };
-    test.env(variable("LINKER"), run.linker);
-    test.env(variable("RUSTFLAGS"), "-Ctarget-feature=+crt-static");
-    if !run.runner.is_empty() {
-        test.env(variable("RUNNER"), run.runner);
+/// Checks and lints the crates for one target.
+fn check(steps: &mut Steps, root: &Path, target: &Target) -> Result<()> {
+    let mut check = for_target(steps, root, "check", target)?;
+    check.arg("--quiet").args(target.scope);
+    let clippy = compiler(steps, &FOREIGN, root)?.program("clippy-driver");
+    check.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+    check.env("CLIPPY_ARGS", LINTS.join("__CLIPPY_HACKERY__"));
+    steps.run(&format!("check {}", target.name), &mut check)?;
+    if let Some((feature, platform)) = target.lacks {
+        let mut refused = for_target(steps, root, "check", target)?;
+        refused.args(["--quiet", "-p", "raddle", "--no-default-features"]);
+        refused.args(["--features", feature]);
+        let name = format!("{} refuses {feature}", target.name);
+        steps.step(&name, &line_of(&refused), || {
+            let output = refused.output().context("cannot start cargo")?;
+            let errors = String::from_utf8_lossy(&output.stderr);
+            ensure!(
+                !output.status.success()
+                    && errors.contains(&format!(
+                        "`{feature}` of raddle is not available on {platform}"
+                    )),
+                "no error names the feature {feature} and {platform}:\n{errors}"
+            );
+            Ok(())
+        })?;
     }
-    test.args(["--lib", "--tests", "--no-fail-fast"]);
-    for package in RUN {
-        test.args(["-p", package]);
-    }
-    steps.run(&format!("test {target}"), &mut test)
-}
-
-/// Installs what links and starts programs, unless it is there.
-fn install(run: &Run) -> Result<()> {
-    let there = |program: &str| {
-        let mut version = Command::new(program);
-        version.arg("--version").stdout(Stdio::null());
-        version.status().is_ok_and(|status| status.success())
-    };
-    if there(run.linker) && (run.runner.is_empty() || there(run.runner)) {
-        return Ok(());
-    }
-    let mut install = Command::new("apt-get");
-    install.args(["install", "-y", "-qq", "--no-install-recommends"]);
-    install.args(run.packages);
-    let status = install.status();
-    ensure!(
-        status.is_ok_and(|status| status.success()),
-        "missing: Debian's packages {}; as root: {}",
-        run.packages.join(", "),
-        line_of(&install)
-    );
     Ok(())
 }
 
+/// Runs the tests of packages, or of all, on one target.
+fn test(
+    steps: &mut Steps,
+    root: &Path,
+    target: &Target,
+    run: &Run,
+    packages: &[&str],
+) -> Result<()> {
+    let name = target.name;
+    steps.step(
+        &format!("packages for {name}"),
+        &run.packages.join(" "),
+        || debian::install(run.packages),
+    )?;
+    let on_target = |steps: &mut Steps, what: &str| -> Result<Command> {
+        let mut command = for_target(steps, root, what, target)?;
+        let variable = |what| {
+            let target = name.to_uppercase().replace('-', "_");
+            format!("CARGO_TARGET_{target}_{what}")
+        };
+        command.env(variable("LINKER"), run.linker);
+        if run.is_static {
+            command.env(variable("RUSTFLAGS"), "-Ctarget-feature=+crt-static");
+        }
+        if !run.runner.is_empty() {
+            command.env(variable("RUNNER"), run.runner);
+        }
+        Ok(command)
+    };
+    if packages.is_empty() {
+        // The programs that some tests start.
+        let mut examples = on_target(steps, "build")?;
+        examples.args(["--quiet", "--examples"]);
+        steps.run(&format!("examples for {name}"), &mut examples)?;
+    }
+    let mut test = on_target(steps, "test")?;
+    test.args(["--lib", "--tests", "--no-fail-fast"]);
+    for package in packages {
+        test.args(["-p", package]);
+    }
+    steps.run(&format!("test {name}"), &mut test)
+}
+
 /// A cargo command for a foreign target, with a standard library that it builds.
-fn for_target(root: &Path, what: &str, platform: &Platform) -> Result<Command> {
-    let mut command = with(&FOREIGN, root, &[what, "-Zbuild-std"])?;
-    command.args(["--target", platform.target]);
+fn for_target(steps: &mut Steps, root: &Path, what: &str, target: &Target) -> Result<Command> {
+    let std = format!("-Zbuild-std={}", target.std);
+    let mut command = with(steps, &FOREIGN, root, &[what, &std])?;
+    command.args(["--target", target.name]);
     command.env("RUSTC_BOOTSTRAP", "1");
     Ok(command)
 }
 
 /// A cargo command that uses one of the compilers, and has a target directory of its own.
-fn with(compiler: &Compiler, root: &Path, args: &[&str]) -> Result<Command> {
-    let directory = directory(root)?;
-    let unpacked = compiler.unpack(&directory);
-    let unpacked = unpacked.with_context(|| format!("no compiler {}", compiler.version))?;
+fn with(steps: &mut Steps, compiler: &Compiler, root: &Path, args: &[&str]) -> Result<Command> {
+    let unpacked = self::compiler(steps, compiler, root)?;
     let mut command = cargo(root, args);
     unpacked.used_by(&mut command)?;
-    command.env(
-        "CARGO_TARGET_DIR",
-        directory.join(compiler.name).join("target"),
-    );
+    let target_directory = directory(root)?.join(compiler.name).join("target");
+    command.env("CARGO_TARGET_DIR", target_directory);
     Ok(command)
+}
+
+/// One of the compilers, downloaded by a step of its own unless it is there.
+fn compiler(steps: &mut Steps, compiler: &Compiler, root: &Path) -> Result<debian::Unpacked> {
+    let directory = directory(root)?;
+    if let Some(unpacked) = compiler.unpacked(&directory) {
+        return Ok(unpacked);
+    }
+    let name = format!("compiler {}", compiler.name);
+    steps.step(
+        &name,
+        &format!("apt-get download: Rust {}", compiler.version),
+        || compiler.unpack(&directory),
+    )?;
+    let unpacked = compiler.unpacked(&directory);
+    unpacked.with_context(|| format!("no compiler {}", compiler.version))
 }
 
 /// Where the compilers and what they build are.

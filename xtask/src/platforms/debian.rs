@@ -12,6 +12,9 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::steps::line_of;
 
+/// The file that says which packages are unpacked.
+const COMPLETE: &str = "complete";
+
 /// The packages of one compiler.
 pub(super) struct Compiler {
     /// The directory it is unpacked into.
@@ -31,20 +34,25 @@ pub(super) struct Unpacked {
 }
 
 impl Compiler {
-    /// Downloads and unpacks the packages into `dir`, unless a former call has.
+    /// Where the packages are unpacked under `dir`, if they are.
+    pub(super) fn unpacked(&self, dir: &Path) -> Option<Unpacked> {
+        let dir = dir.join(self.name);
+        let usr = dir.join("usr");
+        let complete = fs::read_to_string(dir.join(COMPLETE)).ok()?;
+        (complete == self.packages()).then_some(Unpacked { usr })
+    }
+
+    fn packages(&self) -> String {
+        [self.versioned, self.others].concat().join("\n")
+    }
+
+    /// Downloads and unpacks the packages into `dir`.
     ///
     /// # Errors
     ///
     /// Returns an error if this is no Debian, or Debian does not have the packages.
-    pub(super) fn unpack(&self, dir: &Path) -> Result<Unpacked> {
+    pub(super) fn unpack(&self, dir: &Path) -> Result<()> {
         let dir = dir.join(self.name);
-        let unpacked = Unpacked {
-            usr: dir.join("usr"),
-        };
-        let complete = dir.join("complete");
-        if complete.is_file() {
-            return Ok(unpacked);
-        }
         let names = self.names()?;
         let downloads = dir.join("downloads");
         fs::create_dir_all(&downloads)?;
@@ -58,8 +66,8 @@ impl Compiler {
             run(&mut unpack)?;
         }
         fs::remove_dir_all(&downloads)?;
-        fs::write(complete, "")?;
-        Ok(unpacked)
+        fs::write(dir.join(COMPLETE), self.packages())?;
+        Ok(())
     }
 
     /// The packages as `apt-get` takes them: `NAME=VERSION`.
@@ -82,6 +90,11 @@ impl Compiler {
 }
 
 impl Unpacked {
+    /// A program of the compiler.
+    pub(super) fn program(&self, name: &str) -> PathBuf {
+        self.usr.join("bin").join(name)
+    }
+
     /// Has cargo use this compiler, and find the tools that come with it.
     ///
     /// # Errors
@@ -92,12 +105,37 @@ impl Unpacked {
         let tools = std::env::split_paths(&path).chain([self.usr.join("bin")]);
         cargo
             .env("PATH", std::env::join_paths(tools)?)
-            .env("RUSTC", self.usr.join("bin/rustc"))
+            .env("RUSTC", self.program("rustc"))
             .env("LD_LIBRARY_PATH", self.usr.join("lib/x86_64-linux-gnu"))
             .env("CARGO_INCREMENTAL", "0")
             .env_remove("RUSTFLAGS");
         Ok(())
     }
+}
+
+/// Installs packages, unless they are installed.
+///
+/// # Errors
+///
+/// Returns an error that names the packages if Debian does not have them or this is not root.
+pub(super) fn install(packages: &[&str]) -> Result<()> {
+    let mut query = Command::new("dpkg-query");
+    query
+        .args(["--show", "--showformat=${db:Status-Status}\n"])
+        .args(packages);
+    let output = query.output().context("cannot start dpkg-query")?;
+    let statuses = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() && statuses.lines().all(|status| status == "installed") {
+        return Ok(());
+    }
+    // The list of packages may be old, or not there at all.
+    run(apt("apt-get").args(["update", "-qq"]))?;
+    let mut install = apt("apt-get");
+    install.args(["install", "-y", "-qq", "--no-install-recommends"]);
+    install
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .args(packages);
+    run(&mut install).with_context(|| format!("missing: Debian's packages {}", packages.join(", ")))
 }
 
 /// The version of a package that starts with `start`.

@@ -1,0 +1,184 @@
+//! The foreign targets: what is checked for each, and how its programs run here.
+
+/// One foreign target.
+pub(super) struct Target {
+    pub(super) name: &'static str,
+    /// The parts of the standard library that cargo builds for it.
+    pub(super) std: &'static str,
+    /// What is checked, as arguments of `cargo check`.
+    pub(super) scope: &'static [&'static str],
+    /// A feature of the facade that does not exist there, and a word of the error that says so.
+    pub(super) lacks: Option<(&'static str, &'static str)>,
+    /// How its tests run here, if they do.
+    pub(super) run: Option<Run>,
+}
+
+/// How programs of a foreign target are linked and started.
+pub(super) struct Run {
+    pub(super) linker: &'static str,
+    /// Started with the program; it runs by itself if this is empty.
+    pub(super) runner: &'static str,
+    /// Debian's packages of both.
+    pub(super) packages: &'static [&'static str],
+    /// Linked in, so that programs find no library of this platform.
+    pub(super) is_static: bool,
+    /// Packages whose tests run; empty for all.
+    pub(super) tested: &'static [&'static str],
+}
+
+/// Everything that the layers and the facade have, with tests and examples.
+const ALL: &[&str] = &["--all-targets"];
+/// The facade and so the layers, without tests.
+const FACADE: &[&str] = &["-p", "raddle"];
+/// What of the facade needs neither threads nor descriptors.
+const WITHOUT_THREADS: &[&str] = &[
+    "-p",
+    "raddle",
+    "--no-default-features",
+    "--features",
+    "io-util,macros,rt,sync,test-util,time",
+];
+const BARE: &[&str] = &[
+    "-p",
+    "raddle-bare",
+    "--no-default-features",
+    "--features",
+    "alloc",
+];
+
+const STD: &str = "std,panic_abort";
+const CORE: &str = "core,alloc";
+
+const NO_SOCKETS: Option<(&str, &str)> = Some(("net", "WebAssembly"));
+
+pub(super) const TARGETS: [Target; 13] = [
+    Target {
+        name: "i686-unknown-linux-gnu",
+        std: STD,
+        scope: ALL,
+        lacks: None,
+        run: Some(Run {
+            linker: "i686-linux-gnu-gcc",
+            runner: "",
+            packages: &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"],
+            is_static: true,
+            tested: &[],
+        }),
+    },
+    Target {
+        name: "armv7-unknown-linux-gnueabihf",
+        std: STD,
+        scope: ALL,
+        lacks: None,
+        run: Some(Run {
+            linker: "arm-linux-gnueabihf-gcc",
+            runner: "qemu-arm",
+            packages: &[
+                "gcc-arm-linux-gnueabihf",
+                "libc6-dev-armhf-cross",
+                "qemu-user",
+            ],
+            is_static: true,
+            tested: &[],
+        }),
+    },
+    Target {
+        name: "aarch64-unknown-linux-gnu",
+        std: STD,
+        scope: ALL,
+        lacks: None,
+        run: Some(Run {
+            linker: "aarch64-linux-gnu-gcc",
+            runner: "qemu-aarch64",
+            packages: &[
+                "gcc-aarch64-linux-gnu",
+                "libc6-dev-arm64-cross",
+                "qemu-user",
+            ],
+            is_static: true,
+            tested: &[],
+        }),
+    },
+    // Without 64-bit atomics.
+    Target {
+        name: "armv5te-unknown-linux-gnueabi",
+        std: STD,
+        scope: FACADE,
+        lacks: None,
+        run: None,
+    },
+    Target {
+        name: "aarch64-apple-darwin",
+        std: STD,
+        scope: ALL,
+        lacks: None,
+        run: None,
+    },
+    Target {
+        name: "x86_64-apple-darwin",
+        std: STD,
+        scope: ALL,
+        lacks: None,
+        run: None,
+    },
+    Target {
+        name: "x86_64-pc-windows-gnu",
+        std: STD,
+        scope: ALL,
+        lacks: None,
+        run: Some(Run {
+            linker: "x86_64-w64-mingw32-gcc",
+            runner: "wine64",
+            packages: &["gcc-mingw-w64-x86-64-posix", "wine64"],
+            is_static: false,
+            tested: &[
+                "raddle-queue",
+                "raddle-task",
+                "raddle-reactor",
+                "raddle-sync",
+            ],
+        }),
+    },
+    Target {
+        name: "x86_64-unknown-freebsd",
+        std: STD,
+        scope: ALL,
+        lacks: None,
+        run: None,
+    },
+    Target {
+        name: "x86_64-unknown-illumos",
+        std: STD,
+        scope: ALL,
+        lacks: None,
+        run: None,
+    },
+    Target {
+        name: "wasm32-unknown-unknown",
+        std: STD,
+        scope: WITHOUT_THREADS,
+        lacks: NO_SOCKETS,
+        run: None,
+    },
+    Target {
+        name: "wasm32-wasip1",
+        std: STD,
+        scope: WITHOUT_THREADS,
+        lacks: NO_SOCKETS,
+        run: None,
+    },
+    Target {
+        name: "thumbv7em-none-eabihf",
+        std: CORE,
+        scope: BARE,
+        lacks: None,
+        run: None,
+    },
+    Target {
+        name: "thumbv6m-none-eabi",
+        std: CORE,
+        scope: BARE,
+        lacks: None,
+        run: None,
+    },
+];
