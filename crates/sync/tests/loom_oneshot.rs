@@ -1,5 +1,5 @@
-//! Models of the oneshot channel: the value arrives once, a party that waits is woken, and the memory is
-//! freed once.
+//! Models of the oneshot channel: the value arrives once, a party that waits is woken, and the
+//! memory is freed once.
 #![cfg(raddle_loom)]
 
 mod modelled;
@@ -148,8 +148,8 @@ fn the_end_publishes() {
 }
 
 /// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete;
-/// the spawned thread is the one that looks, since loom forgets another thread's load once one's own
-/// load comes before an exchange.
+/// the spawned thread is the one that looks, since loom forgets another thread's load once one's
+/// own load comes before an exchange.
 #[test]
 fn the_close_publishes() {
     for (close, look) in [
