@@ -35,7 +35,7 @@ pub struct Pool<J: Job> {
 
 /// Submits jobs to a [`Pool`]. A clone is one more reference.
 pub struct Handle<J: Job> {
-    shared: Arc<Shared<J>>,
+    pub(crate) shared: Arc<Shared<J>>,
 }
 
 impl<J: Job> Pool<J> {

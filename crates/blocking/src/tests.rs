@@ -1,12 +1,16 @@
 //! A system that refuses threads, through the injected start of a thread.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
+use raddle_primitives::sync::Mutex;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Config, Pool};
+use crate::{Config, Handle, Pool};
 
 type Closure = Box<dyn FnOnce() + Send>;
 
@@ -105,4 +109,89 @@ fn a_thread_is_tried_again_after_a_refusal() {
     pool.handle().submit(job).unwrap();
     receiver.recv().unwrap();
     assert!(pool.shutdown(None));
+}
+
+/// One thread is on its way, for the first of two jobs.
+#[test]
+fn a_shutdown_keeps_no_more_jobs_than_there_are_free_threads() {
+    let (open, opened) = channel::<()>();
+    let opened = Mutex::new(Some(opened));
+    let mut pool = Pool::<Closure>::with_spawn(
+        Config {
+            max_threads: 1,
+            ..Config::default()
+        },
+        Box::new(move |builder, body| {
+            let opened = opened.lock().take().unwrap();
+            builder.spawn(move || {
+                let _ = opened.recv();
+                body();
+            })
+        }),
+    );
+    let (sender, receiver) = channel();
+    for id in 0..2 {
+        let sender = sender.clone();
+        let job = Box::new(move || sender.send(id).unwrap());
+        pool.handle().submit(job).unwrap();
+    }
+    drop(sender);
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    drop(open);
+    assert!(pool.shutdown(None));
+    assert_eq!(receiver.iter().collect::<Vec<_>>(), [0]);
+}
+
+/// The condition variable of the last thread is notified, for no reason, while a job runs.
+#[test]
+fn a_shutdown_that_is_notified_too_early_waits_on() {
+    let (mut pool, _) = pool(1, Config::default());
+    let (job, has_begun, end) = gate();
+    pool.handle().submit(job).unwrap();
+    has_begun.recv().unwrap();
+    let handle = pool.handle().clone();
+    let notifying = thread::spawn(move || {
+        for _ in 0..50 {
+            handle.shared.gone.notify_all();
+            thread::sleep(Duration::from_millis(1));
+        }
+        drop(end);
+    });
+    assert!(pool.shutdown(Some(Duration::from_secs(3_600))));
+    notifying.join().unwrap();
+}
+
+/// A payload that locks the pool when it is dropped.
+struct Locks(Handle<Closure>);
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        let _ = self.0.threads();
+    }
+}
+
+#[test]
+fn a_pool_that_gave_up_drops_the_payload_of_a_thread_outside_the_lock() {
+    let payload = Arc::new(Mutex::new(None::<Locks>));
+    let panics = Arc::clone(&payload);
+    // A thread that panics before it does anything, and is gone by the time it is started.
+    let spawn = move |builder: raddle_primitives::thread::Builder, _body| {
+        let payload = panics.lock().take().unwrap();
+        let started = builder.spawn(move || resume_unwind(Box::new(payload)))?;
+        while !started.is_finished() {
+            thread::yield_now();
+        }
+        Ok(started)
+    };
+    let mut pool = Pool::<Closure>::with_spawn(Config::default(), Box::new(spawn));
+    *payload.lock() = Some(Locks(pool.handle().clone()));
+    pool.handle().submit(Box::new(|| ())).unwrap();
+    assert!(!pool.shutdown(Some(Duration::ZERO)));
+    let handle = pool.handle().clone();
+    drop(pool);
+    // The payload is gone, and with it the only other handle.
+    assert_eq!(
+        raddle_primitives::sync::Arc::strong_count(&handle.shared),
+        1
+    );
 }
