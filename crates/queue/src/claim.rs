@@ -79,3 +79,6 @@ impl ClaimCell {
         self.0.store(NOT_MARKED, Ordering::Release);
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -1,6 +1,7 @@
 //! The injection queue: order, batches, length, closing.
 #![cfg(not(raddle_loom))]
 
+use raddle_primitives::sync::{Mutex, Rank};
 use raddle_queue::{Batch, Injection, Overflow, local};
 
 type Item = Box<u32>;
@@ -131,4 +132,15 @@ fn pop_into_fills_a_local_queue() {
     assert_eq!(values(queue.pop_batch(9)), [6, 7, 8]);
     assert!(queue.pop_into(1, &owner).is_none());
     assert!(filled(0..1).pop_into(0, &owner).is_none());
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "is taken under the lock \"a lock of the test\"")]
+fn the_lock_of_an_injection_queue_is_not_taken_under_that_of_another() {
+    let leaf = Mutex::ranked(Rank::leaf("a lock of the test"), ());
+    let queue = filled(0..1);
+    queue.check_lock_order();
+    let _locked = leaf.lock();
+    queue.check_lock_order();
 }
