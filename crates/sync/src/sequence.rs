@@ -140,7 +140,7 @@ impl Changed<'_> {
             if shard.is_empty() {
                 sequence.word.stop_waiting(index);
             }
-            drop(shard);
+            // The lock ends before the parameter, the waker, is dropped.
             return Poll::Ready(now);
         }
         shard.push_back(node, waker);

@@ -192,3 +192,28 @@ fn a_wait_released_by_an_advance_before_it_goes_on() {
     assert_eq!(woken.get(), 2);
     assert!(next.as_mut().poll(cx).is_ready());
 }
+
+/// The first advance has counted, and has not woken the waiters yet.
+#[test]
+fn a_wait_that_is_over_when_it_comes_into_line_leaves_the_bit_to_those_in_line() {
+    let sequence = Arc::new(Sequence::new());
+    let (late_wakes, other) = Wakes::new();
+    let mut late = pin!(sequence.changed(0, 0));
+    let cx = &mut Context::from_waker(&other);
+    assert!(late.as_mut().poll(cx).is_pending());
+    let (_, waker) = Hooked::new({
+        let sequence = sequence.clone();
+        move || {
+            let _waiting = sequence.advance();
+        }
+    });
+    let mut over = pin!(sequence.changed(0, 0));
+    assert!(
+        over.as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_ready()
+    );
+    sequence.wake(sequence.advance());
+    assert_eq!(late_wakes.get(), 1);
+    assert!(late.as_mut().poll(cx).is_ready());
+}
