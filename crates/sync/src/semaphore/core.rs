@@ -306,7 +306,6 @@ impl<R: Returns> Core<R> {
                 let _waker = waiter.waker;
                 return self.serve(waiters, 0);
             }
-            drop(waiters);
             verdict = waiting.take_verdict();
         }
         if let Some(Verdict::Served) = verdict {
