@@ -249,3 +249,6 @@ impl<F: Future> Future for RunUntil<'_, F> {
         polled.map_or(Poll::Pending, Poll::Ready)
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;
