@@ -360,8 +360,8 @@ impl IdleSet {
 
     /// What a parked worker is to do now that it has woken, or is about to
     /// block. It takes the role of the monitor if no parked worker has it. The monitor
-    /// resigns when no worker runs, unless it `lingers`.
-    pub(crate) fn duty(&self, worker: usize, lingers: bool) -> Duty {
+    /// resigns when no worker runs.
+    pub(crate) fn duty(&self, worker: usize) -> Duty {
         loop {
             // CHECK: the worker has been claimed, to search.
             if !self.is_parked(worker) {
@@ -371,7 +371,7 @@ impl IdleSet {
                 return Duty::Sleep;
             }
             let monitor = self.monitor();
-            let is_needed = lingers || self.is_any_running();
+            let is_needed = self.is_any_running();
             if monitor == Some(worker) {
                 if is_needed {
                     return Duty::Monitor;

@@ -1,20 +1,15 @@
 //! The monitor: a parked worker that looks at those that run, and takes what waits
 //! behind a poll that does not return. `docs/scheduler.md`, the monitor.
 
-use std::cell::Cell;
 use std::time::Duration;
 
 use raddle_primitives::{Count, Epoch};
 
 /// How long the monitor sleeps before its first look.
-const FIRST_LOOK: Duration = Duration::from_millis(1);
+pub(crate) const FIRST_LOOK: Duration = Duration::from_millis(1);
 /// How long it sleeps at most: two looks see that a worker makes no progress, and
 /// what it leaves undone is to be served within 10 ms.
 const LONGEST_LOOK: Duration = Duration::from_millis(4);
-/// The activity threshold: how many polls between two looks make it worth while to look
-/// again though all workers are parked, since to elect a monitor anew costs a wake-up.
-const ACTIVE: u64 = 8;
-
 /// What the monitor has seen of the workers: one for a scheduler. The worker that is the
 /// monitor writes it, with plain stores; if there are two for a moment, each look is
 /// still a look.
@@ -44,39 +39,11 @@ pub(crate) struct Progress {
     pub(crate) is_running: bool,
 }
 
-/// When a worker that is the monitor looks, during one park.
-pub(crate) struct Looks {
-    interval: Cell<Duration>,
-    /// Whether the others ran many tasks between the last two looks.
-    lingers: Cell<bool>,
-}
-
-impl Default for Looks {
-    fn default() -> Self {
-        Self {
-            interval: Cell::new(FIRST_LOOK),
-            lingers: Cell::new(false),
-        }
-    }
-}
-
-impl Looks {
-    /// How long to sleep until the next look.
-    pub(crate) fn interval(&self) -> Duration {
-        self.interval.get()
-    }
-
-    /// Whether to go on when all workers are parked.
-    pub(crate) fn lingers(&self) -> bool {
-        self.lingers.get()
-    }
-
-    fn note(&self, polls: u64, has_rescued: bool) {
-        self.lingers.set(polls >= ACTIVE);
-        self.interval.set(match has_rescued {
-            true => FIRST_LOOK,
-            false => (self.interval.get() * 2).min(LONGEST_LOOK),
-        });
+/// How long the monitor sleeps until its next look, if it has slept for `interval`.
+pub(crate) fn next_interval(interval: Duration, has_rescued: bool) -> Duration {
+    match has_rescued {
+        true => FIRST_LOOK,
+        false => (interval * 2).min(LONGEST_LOOK),
     }
 }
 
@@ -89,15 +56,15 @@ impl Monitor {
         }
     }
 
-    /// Looks at each worker, and hands those that are stuck to `rescue`, which says whether
-    /// it took anything. `is_long` says whether so many polls in such a time were long.
+    /// Looks at each worker, and hands those that are stuck to `rescue`, which says whether it
+    /// took anything. Returns whether it did. `is_long` says whether so many polls in such a time
+    /// were long.
     pub(crate) fn look(
         &self,
-        looks: &Looks,
         workers: impl Iterator<Item = Progress>,
         is_long: impl Fn(Duration, u64) -> bool,
         mut rescue: impl FnMut(usize) -> bool,
-    ) {
+    ) -> bool {
         let now = self.epoch.nanos();
         let passed = match self.looked.get() {
             // Nothing is known of the polls before the first look.
@@ -106,7 +73,6 @@ impl Monitor {
         };
         self.looked.set(now);
         let mut has_rescued = false;
-        let mut polls_of_all = 0;
         for (index, (sight, progress)) in self.sights.iter().zip(workers).enumerate() {
             let polls = progress.polls.wrapping_sub(sight.polls.get());
             let has_parked = sight.parks.get() != progress.parks;
@@ -116,10 +82,9 @@ impl Monitor {
             sight.slow.set(u64::from(is_slow));
             sight.polls.set(progress.polls);
             sight.parks.set(progress.parks);
-            polls_of_all += polls;
             has_rescued |= is_stuck && rescue(index);
         }
-        looks.note(polls_of_all, has_rescued);
+        has_rescued
     }
 
     /// Whether a worker was stuck at the last look.

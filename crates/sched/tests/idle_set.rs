@@ -150,9 +150,9 @@ fn a_worker_that_has_left_does_not_count_for_its_group() {
     assert!(set.end_search(GROUP));
     // Nor is it one that runs.
     park(&set, (0..GROUP).chain([GROUP]));
-    assert_eq!(set.duty(GROUP, false), Duty::Monitor);
+    assert_eq!(set.duty(GROUP), Duty::Monitor);
     park(&set, [GROUP + 2]);
-    assert_eq!(set.duty(GROUP, false), Duty::Sleep);
+    assert_eq!(set.duty(GROUP), Duty::Sleep);
 }
 
 #[test]
@@ -211,16 +211,16 @@ fn a_claimed_worker_runs_as_a_searcher() {
 #[test]
 fn a_parked_worker_takes_the_role_while_another_runs() {
     let set = IdleSet::new(3, true);
-    assert_eq!(set.duty(0, false), Duty::Leave);
+    assert_eq!(set.duty(0), Duty::Leave);
     park(&set, [0]);
     assert!(set.lacks_monitor());
-    assert_eq!(set.duty(0, false), Duty::Monitor);
+    assert_eq!(set.duty(0), Duty::Monitor);
     assert!(set.was_monitor(0) && !set.was_monitor(1));
     assert!(!set.lacks_monitor());
     // It keeps the role, and another does not take it.
-    assert_eq!(set.duty(0, false), Duty::Monitor);
+    assert_eq!(set.duty(0), Duty::Monitor);
     park(&set, [1]);
-    assert_eq!(set.duty(1, false), Duty::Sleep);
+    assert_eq!(set.duty(1), Duty::Sleep);
     assert!(set.was_monitor(0) && !set.was_monitor(1));
 }
 
@@ -228,36 +228,33 @@ fn a_parked_worker_takes_the_role_while_another_runs() {
 fn the_role_passes_on_when_the_monitor_runs() {
     let set = IdleSet::new(4, true);
     park(&set, [0]);
-    assert_eq!(set.duty(0, false), Duty::Monitor);
+    assert_eq!(set.duty(0), Duty::Monitor);
     // It has the role again if no other took it.
     assert!(!set.transition_to_running(0));
     assert!(set.was_monitor(0) && !set.lacks_monitor());
     park(&set, [0]);
-    assert_eq!(set.duty(0, false), Duty::Monitor);
+    assert_eq!(set.duty(0), Duty::Monitor);
     park(&set, [1]);
     assert!(!set.transition_to_running(0));
     assert!(set.lacks_monitor());
-    assert_eq!(set.duty(1, false), Duty::Monitor);
+    assert_eq!(set.duty(1), Duty::Monitor);
     park(&set, [0]);
-    assert_eq!(set.duty(0, false), Duty::Sleep);
+    assert_eq!(set.duty(0), Duty::Sleep);
     assert!(set.was_monitor(1) && !set.was_monitor(0));
 }
 
 #[test]
-fn the_monitor_resigns_when_all_workers_are_parked_unless_it_lingers() {
+fn the_monitor_resigns_when_all_workers_are_parked() {
     for workers in [2, GROUP + 2] {
         let set = IdleSet::new(workers, true);
         park(&set, [0]);
-        assert_eq!(set.duty(0, false), Duty::Monitor);
+        assert_eq!(set.duty(0), Duty::Monitor);
         park(&set, 1..workers);
-        assert_eq!(set.duty(1, false), Duty::Sleep);
-        assert_eq!(set.duty(0, true), Duty::Monitor);
-        assert_eq!(set.duty(0, false), Duty::Sleep);
+        assert_eq!(set.duty(1), Duty::Sleep);
+        assert_eq!(set.duty(0), Duty::Sleep);
         assert!(!set.was_monitor(0));
-        assert_eq!(set.duty(1, false), Duty::Sleep);
+        assert_eq!(set.duty(1), Duty::Sleep);
         assert!(!set.was_monitor(1));
-        assert_eq!(set.duty(1, true), Duty::Monitor);
-        assert!(set.was_monitor(1));
     }
 }
 
@@ -293,10 +290,8 @@ fn no_worker_is_elected_while_none_runs() {
 fn without_a_monitor_parked_workers_sleep() {
     let set = IdleSet::new(3, false);
     park(&set, [0, 1]);
-    for lingers in [false, true] {
-        assert_eq!(set.duty(0, lingers), Duty::Sleep);
-        assert_eq!(set.duty(2, lingers), Duty::Leave);
-    }
+    assert_eq!(set.duty(0), Duty::Sleep);
+    assert_eq!(set.duty(2), Duty::Leave);
     assert_eq!(set.elect_monitor(None), None);
     assert!(!set.lacks_monitor() && !set.was_monitor(0));
 }

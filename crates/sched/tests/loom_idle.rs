@@ -234,7 +234,7 @@ fn the_role_is_passed_on_by_a_worker_that_does_not_park() {
             elected.contains(&Some(1)),
             "no worker is unparked to monitor"
         );
-        assert_eq!(idle.duty(1, false), Duty::Monitor);
+        assert_eq!(idle.duty(1), Duty::Monitor);
     });
 }
 
@@ -344,7 +344,7 @@ fn the_monitor_and_the_worker_in_the_driver_are_woken_last() {
         for worker in 0..3 {
             let _ = idle.transition_to_parked(worker, false);
         }
-        assert_eq!(idle.duty(0, false), Duty::Monitor);
+        assert_eq!(idle.duty(0), Duty::Monitor);
         for expected in [2, 1, 0] {
             assert_eq!(idle.claim_to_wake(|| Some(1)), Some(expected));
             assert!(idle.transition_to_running(expected) && idle.end_search(expected));
@@ -370,12 +370,12 @@ fn the_monitor_resigns_against_a_worker_that_begins_to_run() {
         Model::new().check(move || {
             let idle = Arc::new(IdleSet::new(3, true));
             let _ = idle.transition_to_parked(0, false);
-            assert_eq!(idle.duty(0, false), Duty::Monitor);
+            assert_eq!(idle.duty(0), Duty::Monitor);
             let _ = idle.transition_to_parked(1, false);
             let _ = idle.transition_to_parked(2, false);
             let monitor = {
                 let idle = idle.clone();
-                thread::spawn(move || idle.duty(0, false))
+                thread::spawn(move || idle.duty(0))
             };
             let elected = finish_park(&idle, other);
             let stays = monitor.join().unwrap() == Duty::Monitor;
@@ -392,7 +392,7 @@ fn the_monitor_returns_against_a_worker_that_parks() {
         Model::new().check(move || {
             let idle = Arc::new(IdleSet::new(4, true));
             let _ = idle.transition_to_parked(0, false);
-            assert_eq!(idle.duty(0, false), Duty::Monitor);
+            assert_eq!(idle.duty(0), Duty::Monitor);
             let returns = {
                 let idle = idle.clone();
                 thread::spawn(move || {
@@ -407,7 +407,7 @@ fn the_monitor_returns_against_a_worker_that_parks() {
                 })
             };
             let _ = idle.transition_to_parked(parks, false);
-            let duty = idle.duty(parks, false);
+            let duty = idle.duty(parks);
             let elected = returns.join().unwrap();
             let takes_part = idle.is_parked(parks);
             assert!(
@@ -429,10 +429,10 @@ fn a_monitor_is_claimed_against_its_duty() {
             let idle = idle.clone();
             thread::spawn(move || idle.claim_to_wake(|| None))
         };
-        let duty = idle.duty(0, false);
+        let duty = idle.duty(0);
         assert_eq!(pusher.join().unwrap(), Some(0));
         assert!(matches!(duty, Duty::Monitor | Duty::Leave));
-        assert_eq!(idle.duty(0, false), Duty::Leave);
+        assert_eq!(idle.duty(0), Duty::Leave);
         assert!(idle.transition_to_running(0), "it counts as searching");
         assert!(!idle.lacks_monitor(), "no worker is parked");
     });

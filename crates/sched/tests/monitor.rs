@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use monitor::{Looks, Monitor, Progress};
+use monitor::{FIRST_LOOK, Monitor, Progress, next_interval};
 
 /// A worker that runs, with so many polls and parks in all.
 fn runs(polls: u64, parks: u64) -> Progress {
@@ -30,7 +30,6 @@ fn is_parked(polls: u64) -> Progress {
 /// A monitor of so many workers, none of whose polls is long unless a test says so.
 struct Scene {
     monitor: Monitor,
-    looks: Looks,
 }
 
 impl Scene {
@@ -38,20 +37,18 @@ impl Scene {
         let second = Duration::from_secs(1);
         Self {
             monitor: Monitor::new(workers, (Instant::now() - second).into()),
-            looks: Looks::default(),
         }
     }
 
     /// The workers that were to be rescued.
-    fn look<const N: usize>(&self, workers: [Progress; N], is_rescued: bool) -> Vec<usize> {
+    fn look<const N: usize>(&self, workers: [Progress; N]) -> Vec<usize> {
         let mut stuck = Vec::new();
         self.monitor.look(
-            &self.looks,
             workers.into_iter(),
             |_, _| false,
             |worker| {
                 stuck.push(worker);
-                is_rescued
+                false
             },
         );
         stuck
@@ -62,15 +59,15 @@ impl Scene {
 fn a_worker_that_runs_without_a_new_poll_is_stuck() {
     let scene = Scene::new(4);
     let first = [runs(3, 0), runs(5, 1), is_parked(7), is_parked(1)];
-    assert_eq!(scene.look(first, false), []);
+    assert_eq!(scene.look(first), []);
     assert!((0..4).all(|worker| !scene.monitor.was_stuck(worker)));
     let second = [runs(3, 0), runs(6, 1), is_parked(7), is_parked(2)];
-    assert_eq!(scene.look(second, false), [0]);
+    assert_eq!(scene.look(second), [0]);
     let stuck = [0, 1, 2, 3].map(|worker| scene.monitor.was_stuck(worker));
     assert_eq!(stuck, [true, false, false, false]);
     assert_eq!(scene.monitor.polls(1), 6);
     let third = [runs(4, 0), runs(6, 1), runs(7, 1), is_parked(2)];
-    assert_eq!(scene.look(third, false), [1, 2]);
+    assert_eq!(scene.look(third), [1, 2]);
     let stuck = [0, 1, 2, 3].map(|worker| scene.monitor.was_stuck(worker));
     assert_eq!(stuck, [false, true, true, false]);
 }
@@ -84,9 +81,7 @@ fn a_worker_that_runs_long_polls_and_has_not_parked_is_slow() {
             asked.borrow_mut().push((passed, polls));
             polls < 10
         };
-        scene
-            .monitor
-            .look(&scene.looks, workers.into_iter(), is_long, |_| false);
+        scene.monitor.look(workers.into_iter(), is_long, |_| false);
         asked.take()
     };
     // Nothing is known of the time that these polls took.
@@ -115,46 +110,24 @@ fn a_worker_that_runs_long_polls_and_has_not_parked_is_slow() {
 
 #[test]
 fn looks_grow_apart_until_a_task_is_rescued() {
-    let scene = Scene::new(1);
-    let interval = || scene.looks.interval();
     let ms = Duration::from_millis;
-    assert_eq!(interval(), ms(1));
-    for expected in [2, 4, 4] {
-        scene.look([is_parked(0)], false);
-        assert_eq!(interval(), ms(expected));
+    assert_eq!(FIRST_LOOK, ms(1));
+    for (interval, next) in [(1, 2), (2, 4), (4, 4)] {
+        assert_eq!(next_interval(ms(interval), false), ms(next));
+        assert_eq!(next_interval(ms(interval), true), ms(1));
     }
-    // Stuck, and there was nothing to rescue.
-    scene.look([runs(0, 0)], false);
-    assert_eq!(interval(), ms(4));
-    scene.look([runs(0, 0)], true);
-    assert_eq!(interval(), ms(1));
 }
 
 #[test]
-fn one_rescue_of_several_is_enough_for_a_short_look() {
+fn one_rescue_of_several_is_reported() {
     let scene = Scene::new(3);
-    scene.look([is_parked(0), is_parked(0), is_parked(0)], false);
+    scene.look([is_parked(0), is_parked(0), is_parked(0)]);
     let mut rescues = [true, false].into_iter();
-    scene.monitor.look(
-        &scene.looks,
+    let has_rescued = scene.monitor.look(
         [runs(0, 0), runs(0, 0), is_parked(0)].into_iter(),
         |_, _| false,
         |_| rescues.next().unwrap_or_default(),
     );
     assert_eq!(rescues.next(), None);
-    assert_eq!(scene.looks.interval(), Duration::from_millis(1));
-}
-
-#[test]
-fn the_monitor_lingers_after_eight_polls_of_all_workers() {
-    let scene = Scene::new(2);
-    assert!(!scene.looks.lingers());
-    scene.look([runs(4, 0), is_parked(3)], false);
-    assert!(!scene.looks.lingers());
-    scene.look([runs(8, 0), is_parked(7)], false);
-    assert!(scene.looks.lingers());
-    scene.look([runs(9, 0), is_parked(7)], false);
-    assert!(!scene.looks.lingers());
-    scene.look([runs(29, 0), is_parked(7)], false);
-    assert!(scene.looks.lingers());
+    assert!(has_rescued);
 }

@@ -1,13 +1,16 @@
 //! What a worker does that is the monitor: it looks at the workers that run, and takes what waits
 //! behind a poll that does not return. `docs/scheduler.md`, the monitor.
 
+use std::time::Duration;
+
 use super::queues::Queues;
 use super::shared::Remote;
 use crate::counters::poll_average::PollAverage;
-use crate::monitor::{Looks, Progress};
+use crate::monitor::{self, Progress};
 
-/// Looks at the other workers. Returns whether there is something to run now.
-pub(super) fn look(queues: &Queues, looks: &Looks) -> bool {
+/// Looks at the other workers, and sets how long to sleep until the next look. Returns whether
+/// there is something to run now.
+pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
     let shared = &queues.shared;
     let workers = shared.remotes.iter().enumerate();
     let progress = workers.map(|(worker, remote)| Progress {
@@ -25,7 +28,8 @@ pub(super) fn look(queues: &Queues, looks: &Looks) -> bool {
         is_rescued
     };
     let monitor = &shared.monitor;
-    monitor.look(looks, progress, PollAverage::is_long, rescue);
+    let has_rescued = monitor.look(progress, PollAverage::is_long, rescue);
+    *interval = monitor::next_interval(*interval, has_rescued);
     if !queues.run_queue.is_empty() {
         shared.stealable.insert_and_fence(queues.index);
         return true;

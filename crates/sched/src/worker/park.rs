@@ -9,7 +9,7 @@ use super::monitoring;
 use super::queues::Queues;
 use crate::driver::BoxedDriver;
 use crate::idle::{Duty, Parking};
-use crate::monitor::Looks;
+use crate::monitor::FIRST_LOOK;
 use crate::parker::Place;
 
 /// A worker that is marked as parked: what it waits for.
@@ -24,8 +24,8 @@ pub(crate) struct Parked {
     is_monitor: bool,
     /// For how long the caller lets it park, whatever happens.
     limit: Option<Duration>,
-    /// When it looks at the others, as the monitor.
-    looks: Looks,
+    /// How long it sleeps until it looks at the others, as the monitor.
+    interval: Duration,
 }
 
 /// Blocks until there may be something to do, at most for `limit`.
@@ -67,7 +67,7 @@ impl Parked {
             was_in_driver: false,
             is_monitor: false,
             limit,
-            looks: Looks::default(),
+            interval: FIRST_LOOK,
         };
         // A worker that comes from running waits in the driver if it is free.
         parked.begin_wait(queues, !queues.leaves_driver_to_another())
@@ -77,12 +77,12 @@ impl Parked {
     fn begin_wait(mut self, queues: &Queues, mut takes_driver: bool) -> Option<Self> {
         let shared = &queues.shared;
         loop {
-            let duty = shared.idle.duty(queues.index, self.looks.lingers());
+            let duty = shared.idle.duty(queues.index);
             if duty == Duty::Leave {
                 return self.finish(queues);
             }
             self.is_monitor = duty == Duty::Monitor;
-            let interval = self.is_monitor.then(|| self.looks.interval());
+            let interval = self.is_monitor.then_some(self.interval);
             self.timeout = [self.limit, interval].into_iter().flatten().min();
             self.driver = takes_driver.then(|| shared.driver.take()).flatten();
             self.was_in_driver = self.driver.is_some();
@@ -128,7 +128,7 @@ impl Parked {
 
     /// Whether a worker whose wait has ended has no reason to stop parking. A
     /// monitor looks at the others.
-    fn stays(&self, queues: &Queues) -> bool {
+    fn stays(&mut self, queues: &Queues) -> bool {
         if self.limit.is_some()
             // CHECK: what the driver has just made ready, which no other worker may know of.
             || queues.has_queued()
@@ -138,7 +138,7 @@ impl Parked {
             return false;
         }
         match self.is_monitor {
-            true => !monitoring::look(queues, &self.looks),
+            true => !monitoring::look(queues, &mut self.interval),
             // Elected as the monitor, or unparked for nothing: to leave would be to
             // have another elected. A worker without others may be wanted
             // by the thread that drives it.

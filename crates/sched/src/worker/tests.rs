@@ -4,7 +4,7 @@ use super::monitoring;
 use super::queues::Queues;
 use super::*;
 use crate::home;
-use crate::monitor::Looks;
+use crate::monitor::FIRST_LOOK;
 use crate::task::Task;
 
 /// Two workers of a pool that keep up, and have been busy for 1 ms.
@@ -68,13 +68,13 @@ fn helps(polls: u64, parks: u64) -> bool {
     let (task, _handle) = home::task(&shared, async {});
     let _ = other.push_needs_notify(Task(task));
     assert!(
-        !monitoring::look(monitor, &Looks::default()),
+        !monitoring::look(monitor, &mut FIRST_LOOK.clone()),
         "nothing is known of its polls yet"
     );
     std::thread::sleep(Duration::from_millis(1));
     other.counters.polls.add(polls);
     other.counters.parks.add(parks);
-    let helps = monitoring::look(monitor, &Looks::default());
+    let helps = monitoring::look(monitor, &mut FIRST_LOOK.clone());
     assert_eq!(monitoring::lacks_poller(monitor), helps);
     helps
 }
@@ -183,7 +183,7 @@ fn stuck() -> (Arc<Shared>, Vec<Worker>) {
 
 /// What a look of the monitor returns.
 fn looks(monitor: &Worker) -> bool {
-    monitoring::look(&monitor.core().queues, &Looks::default())
+    monitoring::look(&monitor.core().queues, &mut FIRST_LOOK.clone())
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
         was_in_driver: false,
         is_monitor: false,
         limit: None,
-        looks: Looks::default(),
+        interval: FIRST_LOOK,
     };
     assert!(parked.begin_wait(claimed, true).is_none());
     assert!(claimed.searching.is_counted(), "it was claimed");
