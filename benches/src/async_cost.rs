@@ -52,58 +52,27 @@ impl Variant {
     }
 }
 
+const fn variant(
+    name: &'static str,
+    about: &'static str,
+    time: fn(&'static Calls, usize, u32) -> Duration,
+) -> Variant {
+    Variant { name, about, time }
+}
+
 /// The poll loop, then async functions.
+#[rustfmt::skip]
 pub const VARIANTS: [Variant; 10] = [
-    Variant {
-        name: "run_sync",
-        about: "the loop written by hand",
-        time: run_sync,
-    },
-    Variant {
-        name: "run_async",
-        about: "raddle-bare, futures by value",
-        time: bare::run_async,
-    },
-    Variant {
-        name: "unchecked",
-        about: "likewise, without the check of the thread",
-        time: bare::unchecked,
-    },
-    Variant {
-        name: "caller_boxed",
-        about: "raddle-bare, each future of the one type boxed",
-        time: bare::caller_boxed,
-    },
-    Variant {
-        name: "boxed",
-        about: "raddle-bare, boxed futures of any type",
-        time: bare::boxed,
-    },
-    Variant {
-        name: "large_future",
-        about: "raddle-bare, by value, with buffers of 4 KiB",
-        time: bare::large_future,
-    },
-    Variant {
-        name: "rc_waker",
-        about: "boxed futures, a waker that is an Rc",
-        time: boxes::run::<wakers::Unchecked>,
-    },
-    Variant {
-        name: "checked_rc_waker",
-        about: "likewise, which checks its thread",
-        time: boxes::run::<wakers::Checked>,
-    },
-    Variant {
-        name: "arc_waker",
-        about: "boxed futures, a waker that is an Arc",
-        time: boxes::run::<wakers::Atomic>,
-    },
-    Variant {
-        name: "current_thread",
-        about: "the scheduler of Raddle's current-thread runtime",
-        time: scheduler::current_thread,
-    },
+    variant("run_sync", "the loop written by hand", run_sync),
+    variant("run_async", "raddle-bare, futures by value", bare::run_async),
+    variant("unchecked", "likewise, without the check of the thread", bare::unchecked),
+    variant("caller_boxed", "raddle-bare, each future of the one type boxed", bare::caller_boxed),
+    variant("boxed", "raddle-bare, boxed futures of any type", bare::boxed),
+    variant("large_future", "raddle-bare, by value, with buffers of 4 KiB", bare::large_future),
+    variant("rc_waker", "boxed futures, a waker that is an Rc", boxes::run::<wakers::Unchecked>),
+    variant("checked_rc_waker", "likewise, which checks its thread", boxes::run::<wakers::Checked>),
+    variant("arc_waker", "boxed futures, a waker that is an Arc", boxes::run::<wakers::Atomic>),
+    variant("current_thread", "the scheduler of Raddle's current-thread runtime", scheduler::current_thread),
 ];
 
 fn run_sync(calls: &'static Calls, requests: usize, runs: u32) -> Duration {

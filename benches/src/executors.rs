@@ -33,6 +33,33 @@ pub trait Executor {
     fn block_on<F: Future>(&self, future: F) -> F::Output;
 }
 
+/// A contestant that stands ready: a runtime with its threads, or a queue.
+#[expect(
+    missing_debug_implementations,
+    reason = "a closure has nothing to show"
+)]
+pub struct Ready<I, O> {
+    /// The name in tables.
+    pub name: &'static str,
+    /// Does what the benchmark asks for, once.
+    pub run: Box<dyn Fn(I) -> O>,
+}
+
+/// Starts each of the listed runtimes with so many workers, and makes a [`Ready`] of it that runs
+/// the expression with the runtime and an input.
+#[macro_export]
+macro_rules! ready {
+    ($workers:expr, |$runtime:ident, $input:ident: $type:ty| $run:expr; $($listed:ty),+) => {
+        [$({
+            let $runtime = <$listed as $crate::executors::Executor>::new($workers);
+            $crate::executors::Ready {
+                name: <$listed as $crate::executors::Executor>::NAME,
+                run: Box::new(move |$input: $type| $run),
+            }
+        }),+]
+    };
+}
+
 /// Spawns tasks on the workers.
 pub trait Spawn: Copy + Send + 'static {
     /// Spawns `future` and drops its handle.
@@ -49,90 +76,61 @@ pub trait Spawn: Copy + Send + 'static {
     ) -> impl Future<Output = ()> + Send + 'static;
 }
 
-/// Raddle's multi-thread runtime.
-#[derive(Debug)]
-pub struct Raddle(raddle::runtime::Runtime);
+/// An executor and its spawner, made of a library with Tokio's names.
+macro_rules! runtime {
+    ($(#[$doc:meta])* $name:ident, $spawner:ident: $library:ident, $called:literal) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name($library::runtime::Runtime);
 
-/// Spawns by `raddle::spawn`.
-#[derive(Clone, Copy, Debug)]
-pub struct RaddleSpawner;
+        /// Spawns by the free function of the library.
+        #[derive(Clone, Copy, Debug)]
+        pub struct $spawner;
 
-impl Executor for Raddle {
-    const NAME: &'static str = "raddle";
-    type Spawner = RaddleSpawner;
+        impl Executor for $name {
+            const NAME: &'static str = $called;
+            type Spawner = $spawner;
 
-    fn new(workers: usize) -> Self {
-        let runtime = raddle::runtime::Builder::new_multi_thread()
-            .worker_threads(workers)
-            .enable_all()
-            .build();
-        Self(runtime.expect("raddle starts"))
-    }
+            fn new(workers: usize) -> Self {
+                let runtime = $library::runtime::Builder::new_multi_thread()
+                    .worker_threads(workers)
+                    .enable_all()
+                    .build();
+                Self(runtime.expect("the runtime starts"))
+            }
 
-    fn spawner(&self) -> RaddleSpawner {
-        RaddleSpawner
-    }
+            fn spawner(&self) -> $spawner {
+                $spawner
+            }
 
-    fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.0.block_on(future)
-    }
+            fn block_on<F: Future>(&self, future: F) -> F::Output {
+                self.0.block_on(future)
+            }
+        }
+
+        impl Spawn for $spawner {
+            fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
+                drop($library::spawn(future));
+            }
+
+            fn spawn_joined(
+                self,
+                future: impl Future<Output = ()> + Send + 'static,
+            ) -> impl Future<Output = ()> + Send + 'static {
+                let handle = $library::spawn(future);
+                async { handle.await.expect("the task ends") }
+            }
+        }
+    };
 }
 
-impl Spawn for RaddleSpawner {
-    fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
-        drop(raddle::spawn(future));
-    }
-
-    fn spawn_joined(
-        self,
-        future: impl Future<Output = ()> + Send + 'static,
-    ) -> impl Future<Output = ()> + Send + 'static {
-        let handle = raddle::spawn(future);
-        async { handle.await.expect("the task ends") }
-    }
+runtime! {
+    /// Raddle's multi-thread runtime.
+    Raddle, RaddleSpawner: raddle, "raddle"
 }
-
-/// Tokio's multi-thread runtime.
-#[derive(Debug)]
-pub struct Tokio(tokio::runtime::Runtime);
-
-/// Spawns by `tokio::spawn`.
-#[derive(Clone, Copy, Debug)]
-pub struct TokioSpawner;
-
-impl Executor for Tokio {
-    const NAME: &'static str = "tokio";
-    type Spawner = TokioSpawner;
-
-    fn new(workers: usize) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(workers)
-            .enable_all()
-            .build();
-        Self(runtime.expect("tokio starts"))
-    }
-
-    fn spawner(&self) -> TokioSpawner {
-        TokioSpawner
-    }
-
-    fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.0.block_on(future)
-    }
-}
-
-impl Spawn for TokioSpawner {
-    fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
-        drop(tokio::spawn(future));
-    }
-
-    fn spawn_joined(
-        self,
-        future: impl Future<Output = ()> + Send + 'static,
-    ) -> impl Future<Output = ()> + Send + 'static {
-        let handle = tokio::spawn(future);
-        async { handle.await.expect("the task ends") }
-    }
+runtime! {
+    /// Tokio's multi-thread runtime.
+    Tokio, TokioSpawner: tokio, "tokio"
 }
 
 /// async-executor, each worker a thread that runs it.

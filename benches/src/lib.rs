@@ -27,3 +27,16 @@ pub mod table;
 pub mod timing;
 pub mod workloads;
 pub mod wrk;
+
+use std::process::ExitCode;
+
+/// How a program ends: with its error, if there is one, on standard error.
+pub fn exit(program: &str, result: std::io::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{program}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

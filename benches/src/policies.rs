@@ -32,44 +32,31 @@ pub fn runtime(policy: Policy, workers: usize) -> Runtime {
     runtime.expect("raddle starts")
 }
 
-/// Raddle with one queue for all workers.
-#[derive(Debug)]
-pub struct RaddleShared(Runtime);
+/// Raddle with a policy that is not its default.
+macro_rules! with_policy {
+    ($name:ident, $policy:ident, $called:literal) => {
+        #[doc = concat!("Contestant `", $called, "`.")]
+        #[derive(Debug)]
+        pub struct $name(Runtime);
 
-impl Executor for RaddleShared {
-    const NAME: &'static str = "raddle, shared";
-    type Spawner = RaddleSpawner;
+        impl Executor for $name {
+            const NAME: &'static str = $called;
+            type Spawner = RaddleSpawner;
 
-    fn new(workers: usize) -> Self {
-        Self(runtime(Policy::Shared, workers))
-    }
+            fn new(workers: usize) -> Self {
+                Self(runtime(Policy::$policy, workers))
+            }
 
-    fn spawner(&self) -> RaddleSpawner {
-        RaddleSpawner
-    }
+            fn spawner(&self) -> RaddleSpawner {
+                RaddleSpawner
+            }
 
-    fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.0.block_on(future)
-    }
+            fn block_on<F: Future>(&self, future: F) -> F::Output {
+                self.0.block_on(future)
+            }
+        }
+    };
 }
 
-/// Raddle with workers that keep their tasks.
-#[derive(Debug)]
-pub struct RaddleSharded(Runtime);
-
-impl Executor for RaddleSharded {
-    const NAME: &'static str = "raddle, sharded";
-    type Spawner = RaddleSpawner;
-
-    fn new(workers: usize) -> Self {
-        Self(runtime(Policy::Sharded, workers))
-    }
-
-    fn spawner(&self) -> RaddleSpawner {
-        RaddleSpawner
-    }
-
-    fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.0.block_on(future)
-    }
-}
+with_policy!(RaddleShared, Shared, "raddle, shared");
+with_policy!(RaddleSharded, Sharded, "raddle, sharded");

@@ -245,4 +245,31 @@ pub fn percentile(value: f64) -> String {
 }
 
 #[cfg(test)]
+impl Comparison {
+    /// A comparison of the scheduler's times, in microseconds: each contestant has one value in
+    /// six rounds.
+    pub(crate) fn sample(title: &str, contestants: &[(&str, f64)]) -> Self {
+        let contestants = contestants.iter().map(|(name, value)| Contestant {
+            name: (*name).to_owned(),
+            rounds: vec![*value; 6],
+        });
+        Self {
+            section: Section::Scheduler,
+            title: title.to_owned(),
+            parameter: None,
+            figure: "time".to_owned(),
+            unit: "us".to_owned(),
+            better: Better::Less,
+            contestants: contestants.collect(),
+        }
+    }
+
+    /// The same with a number that was varied.
+    pub(crate) fn with(self, name: &str, value: f64) -> Self {
+        let parameter = Some(Parameter::new(name, value));
+        Self { parameter, ..self }
+    }
+}
+
+#[cfg(test)]
 mod tests;

@@ -1,31 +1,5 @@
 //! Contestants that take turns, so that what disturbs one disturbs all.
 
-const QUICK: usize = 8;
-
-/// How many rounds, on the command line.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub struct Rounds {
-    /// How many rounds
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
-    rounds: u16,
-
-    /// 8 rounds
-    #[arg(long, conflicts_with = "rounds")]
-    quick: bool,
-}
-
-impl Rounds {
-    /// How many rounds were asked for.
-    pub fn count(self) -> usize {
-        if self.quick {
-            QUICK
-        } else {
-            self.rounds.into()
-        }
-    }
-}
-
 /// The results of `measure` for each contestant, round by round, until one cannot be measured:
 /// a list for each of `contestants`, whose numbers count from 0. The first contestant changes,
 /// and every other round goes backwards, so that no contestant always follows the same one. A

@@ -21,7 +21,7 @@ use hyper::{Request, Response};
 use crate::executors::{Executor, Raddle, Smol, Spawn, Tokio};
 use crate::sockets::Sockets;
 
-pub use process::{Launch, Process, Usage, check, on_core, stay_on};
+pub use process::{Launch, Placement, Process, Usage, check, on_core};
 
 /// The body of every answer over HTTP.
 pub const HELLO: &str = "Hello, world!";

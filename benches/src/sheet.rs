@@ -6,17 +6,40 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use crate::executors::Ready;
 use crate::machine::Machine;
 use crate::record::{Better, Comparison, Contestant, Parameter, Record, Section};
 use crate::rounds::in_turn;
 use crate::table;
 
-/// Where the record goes, on the command line.
+/// How many rounds `--quick` asks for.
+const QUICK: usize = 8;
+
+/// The options of every program that measures.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Output {
+pub struct Options {
+    /// How many rounds
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+
+    /// 8 rounds
+    #[arg(long, conflicts_with = "rounds")]
+    quick: bool,
+
     /// Also write what was measured to this file, for the report
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+}
+
+impl Options {
+    /// How many rounds were asked for.
+    pub fn rounds(&self) -> usize {
+        match self.quick {
+            true => QUICK,
+            false => self.rounds.into(),
+        }
+    }
 }
 
 /// What is looked at in each round.
@@ -114,12 +137,13 @@ impl Case {
 
 impl Sheet {
     /// An empty one, which says how it will be measured.
-    pub fn new(section: Section, rounds: usize, output: &Output) -> Self {
+    pub fn new(section: Section, options: &Options) -> Self {
+        let rounds = options.rounds();
         println!("{}", table::header(rounds));
         Self {
             section,
             rounds,
-            file: output.json.clone(),
+            file: options.json.clone(),
             notes: Vec::new(),
             comparisons: Vec::new(),
         }
@@ -184,6 +208,25 @@ impl Sheet {
         }
         print!("{}", table::rows(&self.comparisons[first..]));
         Ok(())
+    }
+
+    /// As [`measure`](Self::measure), with contestants that stand ready: `measure` is given what
+    /// runs one of them.
+    ///
+    /// # Errors
+    ///
+    /// The first that `measure` returns.
+    pub fn compare<I, O, R: AsRef<[f64]>>(
+        &mut self,
+        case: &Case,
+        figures: &[Figure],
+        contestants: &[Ready<I, O>],
+        mut measure: impl FnMut(&dyn Fn(I) -> O) -> Result<R>,
+    ) -> Result<()> {
+        let names: Vec<_> = contestants.iter().map(|one| one.name).collect();
+        self.measure(case, figures, &names, |index| {
+            measure(&*contestants[index].run)
+        })
     }
 
     /// As [`measure`](Self::measure), but what fails becomes a note, and what follows

@@ -1,17 +1,18 @@
 //! What a benchmark of sockets needs of a runtime.
 
-mod smol;
-
 use std::future::Future;
 use std::io::Result;
 use std::net::{self, SocketAddr};
 
+use async_io::Async;
+use futures_lite::{AsyncReadExt as _, AsyncWriteExt as _};
 use hyper_util::rt::TokioIo;
 use raddle::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use raddle_hyper::RaddleIo;
+use smol_hyper::rt::FuturesIo;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::executors::{Executor, Raddle, Tokio};
+use crate::executors::{Executor, Raddle, Smol, Tokio};
 
 /// A runtime with sockets. What is made of a socket of std is made on one of
 /// its workers.
@@ -69,118 +70,82 @@ pub trait Sockets: Executor + 'static {
     ) -> impl Future<Output = Result<usize>> + Send + 'a;
 }
 
-impl Sockets for Raddle {
-    type Listener = raddle::net::TcpListener;
-    type Stream = raddle::net::TcpStream;
-    type Hyper = RaddleIo<raddle::net::TcpStream>;
-    type Datagrams = raddle::net::UdpSocket;
+/// The sockets of a runtime: their types, what takes over one of std, and what has each write sent
+/// at once.
+macro_rules! sockets {
+    (
+        $runtime:ident: $listener:ty, $stream:ty, $datagrams:ty;
+        $hyper:ident, $take_over:ident, |$connection:ident| $set_nodelay:expr
+    ) => {
+        impl Sockets for $runtime {
+            type Listener = $listener;
+            type Stream = $stream;
+            type Hyper = $hyper<$stream>;
+            type Datagrams = $datagrams;
 
-    fn listener(socket: net::TcpListener) -> Result<Self::Listener> {
-        raddle::net::TcpListener::from_std(socket)
-    }
+            fn listener(socket: net::TcpListener) -> Result<Self::Listener> {
+                <$listener>::$take_over(socket)
+            }
 
-    async fn accept(listener: &Self::Listener) -> Result<Self::Stream> {
-        let (stream, _) = listener.accept().await?;
-        stream.set_nodelay(true)?;
-        Ok(stream)
-    }
+            async fn accept(listener: &Self::Listener) -> Result<Self::Stream> {
+                let ($connection, _) = listener.accept().await?;
+                $set_nodelay?;
+                Ok($connection)
+            }
 
-    fn stream(socket: net::TcpStream) -> Result<Self::Stream> {
-        raddle::net::TcpStream::from_std(socket)
-    }
+            fn stream(socket: net::TcpStream) -> Result<Self::Stream> {
+                <$stream>::$take_over(socket)
+            }
 
-    fn hyper(stream: Self::Stream) -> Self::Hyper {
-        RaddleIo::new(stream)
-    }
+            fn hyper(stream: Self::Stream) -> Self::Hyper {
+                $hyper::new(stream)
+            }
 
-    fn read<'a>(
-        stream: &'a mut Self::Stream,
-        buffer: &'a mut [u8],
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        stream.read(buffer)
-    }
+            fn read<'a>(
+                stream: &'a mut Self::Stream,
+                buffer: &'a mut [u8],
+            ) -> impl Future<Output = Result<usize>> + Send + 'a {
+                stream.read(buffer)
+            }
 
-    fn write_all<'a>(
-        stream: &'a mut Self::Stream,
-        bytes: &'a [u8],
-    ) -> impl Future<Output = Result<()>> + Send + 'a {
-        stream.write_all(bytes)
-    }
+            fn write_all<'a>(
+                stream: &'a mut Self::Stream,
+                bytes: &'a [u8],
+            ) -> impl Future<Output = Result<()>> + Send + 'a {
+                stream.write_all(bytes)
+            }
 
-    fn datagrams(socket: net::UdpSocket) -> Result<Self::Datagrams> {
-        raddle::net::UdpSocket::from_std(socket)
-    }
+            fn datagrams(socket: net::UdpSocket) -> Result<Self::Datagrams> {
+                <$datagrams>::$take_over(socket)
+            }
 
-    fn receive<'a>(
-        socket: &'a Self::Datagrams,
-        buffer: &'a mut [u8],
-    ) -> impl Future<Output = Result<(usize, SocketAddr)>> + Send + 'a {
-        socket.recv_from(buffer)
-    }
+            fn receive<'a>(
+                socket: &'a Self::Datagrams,
+                buffer: &'a mut [u8],
+            ) -> impl Future<Output = Result<(usize, SocketAddr)>> + Send + 'a {
+                socket.recv_from(buffer)
+            }
 
-    fn send<'a>(
-        socket: &'a Self::Datagrams,
-        bytes: &'a [u8],
-        to: SocketAddr,
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        socket.send_to(bytes, to)
-    }
+            fn send<'a>(
+                socket: &'a Self::Datagrams,
+                bytes: &'a [u8],
+                to: SocketAddr,
+            ) -> impl Future<Output = Result<usize>> + Send + 'a {
+                socket.send_to(bytes, to)
+            }
+        }
+    };
 }
 
-impl Sockets for Tokio {
-    type Listener = tokio::net::TcpListener;
-    type Stream = tokio::net::TcpStream;
-    type Hyper = TokioIo<tokio::net::TcpStream>;
-    type Datagrams = tokio::net::UdpSocket;
-
-    fn listener(socket: net::TcpListener) -> Result<Self::Listener> {
-        tokio::net::TcpListener::from_std(socket)
-    }
-
-    async fn accept(listener: &Self::Listener) -> Result<Self::Stream> {
-        let (stream, _) = listener.accept().await?;
-        stream.set_nodelay(true)?;
-        Ok(stream)
-    }
-
-    fn stream(socket: net::TcpStream) -> Result<Self::Stream> {
-        tokio::net::TcpStream::from_std(socket)
-    }
-
-    fn hyper(stream: Self::Stream) -> Self::Hyper {
-        TokioIo::new(stream)
-    }
-
-    fn read<'a>(
-        stream: &'a mut Self::Stream,
-        buffer: &'a mut [u8],
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        stream.read(buffer)
-    }
-
-    fn write_all<'a>(
-        stream: &'a mut Self::Stream,
-        bytes: &'a [u8],
-    ) -> impl Future<Output = Result<()>> + Send + 'a {
-        stream.write_all(bytes)
-    }
-
-    fn datagrams(socket: net::UdpSocket) -> Result<Self::Datagrams> {
-        tokio::net::UdpSocket::from_std(socket)
-    }
-
-    fn receive<'a>(
-        socket: &'a Self::Datagrams,
-        buffer: &'a mut [u8],
-    ) -> impl Future<Output = Result<(usize, SocketAddr)>> + Send + 'a {
-        socket.recv_from(buffer)
-    }
-
-    fn send<'a>(
-        socket: &'a Self::Datagrams,
-        bytes: &'a [u8],
-        to: SocketAddr,
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        socket.send_to(bytes, to)
-    }
+sockets! {
+    Raddle: raddle::net::TcpListener, raddle::net::TcpStream, raddle::net::UdpSocket;
+    RaddleIo, from_std, |stream| stream.set_nodelay(true)
+}
+sockets! {
+    Tokio: tokio::net::TcpListener, tokio::net::TcpStream, tokio::net::UdpSocket;
+    TokioIo, from_std, |stream| stream.set_nodelay(true)
+}
+sockets! {
+    Smol: Async<net::TcpListener>, Async<net::TcpStream>, Async<net::UdpSocket>;
+    FuturesIo, new_nonblocking, |stream| stream.get_ref().set_nodelay(true)
 }

@@ -3,11 +3,13 @@
 use std::fs;
 use std::future::Future;
 use std::io::{Error, Result};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::executors::{Executor, Raddle, Tokio};
+use crate::executors::{Executor, Raddle, Spawn as _, Tokio};
 
 /// A runtime with timers.
 pub trait Timing: Executor {
@@ -21,44 +23,69 @@ pub trait Timing: Executor {
     fn tick(period: Duration, count: u32) -> impl Future<Output = ()> + Send + 'static;
 }
 
-impl Timing for Raddle {
-    fn sleep(duration: Duration) -> impl Future<Output = ()> + Send + 'static {
-        raddle::time::sleep(duration)
-    }
+/// The timers of a library with Tokio's names.
+macro_rules! timing {
+    ($runtime:ident: $library:ident) => {
+        impl Timing for $runtime {
+            fn sleep(duration: Duration) -> impl Future<Output = ()> + Send + 'static {
+                $library::time::sleep(duration)
+            }
 
-    async fn limit_ready(duration: Duration) {
-        let ready = std::future::ready(());
-        raddle::time::timeout(duration, ready)
-            .await
-            .expect("it is ready");
-    }
+            async fn limit_ready(duration: Duration) {
+                let limited = $library::time::timeout(duration, std::future::ready(()));
+                limited.await.expect("it is ready");
+            }
 
-    async fn tick(period: Duration, count: u32) {
-        let mut interval = raddle::time::interval(period);
-        for _ in 0..count {
-            interval.tick().await;
+            async fn tick(period: Duration, count: u32) {
+                let mut interval = $library::time::interval(period);
+                for _ in 0..count {
+                    interval.tick().await;
+                }
+            }
         }
-    }
+    };
 }
 
-impl Timing for Tokio {
-    fn sleep(duration: Duration) -> impl Future<Output = ()> + Send + 'static {
-        tokio::time::sleep(duration)
-    }
+timing!(Raddle: raddle);
+timing!(Tokio: tokio);
 
-    async fn limit_ready(duration: Duration) {
-        let ready = std::future::ready(());
-        tokio::time::timeout(duration, ready)
-            .await
-            .expect("it is ready");
-    }
+/// Runs `future` in a task, so on a worker, and waits for its end.
+pub fn on_worker<E: Executor>(runtime: &E, future: impl Future<Output = ()> + Send + 'static) {
+    let spawner = runtime.spawner();
+    runtime.block_on(async move { spawner.spawn_joined(future).await });
+}
 
-    async fn tick(period: Duration, count: u32) {
-        let mut interval = tokio::time::interval(period);
-        for _ in 0..count {
-            interval.tick().await;
+/// Spawns tasks that sleep at the same time, each for `least` and up to 100 ms more. Returns how
+/// long they were on a processor, all together, and by how much the latest woke too late.
+pub fn sleep_all<T: Timing>(runtime: &T, sleepers: usize, least: Duration) -> (Duration, Duration) {
+    let spawner = runtime.spawner();
+    let worst = Arc::new(AtomicU64::new(0));
+    let before = processor_time();
+    on_worker(runtime, {
+        let worst = Arc::clone(&worst);
+        async move {
+            let tasks: Vec<_> = (0..sleepers)
+                .map(|number| {
+                    let worst = Arc::clone(&worst);
+                    let duration = least + Duration::from_millis(number as u64 * 7919 % 101);
+                    spawner.spawn_joined(async move {
+                        let start = Instant::now();
+                        T::sleep(duration).await;
+                        let late = start.elapsed().saturating_sub(duration);
+                        // ORDERING: read after the task is joined.
+                        worst.fetch_max(late.as_nanos() as u64, Ordering::Relaxed);
+                    })
+                })
+                .collect();
+            for task in tasks {
+                task.await;
+            }
         }
-    }
+    });
+    let spent = processor_time().saturating_sub(before);
+    // ORDERING: the tasks that wrote are joined.
+    let worst = worst.load(Ordering::Relaxed);
+    (spent, Duration::from_nanos(worst))
 }
 
 /// How long the threads of this process have been on a processor.

@@ -14,7 +14,7 @@ pub struct Counts {
 }
 
 /// One load on one number of workers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The name of the load.
     pub load: String,
@@ -130,71 +130,56 @@ impl Word {
     }
 }
 
-/// The figures that the program prints of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
-    /// Loads of common words, per task.
-    CommonLoads,
-    /// Stores to common words, read-modify-writes and locks of them, per task.
-    CommonWrites,
-    /// Acquisitions of any lock, per task.
-    Locks,
-    /// Cache lines that came from another core, per task.
-    Transfers,
-    /// Attempts to steal, per successful one, if there are more of those than workers.
-    Attempts,
-    /// Workers that were woken by another worker or from outside, per task.
-    Wakeups,
-    /// Operations on any word from the search that found nothing to the end of the
-    /// wait, per park.
-    OfAPark,
-    /// The operations of a park that write a common word.
-    CommonOfAPark,
-    /// The operations of a park that take a lock.
-    LocksOfAPark,
+/// Makes the enum of the figures from their list.
+macro_rules! figures {
+    ($($(#[$doc:meta])+ $variant:ident: $name:literal, $unit:literal;)+) => {
+        /// The figures that the program prints of a run.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Figure {
+            $($(#[$doc])+ $variant,)+
+        }
+
+        impl Figure {
+            /// All of them.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// What it is.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// Of what it is a share.
+            pub fn unit(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $unit,)+
+                }
+            }
+        }
+    };
 }
 
-impl Figure {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::CommonLoads,
-        Self::CommonWrites,
-        Self::Locks,
-        Self::Transfers,
-        Self::Attempts,
-        Self::Wakeups,
-        Self::OfAPark,
-        Self::CommonOfAPark,
-        Self::LocksOfAPark,
-    ];
-
-    /// What it is.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CommonLoads => "loads of common words",
-            Self::CommonWrites => "writes of common words",
-            Self::Locks => "locks taken",
-            Self::Transfers => "cache lines fetched",
-            Self::Attempts => "steal attempts",
-            Self::Wakeups => "wake-ups of workers",
-            Self::OfAPark => "operations",
-            Self::CommonOfAPark => "writes of common words in a park",
-            Self::LocksOfAPark => "locks taken in a park",
-        }
-    }
-
-    /// Of what it is a share.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::CommonLoads
-            | Self::CommonWrites
-            | Self::Locks
-            | Self::Transfers
-            | Self::Wakeups => "per task",
-            Self::Attempts => "per successful steal",
-            Self::OfAPark | Self::CommonOfAPark | Self::LocksOfAPark => "per park",
-        }
-    }
+figures! {
+    /// Loads of common words, per task.
+    CommonLoads: "loads of common words", "per task";
+    /// Stores to common words, read-modify-writes and locks of them, per task.
+    CommonWrites: "writes of common words", "per task";
+    /// Acquisitions of any lock, per task.
+    Locks: "locks taken", "per task";
+    /// Cache lines that came from another core, per task.
+    Transfers: "cache lines fetched", "per task";
+    /// Attempts to steal, per successful one, if there are more of those than workers.
+    Attempts: "steal attempts", "per successful steal";
+    /// Workers that were woken by another worker or from outside, per task.
+    Wakeups: "wake-ups of workers", "per task";
+    /// Operations on any word from the search that found nothing to the end of the
+    /// wait, per park.
+    OfAPark: "operations", "per park";
+    /// The operations of a park that write a common word.
+    CommonOfAPark: "writes of common words in a park", "per park";
+    /// The operations of a park that take a lock.
+    LocksOfAPark: "locks taken in a park", "per park";
 }
 
 impl Run {

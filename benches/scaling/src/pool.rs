@@ -63,17 +63,7 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
         load: load.name().to_owned(),
         workers,
         seed,
-        rounds: 0,
-        polls: 0,
-        parks: 0,
-        wakeups: 0,
-        timeouts: 0,
-        events: 0,
-        steals: 0,
-        stolen: 0,
-        steal_attempts: 0,
-        fences: 0,
-        words: Vec::new(),
+        ..Run::default()
     };
     let mut body = load.body(&mut context);
     counting::settle(NOT_COUNTED);

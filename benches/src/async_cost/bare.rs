@@ -24,54 +24,55 @@ impl<'c, const VARIANT: u8> Spawn<'c> for ByValue<'_, 'c, VARIANT> {
     }
 }
 
-/// Futures of one type, by value.
-pub fn run_async(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
-    let reactor = &Reactor::new(calls, requests + 1);
-    let spawner = &Spawner::new();
-    let storage = Slab::with_capacity(requests + 1);
-    let make = |job| serve::<BUFFER>(reactor, ByValue::<0>(spawner), job);
-    let executor = pin!(Executor::new(spawner, storage, make));
-    timed_on(executor.as_ref(), reactor, calls, runs, || {
-        Job::Listen(requests)
-    })
+/// A variant with futures of one type: how a future is made of a job, and how the executor of the
+/// function that makes them.
+macro_rules! by_value {
+    (
+        $(#[$attribute:meta])* $name:ident = $number:literal,
+        |$reactor:ident, $spawn:ident, $job:ident| $future:expr,
+        |$spawner:ident, $storage:ident, $make:ident| $executor:expr
+    ) => {
+        $(#[$attribute])*
+        pub fn $name(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
+            let $reactor = &Reactor::new(calls, requests + 1);
+            let $spawner = &Spawner::new();
+            let $storage = Slab::with_capacity(requests + 1);
+            let $make = |$job| {
+                let $spawn = ByValue::<$number>($spawner);
+                $future
+            };
+            let executor = pin!($executor);
+            let first = || Job::Listen(requests);
+            timed_on(executor.as_ref(), $reactor, calls, runs, first)
+        }
+    };
 }
 
-/// Likewise, with wakers that do not look on which thread they are.
-#[allow(unsafe_code, reason = "not to check is a promise")]
-pub fn unchecked(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
-    let reactor = &Reactor::new(calls, requests + 1);
-    let spawner = &Spawner::new();
-    let storage = Slab::with_capacity(requests + 1);
-    let make = |job| serve::<BUFFER>(reactor, ByValue::<1>(spawner), job);
+by_value! {
+    /// Futures of one type, by value.
+    run_async = 0,
+    |reactor, spawn, job| serve::<BUFFER>(reactor, spawn, job),
+    |spawner, storage, make| Executor::new(spawner, storage, make)
+}
+by_value! {
+    /// Likewise, with wakers that do not look on which thread they are.
+    #[allow(unsafe_code, reason = "not to check is a promise")]
+    unchecked = 1,
+    |reactor, spawn, job| serve::<BUFFER>(reactor, spawn, job),
     // SAFETY: only the reactor has wakers, and it is on this thread.
-    let executor = pin!(unsafe { Executor::new_unchecked(spawner, storage, make) });
-    timed_on(executor.as_ref(), reactor, calls, runs, || {
-        Job::Listen(requests)
-    })
+    |spawner, storage, make| unsafe { Executor::new_unchecked(spawner, storage, make) }
 }
-
-/// Futures of one type, by value, that are large.
-pub fn large_future(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
-    let reactor = &Reactor::new(calls, requests + 1);
-    let spawner = &Spawner::new();
-    let storage = Slab::with_capacity(requests + 1);
-    let make = |job| serve::<LARGE_BUFFER>(reactor, ByValue::<2>(spawner), job);
-    let executor = pin!(Executor::new(spawner, storage, make));
-    timed_on(executor.as_ref(), reactor, calls, runs, || {
-        Job::Listen(requests)
-    })
+by_value! {
+    /// Futures of one type, by value, that are large.
+    large_future = 2,
+    |reactor, spawn, job| serve::<LARGE_BUFFER>(reactor, spawn, job),
+    |spawner, storage, make| Executor::new(spawner, storage, make)
 }
-
-/// Futures of one type, boxed by the function that makes them.
-pub fn caller_boxed(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
-    let reactor = &Reactor::new(calls, requests + 1);
-    let spawner = &Spawner::new();
-    let storage = Slab::with_capacity(requests + 1);
-    let make = |job| Box::pin(serve::<BUFFER>(reactor, ByValue::<3>(spawner), job));
-    let executor = pin!(Executor::new(spawner, storage, make));
-    timed_on(executor.as_ref(), reactor, calls, runs, || {
-        Job::Listen(requests)
-    })
+by_value! {
+    /// Futures of one type, boxed by the function that makes them.
+    caller_boxed = 3,
+    |reactor, spawn, job| Box::pin(serve::<BUFFER>(reactor, spawn, job)),
+    |spawner, storage, make| Executor::new(spawner, storage, make)
 }
 
 #[derive(Clone, Copy)]

@@ -15,13 +15,15 @@ use raddle_primitives::sync::Mutex;
 use super::boxes::Wakers;
 use super::one_thread;
 
-/// Wakers that are an `Rc`, and do not look on which thread they are.
+/// Wakers that are an `Rc`, and with `CHECK` panic on another thread than their own.
 #[derive(Debug)]
-pub struct Unchecked(Rc<LocalQueue>);
+pub struct Local<const CHECK: bool>(Rc<LocalQueue>);
+
+/// Wakers that are an `Rc`, and do not look on which thread they are.
+pub type Unchecked = Local<false>;
 
 /// Wakers that are an `Rc`, and panic on another thread than their own.
-#[derive(Debug)]
-pub struct Checked(Rc<LocalQueue>);
+pub type Checked = Local<true>;
 
 /// Wakers that are an `Arc`, which may be anywhere.
 #[derive(Debug)]
@@ -45,56 +47,30 @@ struct SharedTask {
     queue: Arc<SharedQueue>,
 }
 
-impl Wakers for Unchecked {
+impl<const CHECK: bool> Wakers for Local<CHECK> {
     fn new(capacity: usize) -> Self {
-        Self(local_queue(capacity))
+        Self(Rc::new(RefCell::new(VecDeque::with_capacity(capacity))))
     }
 
     fn spawn(&self, task: usize) -> Waker {
-        spawn_local::<false>(&self.0, task)
+        let task = Rc::new(LocalTask {
+            task,
+            thread: one_thread::current(),
+            queued: Cell::new(true),
+            queue: self.0.clone(),
+        });
+        self.0.borrow_mut().push_back(task.clone());
+        // SAFETY: the functions of the table do with the count what their names say. Checked
+        // wakers let no other thread in; of unchecked ones, which only the reactor has, none is
+        // sent to another.
+        unsafe { Waker::from_raw(raw::<CHECK>(Rc::into_raw(task))) }
     }
 
     fn pop(&self) -> Option<usize> {
-        pop_local(&self.0)
+        let task = self.0.borrow_mut().pop_front()?;
+        task.queued.set(false);
+        Some(task.task)
     }
-}
-
-impl Wakers for Checked {
-    fn new(capacity: usize) -> Self {
-        Self(local_queue(capacity))
-    }
-
-    fn spawn(&self, task: usize) -> Waker {
-        spawn_local::<true>(&self.0, task)
-    }
-
-    fn pop(&self) -> Option<usize> {
-        pop_local(&self.0)
-    }
-}
-
-fn local_queue(capacity: usize) -> Rc<LocalQueue> {
-    Rc::new(RefCell::new(VecDeque::with_capacity(capacity)))
-}
-
-fn spawn_local<const CHECK: bool>(queue: &Rc<LocalQueue>, task: usize) -> Waker {
-    let task = Rc::new(LocalTask {
-        task,
-        thread: one_thread::current(),
-        queued: Cell::new(true),
-        queue: queue.clone(),
-    });
-    queue.borrow_mut().push_back(task.clone());
-    // SAFETY: the functions of the table do with the count what their names say.
-    // Checked wakers let no other thread in; of unchecked ones, which only the
-    // reactor has, none is sent to another.
-    unsafe { Waker::from_raw(raw::<CHECK>(Rc::into_raw(task))) }
-}
-
-fn pop_local(queue: &LocalQueue) -> Option<usize> {
-    let task = queue.borrow_mut().pop_front()?;
-    task.queued.set(false);
-    Some(task.task)
 }
 
 fn raw<const CHECK: bool>(task: *const LocalTask) -> RawWaker {

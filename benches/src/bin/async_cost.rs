@@ -10,8 +10,7 @@ use raddle_benches::async_cost::fake_io::Calls;
 use raddle_benches::async_cost::plot;
 use raddle_benches::async_cost::{REQUESTS, VARIANTS};
 use raddle_benches::record::{Comparison, Section};
-use raddle_benches::rounds::Rounds;
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::stats::{median, ratios};
 
 /// How many requests a variant serves in a round, in runs of 32 or 256 each:
@@ -23,10 +22,7 @@ const WITH_SYSCALLS: usize = 1024;
 #[command(about = "Runs a server as a poll loop and as async functions in turn, and compares them")]
 struct Args {
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
+    options: Options,
 
     /// Where to draw the ratios of 256 requests
     #[arg(long, value_name = "FILE.svg")]
@@ -35,7 +31,7 @@ struct Args {
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let mut sheet = Sheet::new(Section::AsyncCost, args.rounds.count(), &args.output);
+    let mut sheet = Sheet::new(Section::AsyncCost, &args.options);
     let kinds = [
         ("in memory", Calls::in_memory(), IN_MEMORY),
         ("with system calls", Calls::with_syscalls()?, WITH_SYSCALLS),

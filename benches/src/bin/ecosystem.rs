@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
+use raddle_benches::exit;
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
 use raddle_benches::servers::{Contestant, Process, check, on_core};
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::{h2load, wrk};
 
 const CONTESTANTS: [Contestant; 2] = [Contestant::Raddle, Contestant::Tokio];
@@ -117,25 +117,16 @@ struct Args {
     workers: u16,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
+    options: Options,
 }
 
 fn main() -> ExitCode {
-    match Args::parse().run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("ecosystem: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("ecosystem", Args::parse().run())
 }
 
 impl Args {
     fn run(&self) -> Result<()> {
-        let mut sheet = Sheet::new(Section::Ecosystem, self.rounds.count(), &self.output);
+        let mut sheet = Sheet::new(Section::Ecosystem, &self.options);
         let duration = Duration::from_secs(self.seconds.into());
         if self.databases {
             for queries in &QUERIES {

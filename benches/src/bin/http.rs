@@ -10,13 +10,13 @@ use std::time::Duration;
 use clap::Parser;
 use raddle_benches::client::Paced;
 use raddle_benches::descriptors::allow;
+use raddle_benches::exit;
 use raddle_benches::http_load::{Loader, REQUEST, answer, load};
 use raddle_benches::latency::{PERCENTILES, percentiles};
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
-use raddle_benches::servers::{Contestant, Launch, Serve, Service, check, stay_on};
+use raddle_benches::servers::{Contestant, Launch, Placement, Serve, Service};
 use raddle_benches::sharing::Sharing;
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::strace;
 
 const CONTESTANTS: [Contestant; 5] = [
@@ -54,22 +54,12 @@ struct Args {
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     seconds: u16,
 
-    /// How many worker threads a runtime has; the hand-written loop has one thread
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: u16,
-
-    /// The server, with one worker, on core 0 and its client on core 1
-    #[arg(long, conflicts_with = "workers")]
-    pinned: bool,
+    #[command(flatten)]
+    placement: Placement,
 
     /// Only Raddle and Tokio, on cores that other processes use too
     #[arg(long, conflicts_with_all = ["pinned", "syscalls", "paced"])]
     shared: bool,
-
-    /// Only the system calls for each request, under strace
-    #[arg(long)]
-    syscalls: bool,
 
     /// Only how late so many requests a second are answered that come at fixed times
     #[arg(long, value_name = "RATE", conflicts_with = "syscalls")]
@@ -77,35 +67,30 @@ struct Args {
     paced: Option<u32>,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
     serve: Serve,
 
     #[command(flatten)]
-    output: Output,
+    options: Options,
 }
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match args.serve.or_measure(args.workers.into(), || args.run()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("http: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit(
+        "http",
+        args.serve
+            .or_measure(args.placement.workers(), || args.run()),
+    )
 }
 
 impl Args {
     fn run(&self) -> Result<()> {
-        let mut sheet = Sheet::new(Section::Http, self.rounds.count(), &self.output);
-        if let Err(error) = self.measurable() {
+        let mut sheet = Sheet::new(Section::Http, &self.options);
+        if let Err(error) = self.placement.prepare() {
             sheet.note(format!("{}: not measured, {error}", self.title()));
             return sheet.finish();
         }
         let loader = Loader::find();
-        if loader == Loader::BuiltIn && !self.syscalls && self.paced.is_none() {
+        if loader == Loader::BuiltIn && !self.placement.syscalls && self.paced.is_none() {
             sheet.note(
                 "hyper: there is no program wrk; a thread of the benchmark was the load in its place (install the \
                  package wrk for figures that others have)",
@@ -124,7 +109,7 @@ impl Args {
                 ));
                 continue;
             }
-            let figures: &[_] = match (self.syscalls, self.paced) {
+            let figures: &[_] = match (self.placement.syscalls, self.paced) {
                 (true, _) => &strace::FIGURES,
                 (_, Some(_)) => &PERCENTILES,
                 _ => &FIGURES,
@@ -135,7 +120,7 @@ impl Args {
                 &CONTESTANTS.map(Contestant::name),
                 |index| {
                     let contestant = CONTESTANTS[index];
-                    let measured = match (self.syscalls, self.paced) {
+                    let measured = match (self.placement.syscalls, self.paced) {
                         (true, _) => self.count(contestant, connections.into()),
                         (_, Some(rate)) => self.pace(contestant, connections.into(), rate),
                         _ => self.measure(self.launch(contestant), connections.into(), loader),
@@ -151,7 +136,7 @@ impl Args {
     fn share(&self, sheet: &mut Sheet, loader: Loader) {
         sheet.section(Section::Sharing);
         for sharing in Sharing::ALL {
-            let workers = sharing.workers(self.workers.into());
+            let workers = sharing.workers(self.placement.workers());
             let title = format!("hyper, {workers} workers, {sharing}");
             let begun = match sharing.begin() {
                 Ok(begun) => begun,
@@ -176,37 +161,17 @@ impl Args {
         }
     }
 
-    /// Whether the tools are there.
-    fn measurable(&self) -> Result<()> {
-        if self.syscalls {
-            check("strace")?;
-        }
-        if self.pinned {
-            stay_on(1)?;
-        }
-        Ok(())
-    }
-
     fn title(&self) -> String {
-        let place = match self.pinned {
-            true => "1 worker on core 0, the client on core 1".to_owned(),
-            false => format!("{} workers", self.workers),
-        };
-        match (self.syscalls, self.paced) {
-            (true, _) => format!("hyper, system calls a request, {place}"),
-            (_, Some(rate)) => format!("hyper, {rate} requests a second, {place}"),
-            _ => format!("hyper, {place}"),
+        let placement = self.placement;
+        match (placement.syscalls, self.paced) {
+            (true, _) => format!("hyper, system calls a request, {placement}"),
+            (_, Some(rate)) => format!("hyper, {rate} requests a second, {placement}"),
+            _ => format!("hyper, {placement}"),
         }
     }
 
     fn launch(&self, contestant: Contestant) -> Launch {
-        Launch {
-            contestant,
-            service: Service::Http,
-            workers: if self.pinned { 1 } else { self.workers.into() },
-            core: self.pinned.then_some(0),
-            is_nice: false,
-        }
+        self.placement.launch(contestant, Service::Http)
     }
 
     /// One turn of a server that is new in each round, so that where its memory
@@ -217,7 +182,7 @@ impl Args {
         // Thousands of connections take a while to come about.
         let seconds = usize::from(self.seconds).max(connections / 2_000);
         let duration = Duration::from_secs(seconds as u64);
-        let core = self.pinned.then_some(1);
+        let core = self.placement.client_core();
         let report = loader.run(server.address(), connections, duration, core)?;
         let used = server.usage()?.since(before);
         let requests = report.requests as f64;

@@ -10,10 +10,10 @@ use clap::{Parser, ValueEnum};
 use raddle_benches::both::both_ends;
 use raddle_benches::client::{Load, Until};
 use raddle_benches::executors::{Raddle, Tokio};
+use raddle_benches::exit;
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
-use raddle_benches::servers::{Contestant, Launch, Serve, Service, check, stay_on};
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::servers::{Contestant, Launch, Placement, Serve, Service};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::strace;
 
 const CONTESTANTS: [Contestant; 2] = [Contestant::Raddle, Contestant::Tokio];
@@ -35,27 +35,14 @@ struct Args {
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     milliseconds: u16,
 
-    /// How many worker threads
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: u16,
-
-    /// The server, with one worker, on core 0 and its client on core 1
-    #[arg(long, conflicts_with = "workers")]
-    pinned: bool,
-
-    /// Only the system calls for each message, under strace
-    #[arg(long)]
-    syscalls: bool,
-
     #[command(flatten)]
-    rounds: Rounds,
+    placement: Placement,
 
     #[command(flatten)]
     serve: Serve,
 
     #[command(flatten)]
-    output: Output,
+    options: Options,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -120,13 +107,11 @@ const fn payload(length: usize) -> Job {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match args.serve.or_measure(args.workers.into(), || args.run()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("io: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit(
+        "io",
+        args.serve
+            .or_measure(args.placement.workers(), || args.run()),
+    )
 }
 
 impl Job {
@@ -204,16 +189,18 @@ impl Job {
 
 impl Args {
     fn run(&self) -> Result<()> {
-        let mut sheet = Sheet::new(Section::Sockets, self.rounds.count(), &self.output);
-        if let Err(error) = self.measurable() {
+        let mut sheet = Sheet::new(Section::Sockets, &self.options);
+        if let Err(error) = self.placement.prepare() {
             sheet.note(format!("sockets, {}: not measured, {error}", self.place()));
             return sheet.finish();
         }
         for job in &JOBS {
             let measured = match job.kind {
-                Kind::Both => !self.syscalls,
+                Kind::Both => !self.placement.syscalls,
                 // The curve is drawn once.
-                Kind::Payload => !self.syscalls && (!self.pinned || self.only.is_some()),
+                Kind::Payload => {
+                    !self.placement.syscalls && (!self.placement.is_pinned() || self.only.is_some())
+                }
                 _ => true,
             };
             if self.only.is_none_or(|only| only == job.kind) && measured {
@@ -223,25 +210,10 @@ impl Args {
         sheet.finish()
     }
 
-    /// Whether the tools are there.
-    fn measurable(&self) -> Result<()> {
-        if self.syscalls {
-            check("strace")?;
-        }
-        if self.pinned {
-            stay_on(1)?;
-        }
-        Ok(())
-    }
-
     fn place(&self) -> String {
-        let place = match self.pinned {
-            true => "1 worker on core 0, the client on core 1".to_owned(),
-            false => format!("{} workers", self.workers),
-        };
-        match self.syscalls {
-            true => format!("system calls, {place}"),
-            false => place,
+        match self.placement.syscalls {
+            true => format!("system calls, {}", self.placement),
+            false => self.placement.to_string(),
         }
     }
 
@@ -252,7 +224,7 @@ impl Args {
             Kind::Payload => Case::with(title, "bytes", job.length),
             _ => Case::new(title),
         };
-        let figures = match self.syscalls {
+        let figures = match self.placement.syscalls {
             true => strace::FIGURES.to_vec(),
             false => job.figures(),
         };
@@ -263,30 +235,16 @@ impl Args {
             |index| {
                 let contestant = CONTESTANTS[index];
                 let figures = match job.kind {
-                    _ if self.syscalls => {
-                        let launch = self.launch(contestant, job);
+                    _ if self.placement.syscalls => {
+                        let launch = self.placement.launch(contestant, job.service());
                         strace::per_message(launch, &load, job.counted()).map(Vec::from)
                     }
                     Kind::Both => self.both(contestant, job.peers),
-                    _ => self.measure(self.launch(contestant, job), &load),
+                    _ => self.measure(self.placement.launch(contestant, job.service()), &load),
                 };
                 figures.map_err(|error| contestant.in_error(error))
             },
         );
-    }
-
-    fn workers(&self) -> usize {
-        if self.pinned { 1 } else { self.workers.into() }
-    }
-
-    fn launch(&self, contestant: Contestant, job: &Job) -> Launch {
-        Launch {
-            contestant,
-            service: job.service(),
-            workers: self.workers(),
-            core: self.pinned.then_some(0),
-            is_nice: false,
-        }
     }
 
     /// One turn of a server that is new in each round, so that where its memory
@@ -311,7 +269,7 @@ impl Args {
             _ => both_ends::<Tokio>,
         };
         let each = (BOTH * usize::from(self.milliseconds)).div_ceil(connections);
-        let took = both(self.workers(), connections, SMALL, each)?;
+        let took = both(self.placement.workers(), connections, SMALL, each)?;
         let messages = (each * connections) as f64;
         Ok(vec![
             messages / took.elapsed.as_secs_f64(),

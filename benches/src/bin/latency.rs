@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use hdrhistogram::Histogram;
-use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
+use raddle_benches::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
+use raddle_benches::exit;
 use raddle_benches::latency::{PERCENTILES, Shape, percentiles};
+use raddle_benches::ready;
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
-use raddle_benches::sheet::{Case, Output, Sheet};
+use raddle_benches::sheet::{Case, Options, Sheet};
 
 #[derive(Parser)]
 #[command(
@@ -39,60 +39,29 @@ struct Args {
     milliseconds: u16,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
-}
-
-/// A runtime that stands ready.
-struct Contestant {
-    name: &'static str,
-    run: Box<dyn Fn(Shape, u32, Duration) -> Result<Histogram<u64>>>,
-}
-
-fn contestant<E: Executor + 'static>(workers: usize) -> Contestant {
-    let executor = E::new(workers);
-    Contestant {
-        name: E::NAME,
-        run: Box::new(move |shape, rate, duration| shape.run(&executor, rate, duration)),
-    }
+    options: Options,
 }
 
 fn main() -> ExitCode {
-    match Args::parse().run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("latency: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("latency", Args::parse().run())
 }
 
 impl Args {
     fn run(&self) -> Result<()> {
         let workers = self.workers.into();
-        let contestants = [
-            contestant::<Raddle>(workers),
-            contestant::<Tokio>(workers),
-            contestant::<AsyncExecutor>(workers),
-            contestant::<TokioThreadpool>(workers),
-        ];
-        let names: Vec<_> = contestants.iter().map(|one| one.name).collect();
-        let duration = Duration::from_millis(self.milliseconds.into());
-        let mut sheet = Sheet::new(Section::Latency, self.rounds.count(), &self.output);
+        let (rate, duration) = (self.rate, Duration::from_millis(self.milliseconds.into()));
+        let contestants = ready!(
+            workers, |runtime, shape: Shape| shape.run(&runtime, rate, duration);
+            Raddle, Tokio, AsyncExecutor, TokioThreadpool
+        );
+        let mut sheet = Sheet::new(Section::Latency, &self.options);
         for &shape in Shape::value_variants() {
             if !self.only.is_empty() && !self.only.contains(&shape) {
                 continue;
             }
-            let title = format!(
-                "{}, {} a second, {workers} workers",
-                shape.name(),
-                self.rate
-            );
-            sheet.measure(&Case::new(title), &PERCENTILES, &names, |index| {
-                let latencies = (contestants[index].run)(shape, self.rate, duration)?;
-                Ok(percentiles(&latencies))
+            let title = format!("{}, {rate} a second, {workers} workers", shape.name());
+            sheet.compare(&Case::new(title), &PERCENTILES, &contestants, |run| {
+                Ok(percentiles(&run(shape)?))
             })?;
         }
         sheet.finish()

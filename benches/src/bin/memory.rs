@@ -13,11 +13,11 @@ use clap::{Parser, ValueEnum};
 use raddle_benches::client::Until;
 use raddle_benches::descriptors::allow;
 use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Spawn, Tokio, TokioThreadpool};
+use raddle_benches::exit;
 use raddle_benches::http_load::load;
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
 use raddle_benches::servers::{Contestant, Launch, Serve, Service};
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::timing::{Timing, resident_bytes};
 
 const TASKS: usize = 100_000;
@@ -57,10 +57,7 @@ struct Args {
     workers: u16,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
+    options: Options,
 
     #[command(flatten)]
     serve: Serve,
@@ -81,13 +78,10 @@ enum Kind {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match args.serve.or_measure(args.workers.into(), || args.run()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("memory: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit(
+        "memory",
+        args.serve.or_measure(args.workers.into(), || args.run()),
+    )
 }
 
 impl Args {
@@ -97,7 +91,7 @@ impl Args {
             // The tasks need not be dropped one by one.
             std::process::exit(0);
         }
-        let mut sheet = Sheet::new(Section::Memory, self.rounds.count(), &self.output);
+        let mut sheet = Sheet::new(Section::Memory, &self.options);
         let case = Case::new(format!("a task that waits, of {TASKS}"));
         sheet.measure(&case, &[RESIDENT], &WAITING, |index| {
             self.elsewhere("waiting", WAITING[index])

@@ -8,8 +8,7 @@ use std::time::Instant;
 use clap::Parser;
 use raddle_benches::policies::{LOADS, POLICIES, runtime};
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 
 #[derive(Parser)]
 #[command(about = "Runs loads that differ under each policy in turn, round by round")]
@@ -20,10 +19,7 @@ struct Args {
     workers: u16,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
+    options: Options,
 }
 
 fn main() -> Result<()> {
@@ -31,7 +27,7 @@ fn main() -> Result<()> {
     let workers = args.workers.into();
     let runtimes = POLICIES.map(|(_, policy)| runtime(policy, workers));
     let names = POLICIES.map(|(name, _)| name);
-    let mut sheet = Sheet::new(Section::Policies, args.rounds.count(), &args.output);
+    let mut sheet = Sheet::new(Section::Policies, &args.options);
     for load in &LOADS {
         let case = Case::new(format!("{}, {workers} workers", load.name()));
         sheet.measure(&case, &[Figure::less("time", "us")], &names, |index| {

@@ -6,10 +6,10 @@ use std::io::{Error, Result};
 use std::thread;
 
 use clap::Parser;
+use raddle_benches::executors::Ready;
 use raddle_benches::queues::{Item, Load, Measured, Queue};
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::stats::median;
 
 /// Few enough for a pass to be shorter than a time slice, so that most passes
@@ -34,22 +34,13 @@ const FIGURES: [Figure; 2] = [
 #[command(about = "Passes items through each run queue in turn, and compares them round by round")]
 struct Args {
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
+    options: Options,
 }
 
-/// A run queue.
-struct Contestant {
-    name: &'static str,
-    run: fn(Load) -> Result<[f64; FIGURES.len()]>,
-}
-
-fn contestant<Q: Queue>() -> Contestant {
-    Contestant {
+fn contestant<Q: Queue + 'static>() -> Ready<Load, Result<[f64; FIGURES.len()]>> {
+    Ready {
         name: Q::NAME,
-        run: round::<Q>,
+        run: Box::new(round::<Q>),
     }
 }
 
@@ -81,8 +72,7 @@ fn main() -> Result<()> {
         contestant::<crossbeam_deque::Worker<Item>>(),
         contestant::<st3::fifo::Worker<Item>>(),
     ];
-    let names: Vec<_> = contestants.iter().map(|one| one.name).collect();
-    let mut sheet = Sheet::new(Section::Queue, args.rounds.count(), &args.output);
+    let mut sheet = Sheet::new(Section::Queue, &args.options);
     for load in Load::ALL {
         if load != Load::Owner
             && thread::available_parallelism().is_ok_and(|cores| cores.get() == 1)
@@ -93,8 +83,8 @@ fn main() -> Result<()> {
             ));
             continue;
         }
-        sheet.measure(&Case::new(load.name()), &FIGURES, &names, |index| {
-            (contestants[index].run)(load)
+        sheet.compare(&Case::new(load.name()), &FIGURES, &contestants, |run| {
+            run(load)
         })?;
     }
     sheet.finish()

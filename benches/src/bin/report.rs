@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use raddle_benches::exit;
 use raddle_benches::record::Record;
 use raddle_benches::report::{Report, Saved};
 
@@ -42,13 +43,7 @@ const PICTURES: [(&str, &str, &str); 2] = [
 ];
 
 fn main() -> ExitCode {
-    match Args::parse().run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("report: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("report", Args::parse().run())
 }
 
 /// A name that is one directory.

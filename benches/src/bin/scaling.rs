@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use raddle_benches::record::Section;
 use raddle_benches::report::Report;
-use raddle_benches::rounds::Rounds;
 use raddle_benches::scaling;
-use raddle_benches::sheet::{Case, Output, Sheet};
+use raddle_benches::sheet::{Case, Options, Sheet};
 use raddle_scaling::{Counts, Figure};
 
 #[derive(Parser)]
@@ -28,10 +27,7 @@ struct Args {
     docs: Option<PathBuf>,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
+    options: Options,
 }
 
 /// The figures of the plot.
@@ -45,8 +41,8 @@ const PLOTTED: [Figure; 4] = [
 fn main() -> Result<()> {
     let args = Args::parse();
     let counts = Counts::read(&args.counts)?;
-    let rounds = args.rounds.count();
-    let mut sheet = Sheet::new(Section::Scaling, rounds, &args.output);
+    let rounds = args.options.rounds();
+    let mut sheet = Sheet::new(Section::Scaling, &args.options);
     let loads = counts.loads();
     let figures = Figure::ALL.map(scaling::figure);
     for workers in counts.workers() {

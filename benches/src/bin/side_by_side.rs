@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
+use raddle_benches::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
 use raddle_benches::policies::{RaddleSharded, RaddleShared};
+use raddle_benches::ready;
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::workloads::Workload;
 
 const TIME: Figure = Figure::less("time", "us");
@@ -30,46 +30,24 @@ struct Args {
     only: Option<String>,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
-}
-
-/// A runtime that stands ready.
-struct Contestant {
-    name: &'static str,
-    run: Box<dyn Fn(Workload)>,
-}
-
-fn contestant<E: Executor + 'static>(workers: usize) -> Contestant {
-    let executor = E::new(workers);
-    Contestant {
-        name: E::NAME,
-        run: Box::new(move |workload| workload.run(&executor)),
-    }
+    options: Options,
 }
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let mut sheet = Sheet::new(Section::Scheduler, args.rounds.count(), &args.output);
+    let mut sheet = Sheet::new(Section::Scheduler, &args.options);
     for &workers in &args.workers {
-        let contestants = [
-            contestant::<Raddle>(workers.into()),
-            contestant::<Tokio>(workers.into()),
-            contestant::<TokioThreadpool>(workers.into()),
-            contestant::<AsyncExecutor>(workers.into()),
-            contestant::<RaddleShared>(workers.into()),
-            contestant::<RaddleSharded>(workers.into()),
-        ];
-        let names: Vec<_> = contestants.iter().map(|one| one.name).collect();
+        let contestants = ready!(
+            workers.into(), |runtime, workload: Workload| workload.run(&runtime);
+            Raddle, Tokio, TokioThreadpool, AsyncExecutor, RaddleShared, RaddleSharded
+        );
         for workload in Workload::ALL {
             let only = args.only.as_deref();
             if only.is_none_or(|only| only == workload.name()) {
                 let case = Case::with(workload.name(), "workers", workers.into());
-                sheet.measure(&case, &[TIME], &names, |index| {
+                sheet.compare(&case, &[TIME], &contestants, |run| {
                     let start = Instant::now();
-                    (contestants[index].run)(workload);
+                    run(workload);
                     Ok([start.elapsed().as_secs_f64() * 1e6])
                 })?;
             }

@@ -9,8 +9,7 @@ use std::time::Instant;
 use clap::Parser;
 use raddle_benches::executors::{Executor, Raddle, Spawn, Tokio};
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::sync::{Load, workloads};
 
 #[derive(Parser)]
@@ -26,10 +25,7 @@ struct Args {
     only: Option<String>,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
+    options: Options,
 }
 
 /// Runs a load in a task, and says how many nanoseconds an operation took.
@@ -74,7 +70,7 @@ where
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let mut sheet = Sheet::new(Section::Sync, args.rounds.count(), &args.output);
+    let mut sheet = Sheet::new(Section::Sync, &args.options);
     compare::<Raddle>(&args, &mut sheet)?;
     compare::<Tokio>(&args, &mut sheet)?;
     sheet.finish()

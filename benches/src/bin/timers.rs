@@ -5,19 +5,18 @@
 use std::future::{Future, poll_fn};
 use std::io::Result;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
-use raddle_benches::executors::{Raddle, Spawn, Tokio};
+use raddle_benches::executors::{Raddle, Tokio};
+use raddle_benches::ready;
 use raddle_benches::record::Section;
-use raddle_benches::rounds::Rounds;
-use raddle_benches::sheet::{Case, Figure, Output, Sheet};
-use raddle_benches::timing::{Timing, processor_time};
+use raddle_benches::sheet::{Case, Figure, Options, Sheet};
+use raddle_benches::timing::{Timing, on_worker, processor_time, sleep_all};
 
-const SLEEPS: u64 = 100_000;
+const SLEEPS: usize = 100_000;
 const LIMITS: u32 = 1_000_000;
 const PERIOD: Duration = Duration::from_millis(10);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -35,10 +34,7 @@ struct Args {
     only: Vec<Workload>,
 
     #[command(flatten)]
-    rounds: Rounds,
-
-    #[command(flatten)]
-    output: Output,
+    options: Options,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,26 +49,19 @@ enum Workload {
     Interval,
 }
 
-/// A runtime that stands ready.
-struct Contestant {
-    name: &'static str,
-    run: Box<dyn Fn(Workload) -> Vec<f64>>,
-}
-
-fn contestant<T: Timing + 'static>(workers: usize) -> Contestant {
-    let runtime = T::new(workers);
-    Contestant {
-        name: T::NAME,
-        run: Box::new(move |workload| match workload {
-            Workload::Sleeps => sleeps(&runtime),
-            Workload::Arm => arm(&runtime),
-            Workload::Limit => limit(&runtime),
-            Workload::Interval => interval(&runtime),
-        }),
-    }
-}
-
 impl Workload {
+    fn run<T: Timing>(self, runtime: &T) -> Vec<f64> {
+        match self {
+            Self::Sleeps => {
+                let (spent, worst) = sleep_all(runtime, SLEEPS, Duration::from_millis(50));
+                [spent, worst].map(|time| time.as_secs_f64() * 1e3).into()
+            }
+            Self::Arm => arm(runtime),
+            Self::Limit => limit(runtime),
+            Self::Interval => interval(runtime),
+        }
+    }
+
     fn title(self) -> &'static str {
         match self {
             Self::Sleeps => "100,000 sleeps of 50 to 150 ms",
@@ -99,48 +88,10 @@ impl Workload {
     }
 }
 
-/// Runs `future` in a task, and waits for its end.
-fn on_worker<T: Timing>(runtime: &T, future: impl Future<Output = ()> + Send + 'static) {
-    let spawner = runtime.spawner();
-    runtime.block_on(async move { spawner.spawn_joined(future).await });
-}
-
-/// Many tasks that sleep at the same time.
-fn sleeps<T: Timing>(runtime: &T) -> Vec<f64> {
-    let worst = Arc::new(AtomicU64::new(0));
-    let spawner = runtime.spawner();
-    let before = processor_time();
-    on_worker(runtime, {
-        let worst = Arc::clone(&worst);
-        async move {
-            let tasks: Vec<_> = (0..SLEEPS)
-                .map(|number| {
-                    let worst = Arc::clone(&worst);
-                    let duration = Duration::from_millis(50 + number * 7919 % 101);
-                    spawner.spawn_joined(async move {
-                        let start = Instant::now();
-                        T::sleep(duration).await;
-                        let late = start.elapsed().saturating_sub(duration);
-                        worst.fetch_max(late.as_nanos() as u64, Ordering::Relaxed);
-                    })
-                })
-                .collect();
-            for task in tasks {
-                task.await;
-            }
-        }
-    });
-    let spent = processor_time() - before;
-    vec![
-        spent.as_secs_f64() * 1e3,
-        worst.load(Ordering::Relaxed) as f64 / 1e6,
-    ]
-}
-
 /// Timers that are set and do not fire.
 fn arm<T: Timing>(runtime: &T) -> Vec<f64> {
     const MANY: u32 = 1_000_000;
-    let figures = Arc::new(std::sync::OnceLock::new());
+    let figures = Arc::new(OnceLock::new());
     on_worker(runtime, {
         let figures = Arc::clone(&figures);
         async move {
@@ -195,15 +146,16 @@ fn interval<T: Timing>(runtime: &T) -> Vec<f64> {
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let workers = args.workers.into();
-    let contestants = [contestant::<Raddle>(workers), contestant::<Tokio>(workers)];
-    let names = [contestants[0].name, contestants[1].name];
-    let mut sheet = Sheet::new(Section::Timers, args.rounds.count(), &args.output);
+    let contestants = ready!(
+        args.workers.into(), |runtime, workload: Workload| workload.run(&runtime);
+        Raddle, Tokio
+    );
+    let mut sheet = Sheet::new(Section::Timers, &args.options);
     for &workload in Workload::value_variants() {
         if args.only.is_empty() || args.only.contains(&workload) {
             let case = Case::new(workload.title());
-            sheet.measure(&case, &workload.figures(), &names, |index| {
-                Ok((contestants[index].run)(workload))
+            sheet.compare(&case, &workload.figures(), &contestants, |run| {
+                Ok(run(workload))
             })?;
         }
     }

@@ -60,7 +60,7 @@ impl Spawn for TokioThreadpoolSpawner {
         let (finish, finished) = oneshot::channel();
         self.spawn(async {
             future.await;
-            // A dropped receiver wants no news.
+            // A dropped receiver does not wait for the end.
             let _ = finish.send(());
         });
         async { finished.await.expect("the task ends") }

@@ -1,23 +1,11 @@
 use super::*;
 
-/// A comparison of three contestants over eight rounds.
 fn comparison(better: Better) -> Comparison {
-    let contestant = |name: &str, factor: f64| Contestant {
-        name: name.to_owned(),
-        rounds: (1..=8).map(|round| f64::from(round) * factor).collect(),
-    };
+    let contestants = [("raddle", 1.0), (PEER, 4.0), ("none", 0.0)];
+    let comparison = Comparison::sample("spawn", &contestants).with("workers", 2.0);
     Comparison {
-        section: Section::Scheduler,
-        title: "spawn".to_owned(),
-        parameter: Some(Parameter::new("workers", 2.0)),
-        figure: "time".to_owned(),
-        unit: "us".to_owned(),
         better,
-        contestants: vec![
-            contestant("raddle", 1.0),
-            contestant(PEER, 4.0),
-            contestant("none", 0.0),
-        ],
+        ..comparison
     }
 }
 

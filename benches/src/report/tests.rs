@@ -1,22 +1,11 @@
 use super::*;
 use crate::machine::Machine;
-use crate::record::{Better, Contestant, Parameter};
 
 fn comparison(section: Section, workers: f64, ours: f64) -> Comparison {
     let contestants = [("raddle", ours), (PEER, 10.0), ("other", 30.0)];
     Comparison {
         section,
-        title: "spawn".to_owned(),
-        parameter: Some(Parameter::new("workers", workers)),
-        figure: "time".to_owned(),
-        unit: "us".to_owned(),
-        better: Better::Less,
-        contestants: contestants
-            .map(|(name, value)| Contestant {
-                name: name.to_owned(),
-                rounds: vec![value; 6],
-            })
-            .to_vec(),
+        ..Comparison::sample("spawn", &contestants).with("workers", workers)
     }
 }
 

@@ -23,19 +23,14 @@ fn counts() -> Counts {
         rounds: 10,
         polls: 100,
         parks: 4,
-        wakeups: 0,
-        timeouts: 0,
-        events: 0,
-        steals: 0,
-        stolen: 0,
         steal_attempts: 7,
-        fences: 0,
         words: vec![
             word("closed", Scope::Common, 150, 0),
             word("seldom", Scope::Common, 1, 0),
             word("queue head", Scope::Own, 900, 0),
             word("door", Scope::Common, 0, 2 * workers as u64),
         ],
+        ..Run::default()
     };
     Counts {
         runs: vec![run(2), run(256)],

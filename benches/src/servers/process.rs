@@ -1,5 +1,6 @@
 //! A server's process, from outside.
 
+use std::fmt;
 use std::fs;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
 use std::net::SocketAddr;
@@ -27,6 +28,23 @@ pub struct Launch {
     pub is_nice: bool,
 }
 
+/// Where the servers of a program run, and whether it counts their system calls.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Placement {
+    /// How many worker threads a runtime has; a loop written by hand has one thread
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: u16,
+
+    /// The server, with one worker, on core 0 and its client on core 1
+    #[arg(long, conflicts_with = "workers")]
+    pinned: bool,
+
+    /// Only the system calls for each message, under strace
+    #[arg(long)]
+    pub syscalls: bool,
+}
+
 /// A server, which ends with this.
 #[derive(Debug)]
 pub struct Process {
@@ -43,6 +61,58 @@ pub struct Usage {
     pub waits: u64,
     /// How often they were taken off a processor though they had more to do.
     pub preemptions: u64,
+}
+
+impl Placement {
+    /// Checks that the tools are there, and keeps this process on its core.
+    ///
+    /// # Errors
+    ///
+    /// If there is no `strace`, no `taskset` or no such core.
+    pub fn prepare(&self) -> Result<()> {
+        if self.syscalls {
+            check("strace")?;
+        }
+        match self.client_core() {
+            Some(core) => stay_on(core),
+            None => Ok(()),
+        }
+    }
+
+    /// How many workers a server has.
+    pub fn workers(&self) -> usize {
+        if self.pinned { 1 } else { self.workers.into() }
+    }
+
+    /// Whether server and client each have a core.
+    pub fn is_pinned(&self) -> bool {
+        self.pinned
+    }
+
+    /// The only core that the client may run on.
+    pub fn client_core(&self) -> Option<usize> {
+        self.pinned.then_some(1)
+    }
+
+    /// How a server is to be started.
+    pub fn launch(&self, contestant: Contestant, service: Service) -> Launch {
+        Launch {
+            contestant,
+            service,
+            workers: self.workers(),
+            core: self.pinned.then_some(0),
+            is_nice: false,
+        }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pinned {
+            true => f.write_str("1 worker on core 0, the client on core 1"),
+            false => write!(f, "{} workers", self.workers),
+        }
+    }
 }
 
 impl Launch {
@@ -105,7 +175,7 @@ pub fn on_core(core: Option<usize>, program: &Path) -> Command {
 /// # Errors
 ///
 /// If there is no `taskset`, or no such core.
-pub fn stay_on(core: usize) -> Result<()> {
+fn stay_on(core: usize) -> Result<()> {
     let this = std::process::id().to_string();
     let mut command = Command::new("taskset");
     command.args(["-c", "-p", &core.to_string(), &this]);

@@ -1,7 +1,12 @@
 use super::*;
 
-fn sheet(rounds: usize) -> Sheet {
-    Sheet::new(Section::Scheduler, rounds, &Output { json: None })
+fn sheet(rounds: u16) -> Sheet {
+    let options = Options {
+        rounds,
+        quick: false,
+        json: None,
+    };
+    Sheet::new(Section::Scheduler, &options)
 }
 
 #[test]

@@ -8,35 +8,27 @@ use super::{Workload, all, load};
 
 /// Messages of one load.
 const MESSAGES: u64 = 40_000;
-/// The senders, if there are many.
-const SENDERS: u64 = 8;
-
-/// How many messages a channel holds.
-#[derive(Clone, Copy)]
-enum Bound {
-    One,
-    Hundred,
-    None,
-}
+/// The bound of a channel that has none.
+const UNBOUNDED: usize = 0;
 
 /// A kind of channel.
 trait Channel: 'static {
     type Sender: Clone + Send + 'static;
     type Receiver: Send + 'static;
 
-    fn new(bound: Bound) -> (Self::Sender, Self::Receiver);
+    fn new(bound: usize) -> (Self::Sender, Self::Receiver);
     fn send(sender: &Self::Sender, message: u64) -> impl Future<Output = ()> + Send;
     fn receive(receiver: &mut Self::Receiver) -> impl Future<Output = Option<u64>> + Send;
 }
 
-/// Sends through one channel everything from `senders` tasks.
-async fn through<C: Channel, S: Spawn>(spawner: S, bound: Bound, senders: u64) -> u64 {
-    let (sender, mut receiver) = C::new(bound);
-    let tasks: Vec<_> = (0..senders)
+/// Sends through one channel, which holds `BOUND` messages, everything from so many tasks.
+async fn through<C: Channel, S: Spawn, const BOUND: usize, const SENDERS: u64>(spawner: S) -> u64 {
+    let (sender, mut receiver) = C::new(BOUND);
+    let tasks: Vec<_> = (0..SENDERS)
         .map(|_| {
             let sender = sender.clone();
             spawner.spawn_joined(async move {
-                for number in 1..=MESSAGES / senders {
+                for number in 1..=MESSAGES / SENDERS {
                     C::send(&sender, number).await;
                 }
             })
@@ -48,33 +40,9 @@ async fn through<C: Channel, S: Spawn>(spawner: S, bound: Bound, senders: u64) -
         sum += number;
     }
     all(tasks).await;
-    let each = MESSAGES / senders;
-    assert_eq!(sum, senders * each * (each + 1) / 2);
+    let each = MESSAGES / SENDERS;
+    assert_eq!(sum, SENDERS * each * (each + 1) / 2);
     MESSAGES
-}
-
-async fn one_to_one_1<C: Channel, S: Spawn>(spawner: S) -> u64 {
-    through::<C, S>(spawner, Bound::One, 1).await
-}
-
-async fn one_to_one_100<C: Channel, S: Spawn>(spawner: S) -> u64 {
-    through::<C, S>(spawner, Bound::Hundred, 1).await
-}
-
-async fn one_to_one_unbounded<C: Channel, S: Spawn>(spawner: S) -> u64 {
-    through::<C, S>(spawner, Bound::None, 1).await
-}
-
-async fn many_to_one_1<C: Channel, S: Spawn>(spawner: S) -> u64 {
-    through::<C, S>(spawner, Bound::One, SENDERS).await
-}
-
-async fn many_to_one_100<C: Channel, S: Spawn>(spawner: S) -> u64 {
-    through::<C, S>(spawner, Bound::Hundred, SENDERS).await
-}
-
-async fn many_to_one_unbounded<C: Channel, S: Spawn>(spawner: S) -> u64 {
-    through::<C, S>(spawner, Bound::None, SENDERS).await
 }
 
 /// A `mpsc` in Tokio's shape.
@@ -83,7 +51,7 @@ macro_rules! mpsc {
         mod $name {
             use $mpsc as mpsc;
 
-            use super::{Bound, Channel};
+            use super::{Channel, UNBOUNDED};
 
             pub(super) struct Mpsc;
 
@@ -102,16 +70,12 @@ macro_rules! mpsc {
                 type Sender = Sender;
                 type Receiver = Receiver;
 
-                fn new(bound: Bound) -> (Sender, Receiver) {
-                    let capacity = match bound {
-                        Bound::One => 1,
-                        Bound::Hundred => 100,
-                        Bound::None => {
-                            let (sender, receiver) = mpsc::unbounded_channel();
-                            return (Sender::Unbounded(sender), Receiver::Unbounded(receiver));
-                        }
-                    };
-                    let (sender, receiver) = mpsc::channel(capacity);
+                fn new(bound: usize) -> (Sender, Receiver) {
+                    if bound == UNBOUNDED {
+                        let (sender, receiver) = mpsc::unbounded_channel();
+                        return (Sender::Unbounded(sender), Receiver::Unbounded(receiver));
+                    }
+                    let (sender, receiver) = mpsc::channel(bound);
                     (Sender::Bounded(sender), Receiver::Bounded(receiver))
                 }
 
@@ -137,64 +101,56 @@ macro_rules! mpsc {
 mpsc!(ours, raddle::sync::mpsc);
 mpsc!(tokios, tokio::sync::mpsc);
 
-struct AsyncChannel;
+/// A channel of a crate for any executor.
+macro_rules! channel {
+    ($name:ident, $library:ident, $send:ident, $receive:ident) => {
+        struct $name;
 
-impl Channel for AsyncChannel {
-    type Sender = async_channel::Sender<u64>;
-    type Receiver = async_channel::Receiver<u64>;
+        impl Channel for $name {
+            type Sender = $library::Sender<u64>;
+            type Receiver = $library::Receiver<u64>;
 
-    fn new(bound: Bound) -> (Self::Sender, Self::Receiver) {
-        match bound {
-            Bound::One => async_channel::bounded(1),
-            Bound::Hundred => async_channel::bounded(100),
-            Bound::None => async_channel::unbounded(),
+            fn new(bound: usize) -> (Self::Sender, Self::Receiver) {
+                match bound {
+                    UNBOUNDED => $library::unbounded(),
+                    _ => $library::bounded(bound),
+                }
+            }
+
+            async fn send(sender: &Self::Sender, message: u64) {
+                let sent = sender.$send(message).await;
+                sent.expect("the receiver is there");
+            }
+
+            async fn receive(receiver: &mut Self::Receiver) -> Option<u64> {
+                receiver.$receive().await.ok()
+            }
         }
-    }
-
-    async fn send(sender: &Self::Sender, message: u64) {
-        let sent = sender.send(message).await;
-        sent.expect("the receiver is there");
-    }
-
-    async fn receive(receiver: &mut Self::Receiver) -> Option<u64> {
-        receiver.recv().await.ok()
-    }
+    };
 }
 
-struct Flume;
-
-impl Channel for Flume {
-    type Sender = flume::Sender<u64>;
-    type Receiver = flume::Receiver<u64>;
-
-    fn new(bound: Bound) -> (Self::Sender, Self::Receiver) {
-        match bound {
-            Bound::One => flume::bounded(1),
-            Bound::Hundred => flume::bounded(100),
-            Bound::None => flume::unbounded(),
-        }
-    }
-
-    async fn send(sender: &Self::Sender, message: u64) {
-        let sent = sender.send_async(message).await;
-        sent.expect("the receiver is there");
-    }
-
-    async fn receive(receiver: &mut Self::Receiver) -> Option<u64> {
-        receiver.recv_async().await.ok()
-    }
-}
+channel!(AsyncChannel, async_channel, send, recv);
+channel!(Flume, flume, send_async, recv_async);
 
 /// The same workload with each kind.
 macro_rules! each {
-    ($name:literal, $load:ident) => {
+    ($name:literal, $bound:expr, $senders:literal) => {
         Workload {
             name: $name,
             loads: vec![
-                ("raddle", load!($load::<ours::Mpsc, S>)),
-                ("tokio", load!($load::<tokios::Mpsc, S>)),
-                ("async-channel", load!($load::<AsyncChannel, S>)),
-                ("flume", load!($load::<Flume, S>)),
+                (
+                    "raddle",
+                    load!(through::<ours::Mpsc, S, { $bound }, $senders>),
+                ),
+                (
+                    "tokio",
+                    load!(through::<tokios::Mpsc, S, { $bound }, $senders>),
+                ),
+                (
+                    "async-channel",
+                    load!(through::<AsyncChannel, S, { $bound }, $senders>),
+                ),
+                ("flume", load!(through::<Flume, S, { $bound }, $senders>)),
             ],
         }
     };
@@ -202,11 +158,11 @@ macro_rules! each {
 
 pub(super) fn workloads<S: Spawn + Sync>() -> Vec<Workload<S>> {
     vec![
-        each!("1 to 1, bound 1", one_to_one_1),
-        each!("1 to 1, bound 100", one_to_one_100),
-        each!("1 to 1, unbounded", one_to_one_unbounded),
-        each!("8 to 1, bound 1", many_to_one_1),
-        each!("8 to 1, bound 100", many_to_one_100),
-        each!("8 to 1, unbounded", many_to_one_unbounded),
+        each!("1 to 1, bound 1", 1, 1),
+        each!("1 to 1, bound 100", 100, 1),
+        each!("1 to 1, unbounded", UNBOUNDED, 1),
+        each!("8 to 1, bound 1", 1, 8),
+        each!("8 to 1, bound 100", 100, 8),
+        each!("8 to 1, unbounded", UNBOUNDED, 8),
     ]
 }

@@ -1,24 +1,12 @@
 use super::*;
-use crate::record::{Better, Contestant, Parameter, Section};
 
 fn comparison(percentile: f64) -> Comparison {
-    let contestant = |name: &str, value| Contestant {
-        name: name.to_owned(),
-        rounds: vec![value; 8],
-    };
-    Comparison {
-        section: Section::Latency,
-        title: "chain".to_owned(),
-        parameter: Some(Parameter::new("percentile", percentile)),
-        figure: "latency".to_owned(),
-        unit: "us".to_owned(),
-        better: Better::Less,
-        contestants: vec![
-            contestant("raddle", 2.0),
-            contestant("tokio-threadpool", 123_456_789.0),
-            contestant("none", 0.0),
-        ],
-    }
+    let contestants = [
+        ("raddle", 2.0),
+        ("tokio-threadpool", 123_456_789.0),
+        ("none", 0.0),
+    ];
+    Comparison::sample("chain", &contestants).with("percentile", percentile)
 }
 
 #[test]

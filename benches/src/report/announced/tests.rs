@@ -1,5 +1,5 @@
 use super::*;
-use crate::record::{Contestant as One, Parameter, Record};
+use crate::record::Record;
 
 fn spawned(workers: f64) -> Comparison {
     let contestants = [
@@ -7,20 +7,7 @@ fn spawned(workers: f64) -> Comparison {
         (PEER, 20.0),
         (TokioThreadpool::NAME, 100.0),
     ];
-    Comparison {
-        section: Section::Scheduler,
-        title: "chained_spawn".to_owned(),
-        parameter: Some(Parameter::new("workers", workers)),
-        figure: "time".to_owned(),
-        unit: "us".to_owned(),
-        better: Better::Less,
-        contestants: contestants
-            .map(|(name, value)| One {
-                name: name.to_owned(),
-                rounds: vec![value; 6],
-            })
-            .to_vec(),
-    }
+    Comparison::sample("chained_spawn", &contestants).with("workers", workers)
 }
 
 #[test]

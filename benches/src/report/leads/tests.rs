@@ -1,23 +1,11 @@
 use super::*;
-use crate::record::{Better, Contestant, Section};
 
 fn comparison(title: &str, figure: &str, others: &[&str]) -> Comparison {
-    let contestant = |name: &str| Contestant {
-        name: name.to_owned(),
-        rounds: vec![1.0; 6],
-    };
+    let contestants = [&["raddle"], others].concat();
+    let contestants: Vec<_> = contestants.into_iter().map(|name| (name, 1.0)).collect();
     Comparison {
-        section: Section::Scheduler,
-        title: title.to_owned(),
-        parameter: None,
         figure: figure.to_owned(),
-        unit: "us".to_owned(),
-        better: Better::Less,
-        contestants: [&["raddle"], others]
-            .concat()
-            .into_iter()
-            .map(contestant)
-            .collect(),
+        ..Comparison::sample(title, &contestants)
     }
 }
 

@@ -1,20 +1,9 @@
 use super::*;
-use crate::record::{Better, Contestant, Parameter, Section};
 
 fn group(values: &[f64]) -> Group {
-    let one = |value: &f64| Comparison {
-        section: Section::Scheduler,
-        title: "spawn <many>".to_owned(),
-        parameter: Some(Parameter::new("tasks", *value)),
-        figure: "time".to_owned(),
-        unit: "us".to_owned(),
-        better: Better::Less,
-        contestants: ["raddle", "tokio"]
-            .map(|name| Contestant {
-                name: name.to_owned(),
-                rounds: vec![*value, value * 2.0],
-            })
-            .to_vec(),
+    let one = |&value: &f64| {
+        let contestants = [("raddle", value), ("tokio", value * 2.0)];
+        Comparison::sample("spawn <many>", &contestants).with("tasks", value)
     };
     Group(values.iter().map(one).collect())
 }
