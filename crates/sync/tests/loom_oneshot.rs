@@ -147,8 +147,8 @@ fn the_end_publishes() {
     });
 }
 
-/// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete;
-/// the spawned thread is the one that looks, since loom forgets another thread's load once one's
+/// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete. The
+/// spawned thread is the one that looks, since loom forgets another thread's load once a thread's
 /// own load comes before an exchange.
 #[test]
 fn the_close_publishes() {

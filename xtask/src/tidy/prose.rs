@@ -42,8 +42,8 @@ fn is_skipped(dir: &Path) -> bool {
     name.is_some_and(|name| name == "target" || name.starts_with('.'))
 }
 
-/// The numbers of the lines of prose that are too wide. Tables, code and the targets of links
-/// may be.
+/// The numbers of the lines of prose that are too wide. Tables and code may be, and a single word
+/// or link, which cannot be broken.
 fn too_wide(text: &str, is_page: bool) -> Vec<usize> {
     let mut lines = Vec::new();
     let mut is_code = false;
@@ -53,27 +53,16 @@ fn too_wide(text: &str, is_page: bool) -> Vec<usize> {
             is_code = false;
             continue;
         };
-        let prose = prose.trim_start_matches(['/', '!']).trim_start();
+        let prose = prose.trim_start_matches(['/', '!']).trim();
         if prose.starts_with("```") {
             is_code = !is_code;
         }
-        if !is_code && !prose.starts_with('|') && width(line) > WIDTH {
+        let can_break = prose.trim_start_matches(['-', '*', ' ']).contains(' ');
+        if !is_code && !prose.starts_with('|') && can_break && line.chars().count() > WIDTH {
             lines.push(number);
         }
     }
     lines
-}
-
-/// The width of a line without the targets of its links.
-fn width(line: &str) -> usize {
-    let mut parts = line.split("](");
-    let first = parts.next().unwrap_or_default();
-    let rest = parts.map(|part| part.split_once(')').map_or("", |(_, rest)| rest));
-    let words = std::iter::once(first)
-        .chain(rest)
-        .flat_map(|part| part.split(' '));
-    let words = words.filter(|word| !word.contains("://"));
-    words.map(|word| word.chars().count() + 1).sum::<usize>() - 1
 }
 
 /// The paths in backticks that begin with one of [`DIRECTORIES`] and have no placeholder.
