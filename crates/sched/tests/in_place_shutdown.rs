@@ -220,7 +220,7 @@ fn a_pool_that_is_dropped_inside_without_a_poll_ends_behind() {
     }
 }
 
-/// The worker is in nobody's hands when the end comes.
+/// No thread drives the worker when the scheduler shuts down.
 #[test]
 fn a_relief_that_does_not_come_does_not_keep_the_end() {
     for runs_late in [true, false] {

@@ -112,7 +112,7 @@ fn a_remote_spawn() {
     });
 }
 
-/// Two threads block on one scheduler: whoever ends first hands the seat over.
+/// Two threads block on one scheduler: the one that ends first hands the worker over.
 #[test]
 fn two_threads_and_one_seat() {
     check(|| {

@@ -1,5 +1,5 @@
 //! Models of a worker that changes threads during a poll. A worker that two
-//! threads drive races for its live list; one that nobody drives is a deadlock.
+//! threads drive races for its live list; one that no thread drives is a deadlock.
 #![cfg(raddle_loom)]
 
 #[path = "common/relief.rs"]

@@ -135,7 +135,7 @@ fn a_refused_spawn_sees_what_the_task_did_that_panicked() {
         let shared = Arc::new(Shared(UnsafeCell::new(0)));
         let theirs = shared.clone();
         drop(handle.spawn(async move {
-            // SAFETY: whether somebody looks meanwhile is what is modelled.
+            // SAFETY: the model checks whether another thread reads meanwhile.
             theirs.0.with_mut(|value| unsafe { *value = 1 });
             panics().await;
         }));

@@ -59,17 +59,17 @@ fn a_chain_of_joins() {
     });
 }
 
-/// A place where a task leaves its waker until it is told.
+/// A task waits here until its turn comes.
 #[derive(Default)]
 struct Turn {
-    told: AtomicBool,
+    has_come: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
 impl Turn {
-    fn tell(&self) {
+    fn come(&self) {
         // ORDERING: the wake makes it visible.
-        self.told.store(true, Ordering::Relaxed);
+        self.has_come.store(true, Ordering::Relaxed);
         let waker = self.waker.lock().take();
         if let Some(waker) = waker {
             waker.wake();
@@ -80,7 +80,7 @@ impl Turn {
         poll_fn(|cx| {
             let former = self.waker.lock().replace(cx.waker().clone());
             drop(former);
-            match self.told.load(Ordering::Relaxed) {
+            match self.has_come.load(Ordering::Relaxed) {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             }
@@ -104,9 +104,9 @@ fn a_chain_of_wakes() {
                 last.open();
             }));
             mine[0].wait().await;
-            mine[1].tell();
+            mine[1].come();
         }));
-        turns[0].tell();
+        turns[0].come();
         gate.wait_for(1);
     });
 }
@@ -143,7 +143,7 @@ fn a_handle_dropped_against_completion() {
 }
 
 /// An abort comes before the task is polled, between its two polls, or after it
-/// has completed; whoever joins it learns which.
+/// has completed; the join says which.
 #[test]
 fn an_abort_against_a_run() {
     check(|| {
@@ -211,7 +211,7 @@ fn an_abort_by_a_task_against_a_wake() {
             let _ = other.await;
             done.open();
         }));
-        turn.tell();
+        turn.come();
         gate.wait_for(1);
     });
 }
@@ -246,7 +246,7 @@ fn a_drop_that_wakes_against_the_end() {
     }
     impl Drop for Wakes {
         fn drop(&mut self) {
-            self.turn.tell();
+            self.turn.come();
         }
     }
     impl Future for Wakes {

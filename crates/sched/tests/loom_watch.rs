@@ -1,5 +1,5 @@
-//! Models of the watch under real workers: whoever leaves the driver to nobody
-//! sees to it that another keeps watch, and runs what it has made ready there.
+//! Models of the monitor under real workers. A worker that comes out of the driver has another
+//! worker elected as the monitor, and runs what it has made ready.
 //!
 //! The workers are stepped, so that a model has two threads, each with a part of
 //! its own to play, rather than one for each worker.
@@ -21,8 +21,7 @@ use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_sched::{Config, Handle, Pool, Step, Worker};
 
-/// Three workers, in the driver, asleep and running, in the state in which
-/// nobody keeps watch.
+/// Three workers: in the driver, asleep and running. None of them is the monitor.
 struct Trio {
     handle: Handle,
     events: Arc<Events>,
@@ -62,7 +61,7 @@ impl Trio {
         assert_eq!(in_driver.step(), Step::Idle);
         assert!(in_driver.begin_park().is_some_and(|wait| wait.in_driver));
         assert!(asleep.is_unparked());
-        // When all are parked, nobody keeps watch.
+        // When all are parked, there is no monitor.
         assert_eq!(running.step(), Step::Idle);
         assert!(running.begin_park().is_some());
         let wait = asleep.resume_park().expect("there is no work");
@@ -84,10 +83,9 @@ impl Trio {
     }
 }
 
-/// The worker in the driver comes out while one that leaves for good wakes
-/// somebody in its place, and gets a task whose poll might not return. If it is
-/// the one that was woken, after it had left the driver, whoever woke it has not
-/// seen to the watch.
+/// The worker in the driver comes out while one that retires wakes another in its place, and gets
+/// a task whose poll might not return. If the worker that was woken is the one that had come out of
+/// the driver, the one that woke it has not elected a monitor.
 fn come_out_and_be_woken(by_event: bool) {
     Model::new().branches(20_000).check(move || {
         let Trio {
@@ -112,7 +110,7 @@ fn come_out_and_be_woken(by_event: bool) {
         }
         assert!(
             asleep.is_unparked(),
-            "nobody is in the driver, and nobody keeps watch"
+            "no worker is in the driver, and none is the monitor"
         );
     });
 }
@@ -127,8 +125,8 @@ fn a_worker_that_is_woken_between_two_waits_in_the_driver_sees_to_the_watch() {
     come_out_and_be_woken(false);
 }
 
-/// A worker that an event brings out of the driver runs the task, of which nobody
-/// else knows, rather than wait on because there are others.
+/// A worker that an event brings out of the driver runs the task, for which no other worker was
+/// notified, rather than park again because there are others.
 #[test]
 fn an_event_against_a_worker_that_parks_in_the_driver() {
     Model::new().branches(20_000).check(|| {

@@ -104,7 +104,7 @@ fn join_handles_say_that_their_tasks_were_cancelled() {
     }
 }
 
-/// A block_on that waits for a task is told that there will be no result.
+/// A block_on that waits for a task gets an error: there will be no result.
 #[test]
 fn a_thread_that_joins_is_released() {
     for policy in POLICIES {
@@ -340,7 +340,7 @@ fn wakers_and_handles_kept_after_the_end_are_harmless() {
 fn what_is_queued_behind_a_poll_is_dropped_before_it_returns() {
     for policy in SHARING {
         for count in [1, 3] {
-            // Nobody takes anything out of a slot before the end.
+            // No worker takes anything out of a slot before the shutdown.
             let config = Config {
                 has_monitor: false,
                 ..config_of(policy, 2)
@@ -467,9 +467,9 @@ fn what_a_worker_has_left_behind_is_dropped_before_the_last_poll_returns() {
     }
 }
 
-/// It ends its park by that, and is told of it.
+/// Dropping the parked worker ends its park, which calls the hook.
 #[test]
-fn a_stepped_worker_whose_hook_panics_when_it_is_dropped_is_handed_in() {
+fn a_stepped_worker_whose_hook_panics_when_it_is_dropped_is_retired() {
     for policy in SHARING {
         let panics = Arc::new(AtomicBool::new(false));
         let theirs = panics.clone();

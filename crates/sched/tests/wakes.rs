@@ -16,7 +16,7 @@ use raddle_sched::{Handle, Policy, Pool, Step, Worker};
 const WORKERS: usize = 4;
 
 /// Workers of which one is in the driver, whichever the caller says, and the
-/// others are asleep. Nobody keeps watch.
+/// others are asleep. There is no monitor.
 struct Asleep {
     handle: Handle,
     events: Arc<Events>,
@@ -43,7 +43,7 @@ impl Asleep {
             workers,
             in_driver,
         };
-        // It had another keep watch when it left, which finds that it is back.
+        // When it left it had a monitor elected, which finds that it is back.
         let watcher = pool.only_woken();
         let wait = pool.workers[watcher].resume_park().unwrap();
         assert_eq!((wait.in_driver, wait.timeout), (false, None));
@@ -101,7 +101,7 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
 }
 
 /// tokio 8065, 8120: a task that is put into the empty slot of a worker wakes
-/// nobody else, however often; the first has one worker keep watch.
+/// no other worker, however often; the first has one worker elected as the monitor.
 #[test]
 fn a_request_and_its_response_wake_nobody_else() {
     const TURNS: usize = 1000;
@@ -129,7 +129,7 @@ fn a_request_and_its_response_wake_nobody_else() {
         assert_eq!(pool.workers[runs].step(), Step::Ran);
         steps += 1;
         for worker in pool.woken() {
-            // It is to keep watch, and has not taken the task.
+            // It is the monitor, and has not taken the task.
             woken += 1;
             let wait = pool.workers[worker].resume_park().unwrap();
             assert!(wait.timeout.is_some());
@@ -139,8 +139,8 @@ fn a_request_and_its_response_wake_nobody_else() {
     assert!(woken <= 1, "{woken} were woken");
 }
 
-/// A task that yields is run next if there is no other, so that whoever was woken
-/// for it would find it gone. One that it spawns is told of.
+/// A task that yields is run next if there is no other, so a worker that was woken for it would
+/// find it gone. A task that it spawns notifies.
 #[test]
 fn a_task_that_yields_alone_wakes_nobody() {
     const TURNS: usize = 1000;
@@ -163,7 +163,7 @@ fn a_task_that_yields_alone_wakes_nobody() {
         for worker in pool.woken() {
             watches += 1;
             let wait = pool.workers[worker].resume_park().unwrap();
-            assert!(wait.timeout.is_some(), "it is to keep watch");
+            assert!(wait.timeout.is_some(), "it is the monitor");
         }
     }
     assert!(watches <= 1, "{watches} were woken");
@@ -180,7 +180,7 @@ fn a_worker_that_has_left_is_not_monitored() {
     for policy in SHARING {
         let mut pool = Asleep::new(policy, 0);
         drop(pool.workers.pop());
-        // It had somebody woken in its place, and another keep watch.
+        // It had one worker woken in its place, and another elected as the monitor.
         while let [woken, ..] = pool.woken()[..] {
             let worker = &mut pool.workers[woken];
             if worker.resume_park().is_none() {

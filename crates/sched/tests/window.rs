@@ -26,9 +26,9 @@ type Post = Box<dyn FnOnce() -> Option<Worker> + Send>;
 /// driver's events, and the signal that an idle task waits for.
 type Source = fn(Handle, Worker, raddle_primitives::sync::Arc<Events>, Signal) -> Post;
 
-/// Has a worker that found nothing park, and posts in between: right before, or
-/// in the hook that is called first. The park must come back, to a task; nobody
-/// keeps watch who would find it later.
+/// A worker that found nothing parks, and a task is pushed in between: right before, or in the hook
+/// that is called first. The park must return with the task, since there is no monitor that would
+/// find it later.
 fn is_seen(source: Source) {
     for policy in SHARING {
         for in_hook in [false, true] {

@@ -144,7 +144,7 @@ impl Future for SelfWaking {
     }
 }
 
-/// Waits until it is told, and counts its polls.
+/// Waits until it is set, and counts its polls.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<Mutex<SignalState>>);
 

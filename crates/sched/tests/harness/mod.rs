@@ -222,14 +222,14 @@ impl Run {
         }
     }
 
-    /// While there is a task to take and a worker asleep, somebody searches.
+    /// While there is a task to take and a worker asleep, some worker searches.
     fn check_awake(&self) {
         let helps = self.seats.iter().any(Seat::may_search);
         if self.seats.iter().any(Seat::is_asleep) && !helps {
             self.world.with(|state| {
                 let lacks = state.places.has_stealable();
                 state.check(!lacks, || {
-                    "a task could be taken, a worker sleeps and nobody searches".to_owned()
+                    "a task could be taken, a worker sleeps and none searches".to_owned()
                 });
             });
         }
@@ -321,7 +321,7 @@ impl Run {
         self.world.with(|state| state.check_served(SERVED_WITHIN));
     }
 
-    /// Whether nobody takes from a stuck worker.
+    /// Whether no worker takes from a stuck one.
     fn is_sharded(&self) -> bool {
         self.world.with(|state| state.policy == Policy::Sharded)
     }

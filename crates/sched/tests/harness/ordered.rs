@@ -134,7 +134,7 @@ impl Places for ShardedPlaces {
         self.shards[worker].steps
     }
 
-    /// Nobody takes from another.
+    /// No worker takes from another.
     fn has_stealable(&self) -> bool {
         false
     }

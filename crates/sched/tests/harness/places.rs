@@ -25,7 +25,7 @@ struct WorkerPlaces {
     /// The tasks in the queue, and how often in a row each has seen the slot go
     /// first.
     queue: Vec<(TaskId, usize)>,
-    /// The task in the queue that nobody else may have been told of.
+    /// The task in the queue for which no other worker may have been notified.
     untold: Option<TaskId>,
     steps: usize,
 }
@@ -41,8 +41,7 @@ pub(crate) struct StealingPlaces {
 }
 
 impl WorkerPlaces {
-    /// Whether a task was woken, and nobody else, more often than the slot is
-    /// for.
+    /// Whether one task, and no other, was woken more often than the slot allows.
     fn is_woken_again(&mut self, task: TaskId) -> bool {
         let times = match self.last_woken {
             Some((last, times)) if last == task => times + 1,
@@ -170,8 +169,8 @@ impl Places for StealingPlaces {
         }
     }
 
-    /// A task that yields goes to the end of a worker's queue. The worker tells
-    /// nobody if it knows of no other.
+    /// A task that yields goes to the end of a worker's queue. The worker notifies no other worker
+    /// if it has no other task.
     fn again(&mut self, task: TaskId, worker: usize) {
         let places = &mut self.workers[worker];
         if places.slot.is_none() && places.queue.is_empty() {
@@ -226,8 +225,8 @@ impl Places for StealingPlaces {
         steps
     }
 
-    /// Whether there is certainly a task that any idle worker could take, and has
-    /// been told of.
+    /// Whether there is certainly a task that any idle worker could take, and a push of it that
+    /// notified.
     fn has_stealable(&self) -> bool {
         let told = |worker: &WorkerPlaces| {
             let mut queued = worker.queue.iter().map(|queued| queued.0);

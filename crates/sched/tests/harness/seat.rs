@@ -51,7 +51,7 @@ impl Seat {
             && matches!(&self.posture, Posture::Parked { waiting, .. } if waiting.in_driver)
     }
 
-    /// Whether it is parked and nobody has unparked it.
+    /// Whether it is parked and was not unparked.
     pub(crate) fn is_asleep(&self) -> bool {
         let parked = matches!(self.posture, Posture::Parked { .. });
         self.worker

@@ -113,7 +113,7 @@ impl Drop for Body {
         if world.one_in(4) {
             act(&world);
         }
-        // Its end wakes whoever awaits it, as soon as this returns.
+        // Its end wakes the task that awaits it, as soon as this returns.
         world.with(|state| {
             if let Some(joiner) = state.tasks[id].joiner.take() {
                 state.wake(Event::Wake, joiner);

@@ -298,7 +298,7 @@ impl State {
     fn run(&mut self, id: TaskId) {
         let was_due = self.tasks[id].notified.take().is_some();
         if !self.has_ended(id) {
-            self.check(was_due, || format!("task {id} runs though nobody woke it"));
+            self.check(was_due, || format!("task {id} runs but was not woken"));
             match self.worker {
                 Some(worker) => {
                     if let Err(message) = self.places.ran(id, worker) {
@@ -359,7 +359,7 @@ impl State {
             format!("task {id} is dropped while it is polled")
         });
         self.check(may_go, || {
-            format!("task {id} is dropped though nobody aborted it")
+            format!("task {id} is dropped but was not aborted")
         });
     }
 
