@@ -179,6 +179,20 @@ fn a_wait_that_is_given_up_loses_no_permit() {
 }
 
 #[test]
+fn a_wait_that_is_served_while_it_is_given_up_gives_the_permit_back() {
+    model::check(|| {
+        let semaphore = Arc::new(Semaphore::new(1));
+        let permit = semaphore.clone().try_acquire_owned().unwrap();
+        let mut acquire = Box::pin(semaphore.acquire());
+        assert!(poll(&mut acquire).is_pending());
+        let other = thread::spawn(move || drop(permit));
+        drop(acquire);
+        other.join().unwrap();
+        assert_eq!(semaphore.available_permits(), 1);
+    });
+}
+
+#[test]
 fn closing_ends_a_wait() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(0));

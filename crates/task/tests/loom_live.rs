@@ -317,12 +317,13 @@ fn abort_all_against_a_task_that_woke_itself() {
     });
 }
 
-/// As above, from the first poll on. Complete.
-#[test]
-fn abort_all_against_a_wake_of_itself() {
-    model::check(|| {
+/// As above, from the first poll on. A task without a handle is reached by its list alone, which
+/// the start of a run has to mind. Complete.
+fn abort_all_against_the_first_poll(is_detached: bool) {
+    model::check(move || {
         let tally = Tally::default();
         let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, Place::Inline));
+        let handle = (!is_detached).then_some(handle);
         let live = LiveList::new();
         live.adopt(&first);
         let aborting = thread::spawn(move || {
@@ -335,6 +336,16 @@ fn abort_all_against_a_wake_of_itself() {
         drop(handle);
         tally.check();
     });
+}
+
+#[test]
+fn abort_all_against_a_wake_of_itself() {
+    abort_all_against_the_first_poll(false);
+}
+
+#[test]
+fn abort_all_against_a_detached_task_that_wakes_itself() {
+    abort_all_against_the_first_poll(true);
 }
 
 /// A list that one thread uses at a time, but for what never changes.
