@@ -92,7 +92,7 @@ impl OpenOptions {
     /// use raddle::fs::OpenOptions;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// // For nobody else until it is closed.
+    /// // No other handle to the file can be opened until this one is closed.
     /// OpenOptions::new().write(true).share_mode(0).open("lock").await?;
     /// # Ok(())
     /// # }) }

@@ -116,12 +116,12 @@ fn come_out_and_be_woken(by_event: bool) {
 }
 
 #[test]
-fn a_worker_that_is_woken_between_an_event_and_the_list_sees_to_the_watch() {
+fn a_worker_that_is_woken_between_an_event_and_its_unpark_leaves_a_monitor() {
     come_out_and_be_woken(true);
 }
 
 #[test]
-fn a_worker_that_is_woken_between_two_waits_in_the_driver_sees_to_the_watch() {
+fn a_worker_that_is_woken_between_two_waits_in_the_driver_leaves_a_monitor() {
     come_out_and_be_woken(false);
 }
 

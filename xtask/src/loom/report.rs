@@ -11,7 +11,7 @@ pub(super) fn area(package: &str, suite: &str) -> &'static str {
         ("raddle-queue", "loom_injection") => "injection queue",
         ("raddle-queue", _) => "local queue and slot",
         ("raddle-sched", "loom_idle" | "loom_parker" | "loom_stealable" | "loom_watch") => {
-            "idle, park and watch"
+            "idle, park and monitor"
         }
         ("raddle-sched", _) => "whole pool",
         ("raddle-blocking", _) => "blocking pool",
