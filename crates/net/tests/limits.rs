@@ -28,7 +28,7 @@ fn limit() -> libc::rlimit {
     limit
 }
 
-fn set_limit(descriptors: u64) {
+fn set_limit(descriptors: libc::rlim_t) {
     let limit = libc::rlimit {
         rlim_cur: descriptors,
         ..limit()
@@ -98,7 +98,7 @@ fn none_left() {
         // The lowest free number is the last one allowed, and taken.
         let last = File::open("/dev/null").unwrap();
         let former = limit().rlim_cur;
-        set_limit(last.as_raw_fd() as u64 + 1);
+        set_limit(last.as_raw_fd() as libc::rlim_t + 1);
 
         for _ in 0..3 {
             let error = listener.accept().await.unwrap_err();
@@ -171,7 +171,7 @@ fn none_left_for_unix() {
         let _client = std::os::unix::net::UnixStream::connect(&path).unwrap();
         let last = File::open("/dev/null").unwrap();
         let former = limit().rlim_cur;
-        set_limit(last.as_raw_fd() as u64 + 1);
+        set_limit(last.as_raw_fd() as libc::rlim_t + 1);
         for _ in 0..3 {
             let error = listener.accept().await.unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
@@ -204,7 +204,7 @@ fn none_left_for_a_while() {
         let _first = listener.accept().await.unwrap();
         let mut last = Some(File::open("/dev/null").unwrap());
         let former = limit().rlim_cur;
-        set_limit(last.as_ref().unwrap().as_raw_fd() as u64 + 1);
+        set_limit(last.as_ref().unwrap().as_raw_fd() as libc::rlim_t + 1);
 
         // A pause that does not end: one attempt, however often it is polled.
         let mut pauses = 0;

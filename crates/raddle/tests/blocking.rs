@@ -141,7 +141,10 @@ fn idle_threads_end() {
 }
 
 /// A stack that no address space has room for.
+#[cfg(target_pointer_width = "64")]
 const NO_STACK: usize = 1 << 47;
+#[cfg(not(target_pointer_width = "64"))]
+const NO_STACK: usize = 3 << 30;
 
 /// tokio 2309, 8406.
 #[test]
