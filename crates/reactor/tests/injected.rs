@@ -19,9 +19,9 @@ use raddle_reactor::{Interest, Reactor};
 use refuse::refuse;
 
 /// The call by which libc waits.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 const WAIT: libc::c_long = libc::SYS_epoll_wait;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 const WAIT: libc::c_long = libc::SYS_epoll_pwait;
 
 fn code<T>(result: io::Result<T>) -> Option<i32> {

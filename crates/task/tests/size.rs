@@ -73,5 +73,5 @@ fn handles_are_one_word() {
         size_of::<Option<raddle_task::JoinHandle<String>>>(),
         size_of::<usize>()
     );
-    assert_eq!(size_of::<raddle_task::JoinError>(), 16);
+    assert!(size_of::<raddle_task::JoinError>() <= 16);
 }
