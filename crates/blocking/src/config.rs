@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::observer::Observer;
+
 /// A hook that runs around the whole life of a thread: it is given the
 /// thread's loop and must call it, once.
 pub type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
@@ -24,6 +26,8 @@ pub struct Config {
     /// Runs around each thread's loop, on that thread. A hook that panics or
     /// does not call the loop costs the pool that thread.
     pub around_thread: Option<Around>,
+    /// Is called for the events of jobs.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 impl Default for Config {
@@ -34,6 +38,7 @@ impl Default for Config {
             thread_name: Arc::new(|| "raddle-blocking".to_owned()),
             stack_size: None,
             around_thread: None,
+            observer: None,
         }
     }
 }

@@ -37,13 +37,17 @@
 
 mod config;
 mod error;
+mod job;
 mod member;
+mod observer;
 mod pool;
 mod shared;
 
 pub use crate::config::{Around, Config};
 pub use crate::error::Refused;
-pub use crate::pool::{Handle, Job, Pool};
+pub use crate::job::Job;
+pub use crate::observer::{JobMeta, Observer};
+pub use crate::pool::{Handle, Pool};
 
 #[cfg(all(test, not(raddle_loom)))]
 mod tests;

@@ -1,13 +1,14 @@
 //! A thread of the pool.
 
+use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use raddle_primitives::sync::Arc;
 
 use crate::config::Around;
-use crate::pool::{Job, drop_each};
-use crate::shared::Shared;
+use crate::job::{Job, Observed, drop_each};
+use crate::shared::{Queued, Shared};
 
 /// A thread's place in the counts. What is still counted is taken back on
 /// drop, so that a hook which panics cannot leave a count behind.
@@ -60,7 +61,7 @@ impl<J: Job> Member<J> {
             // CHECK: a job that was queued while this thread was not waiting.
             while let Some(job) = state.queue.pop_front() {
                 drop(state);
-                run(job.job);
+                run(job.job, &shared.observed);
                 timed_out = false;
                 state = shared.state.lock();
             }
@@ -86,10 +87,13 @@ impl<J: Job> Member<J> {
 
 /// Runs a job; what it panics with is dropped, and what that panics with is
 /// forgotten.
-fn run<J: Job>(job: J) {
+fn run<J: Job>(job: J, observed: &Observed) {
+    let meta = observed.meta(&job);
+    observed.notify(|observer| observer.started(meta));
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| job.run())) {
         drop_each([payload]);
     }
+    observed.notify(|observer| observer.finished(meta));
 }
 
 impl<J: Job> Drop for Member<J> {
@@ -106,7 +110,7 @@ impl<J: Job> Drop for Member<J> {
         // thread failed; no thread would ever run them.
         let orphans = match state.serving {
             0 => std::mem::take(&mut state.queue),
-            _ => Default::default(),
+            _ => VecDeque::new(),
         };
         let last = state.alive == 0;
         // After the shutdown the handle is left there to be joined.
@@ -119,6 +123,7 @@ impl<J: Job> Drop for Member<J> {
             self.shared.gone.notify_all();
         }
         drop(handle);
-        drop_each(orphans);
+        let orphans = orphans.into_iter().map(|queued: Queued<J>| queued.job);
+        self.shared.observed.drop_jobs(orphans);
     }
 }

@@ -1,7 +1,7 @@
 //! The pool and the handle that submits to it.
 
+use std::collections::VecDeque;
 use std::fmt;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc as StdArc;
 use std::time::{Duration, Instant};
 
@@ -10,20 +10,9 @@ use raddle_primitives::thread::{self, Builder};
 
 use crate::config::Config;
 use crate::error::Refused;
+use crate::job::{Job, drop_each};
 use crate::member::Member;
 use crate::shared::{Queued, Recipe, Shared, Spawn, State};
-
-/// A piece of blocking work.
-pub trait Job: Send + 'static {
-    /// Does the work, on a thread of the pool.
-    fn run(self);
-}
-
-impl<F: FnOnce() + Send + 'static> Job for F {
-    fn run(self) {
-        self();
-    }
-}
 
 /// A pool of threads for blocking work; the owner, that shuts it down.
 ///
@@ -97,7 +86,10 @@ impl<J: Job> Pool<J> {
         drop(state);
         shared.work.notify_all();
         drop_each(recipe);
-        drop_each::<Queued<J>>(jobs);
+        let jobs: VecDeque<Queued<J>> = jobs;
+        shared
+            .observed
+            .drop_jobs(jobs.into_iter().map(|queued| queued.job));
 
         let (mut state, ended) = wait_for_threads(shared, wait);
         if ended {
@@ -148,7 +140,7 @@ impl<J: Job> Handle<J> {
     ///
     /// If `thread_name` panics or gives a name with a zero byte.
     pub fn submit(&self, job: J) -> Result<(), Refused<J>> {
-        self.submit_queued(Queued {
+        self.submit_observed(Queued {
             job,
             mandatory: false,
         })
@@ -169,10 +161,23 @@ impl<J: Job> Handle<J> {
     ///
     /// As [`submit`](Self::submit).
     pub fn submit_mandatory(&self, job: J) -> Result<(), Refused<J>> {
-        self.submit_queued(Queued {
+        self.submit_observed(Queued {
             job,
             mandatory: true,
         })
+    }
+
+    /// Submits a job, and says so to the observer.
+    fn submit_observed(&self, job: Queued<J>) -> Result<(), Refused<J>> {
+        let observed = &self.shared.observed;
+        let meta = observed.meta(&job.job);
+        // Before it can be started.
+        observed.notify(|observer| observer.queued(meta));
+        let submitted = self.submit_queued(job);
+        if submitted.is_err() {
+            observed.notify(|observer| observer.dropped(meta));
+        }
+        submitted
     }
 
     fn submit_queued(&self, job: Queued<J>) -> Result<(), Refused<J>> {
@@ -297,19 +302,6 @@ fn wait_for_threads<J>(
         };
     }
     (state, true)
-}
-
-/// Drops each by itself, so that one that panics does not keep the others.
-/// The panic hook has reported it; a second panic, of the payload's own drop,
-/// is forgotten with the payload.
-pub(crate) fn drop_each<T>(items: impl IntoIterator<Item = T>) {
-    for item in items {
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(item))) {
-            if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-                std::mem::forget(payload);
-            }
-        }
-    }
 }
 
 impl<J: Job> Clone for Handle<J> {

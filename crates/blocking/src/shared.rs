@@ -8,6 +8,7 @@ use raddle_primitives::sync::{Condvar, Mutex, Rank};
 use raddle_primitives::thread::{Builder, JoinHandle};
 
 use crate::config::Config;
+use crate::job::Observed;
 
 /// Starts a thread. Tests put one here that refuses.
 pub(crate) type Spawn =
@@ -19,6 +20,7 @@ pub(crate) struct Shared<J> {
     pub(crate) work: Condvar,
     /// Where the shutdown waits for the last thread.
     pub(crate) gone: Condvar,
+    pub(crate) observed: Observed,
 }
 
 /// The whole state of a pool. The counts change only under the lock; the
@@ -56,6 +58,7 @@ pub(crate) struct Recipe {
 impl<J> Shared<J> {
     pub(crate) fn new(config: Config, spawn: Box<Spawn>) -> Self {
         Self {
+            observed: Observed(config.observer.clone()),
             state: Mutex::ranked(
                 Rank::leaf("blocking pool"),
                 State {

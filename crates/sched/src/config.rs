@@ -1,15 +1,20 @@
 //! Scheduler configuration.
 
 pub(crate) mod hooks;
+pub(crate) mod observer;
 pub(crate) mod policy;
 pub(crate) mod relief;
 
 use std::fmt;
 use std::sync::Arc;
+use std::task::Poll;
+
+use raddle_primitives::contain;
 
 use crate::counters::histogram::HistogramConfiguration;
 use crate::panics::UnhandledPanic;
 use hooks::TaskHooks;
+use observer::Observer;
 use policy::Policy;
 use relief::Relief;
 
@@ -68,6 +73,8 @@ pub struct Config {
     pub on_thread_unpark: Option<Hook>,
     /// Run at points of each task's life.
     pub task_hooks: TaskHooks,
+    /// Is called for the events of workers and tasks.
+    pub observer: Option<Arc<dyn Observer>>,
     /// Time each poll, and count it in one of these buckets, for
     /// [`Metrics::poll_time_count`](crate::Metrics::poll_time_count): two reads
     /// of the clock a poll.
@@ -96,6 +103,7 @@ impl Default for Config {
             on_thread_park: None,
             on_thread_unpark: None,
             task_hooks: TaskHooks::default(),
+            observer: None,
             poll_time_histogram: None,
             unhandled_panic: UnhandledPanic::Ignore,
         }
@@ -103,9 +111,42 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether a hook or the histogram needs each run of a task.
+    /// Whether the observer, a hook or the histogram needs each run of a task.
     pub(crate) fn observes_runs(&self) -> bool {
-        self.poll_time_histogram.is_some() || self.task_hooks.are_set()
+        self.poll_time_histogram.is_some() || self.observes_tasks()
+    }
+
+    /// Whether the observer or a hook needs each task.
+    pub(crate) fn observes_tasks(&self) -> bool {
+        self.observer.is_some() || self.task_hooks.are_set()
+    }
+
+    /// Calls the observer, if there is one. A panic is contained.
+    #[inline]
+    pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer)) {
+        if let Some(observer) = &self.observer {
+            contain(|| call(&**observer));
+        }
+    }
+
+    /// Polls the future of a `block_on`, and says so to the observer, if there is one.
+    pub(crate) fn notify_of_root_poll<T>(
+        &self,
+        worker: Option<usize>,
+        poll: impl FnOnce() -> Poll<T>,
+    ) -> Poll<T> {
+        let Some(_observer) = &self.observer else {
+            return poll();
+        };
+        self.notify(|observer| observer.root_poll_started(worker));
+        let mut finish = FinishRootPoll {
+            config: self,
+            worker,
+            is_ready: false,
+        };
+        let polled = poll();
+        finish.is_ready = polled.is_ready();
+        polled
     }
 
     /// # Panics
@@ -125,6 +166,20 @@ impl Config {
     }
 }
 
+/// Says that the poll of a `block_on` has ended, also by a panic.
+struct FinishRootPoll<'a> {
+    config: &'a Config,
+    worker: Option<usize>,
+    is_ready: bool,
+}
+
+impl Drop for FinishRootPoll<'_> {
+    fn drop(&mut self) {
+        self.config
+            .notify(|observer| observer.root_poll_finished(self.worker, self.is_ready));
+    }
+}
+
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
@@ -136,6 +191,7 @@ impl fmt::Debug for Config {
             .field("next_task_slot", &self.next_task_slot)
             .field("has_monitor", &self.has_monitor)
             .field("task_hooks", &self.task_hooks)
+            .field("observer", &self.observer.is_some())
             .field("poll_time_histogram", &self.poll_time_histogram)
             .field("unhandled_panic", &self.unhandled_panic)
             .finish_non_exhaustive()

@@ -9,6 +9,8 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr;
 
+use raddle_task::EndReason;
+
 use crate::id::Id;
 
 /// A pointer without a type.
@@ -27,6 +29,8 @@ struct Context {
     /// The scheduler of the worker that this thread has [left](leave) last.
     left: Cell<Option<Id>>,
     blocking: Cell<Blocking>,
+    /// Why the task has ended that has ended on this thread last, if it was observed.
+    end_reason: Cell<EndReason>,
 }
 
 /// How a thread blocks on a future.
@@ -46,7 +50,20 @@ raddle_primitives::thread_local! {
         driven: Cell::new(ptr::null()),
         left: Cell::new(None),
         blocking: Cell::new(Blocking::No),
+        end_reason: Cell::new(EndReason::Completed),
     };
+}
+
+/// Notes why an observed task has ended.
+pub(crate) fn set_end_reason(reason: EndReason) {
+    let _ = CONTEXT.try_with(|context| context.end_reason.set(reason));
+}
+
+/// Why the observed task has ended whose run has just returned on this thread.
+pub(crate) fn end_reason() -> EndReason {
+    CONTEXT
+        .try_with(|context| context.end_reason.get())
+        .unwrap_or(EndReason::Completed)
 }
 
 /// The `Core` that the calling thread is running, or null, and the scheduler that the

@@ -16,8 +16,8 @@ use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::id::Id;
 use crate::panics;
-use crate::worker::Worker;
 use crate::worker::core::Step;
+use crate::worker::{Driving, Worker};
 
 /// A scheduler of one worker and no thread: its tasks run while a thread is in
 /// [`block_on`](Self::block_on), in the order in which they became ready.
@@ -55,7 +55,9 @@ impl Call {
         if shared.has_fatal_panic() {
             return Polled::Ended;
         }
-        match raddle_coop::budget(|| future.poll(cx)) {
+        let worker = self.0.current_worker();
+        let poll = || raddle_coop::budget(|| future.poll(cx));
+        match shared.config.notify_of_root_poll(worker, poll) {
             Poll::Pending => Polled::Pending,
             // What the future waited for may have been the task that panicked.
             Poll::Ready(_) if shared.has_fatal_panic() => Polled::Ended,
@@ -85,6 +87,7 @@ impl CurrentThread {
             policy: Policy::default(),
             ..config
         };
+        config.notify(|observer| observer.started(1));
         let (shared, mut workers) = Worker::build(Id::next(), 0, config, driver, Order::Queue);
         Self {
             handle: Handle::new(shared),
@@ -179,6 +182,7 @@ impl BlockOn<'_> {
         core.attach();
         core.keep_time();
         let _worker = core.enter();
+        let _driving = Driving::begin(core);
         // The tasks that go first once the future was polled, those that are due by then: it has
         // its turn among them as if it were one. A long queue does not keep it waiting.
         let mut before_future = 0;

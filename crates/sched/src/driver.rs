@@ -16,6 +16,12 @@ pub trait Driver: Send {
     /// May return without a reason.
     fn park(&mut self, timeout: Option<Duration>, limit: usize);
 
+    /// What the last [`park`](Self::park) has found, for an [`Observer`](crate::Observer). By
+    /// default nothing.
+    fn last_turn(&self) -> Turn {
+        Turn::default()
+    }
+
     /// What ends a [`park`](Self::park) from another thread.
     fn unparker(&self) -> Arc<dyn Unpark>;
 
@@ -26,6 +32,24 @@ pub trait Driver: Send {
     ///
     /// A panic is contained.
     fn shutdown(&mut self);
+}
+
+/// What a driver has found in one [`Driver::park`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle_sched::Turn;
+///
+/// let turn = Turn { events: 1, timers: 2 };
+/// assert_ne!(turn, Turn::default());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// How many tasks were woken by events.
+    pub events: usize,
+    /// How many timers have fired.
+    pub timers: usize,
 }
 
 /// Ends a [`Driver::park`].

@@ -195,7 +195,8 @@ impl Handle {
             if shared.has_fatal_panic() {
                 return Poll::Ready(None);
             }
-            let output = ready!(raddle_coop::budget(|| future.as_mut().poll(cx)));
+            let poll = || raddle_coop::budget(|| future.as_mut().poll(cx));
+            let output = ready!(shared.config.notify_of_root_poll(None, poll));
             // What the future waited for may have been the task that panicked.
             Poll::Ready((!shared.has_fatal_panic()).then_some(output))
         });
@@ -293,7 +294,7 @@ where
     let mut future = Some(future);
     let spawned = current::with(|handle: &Handle| {
         let shared = handle.part_for_spawn();
-        if shared.has_task_hooks || shared.is_closed() {
+        if shared.observes_tasks || shared.is_closed() {
             return None;
         }
         let (task, join) = home::task(shared, future.take()?);

@@ -140,6 +140,7 @@ impl Handoff for HandoffSlot {
         };
         let handle = Handle::new(core.shared().clone());
         let _current = handle.enter();
+        core.notify(|observer, worker| observer.worker_handed_off(worker));
         Worker::new(core).run();
     }
 

@@ -6,8 +6,10 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 
 use raddle_primitives::sync::Arc;
-use raddle_task::{JoinHandle, Runnable, Schedule};
+use raddle_task::{EndReason, JoinHandle, Runnable, Schedule};
 
+use crate::config::observer::SpawnedTask;
+use crate::context;
 use crate::panics::UnhandledPanic;
 use crate::task::Task;
 use crate::worker::core::Core;
@@ -64,7 +66,7 @@ impl Schedule for Home {
     }
 }
 
-/// The scheduler of a task for which hooks are called.
+/// The scheduler of a task that is observed.
 #[derive(Clone, Copy)]
 struct LocatedHome {
     home: Home,
@@ -73,6 +75,12 @@ struct LocatedHome {
 
 impl Schedule for LocatedHome {
     fn schedule(&self, task: Runnable) {
+        // SAFETY: the task has not completed: its runnable is here. The shared state is there
+        // until it has.
+        let shared = unsafe { self.home.0.as_ref() };
+        shared
+            .config
+            .notify(|observer| observer.task_woken(task.id()));
         self.home.schedule(task);
     }
 
@@ -82,6 +90,10 @@ impl Schedule for LocatedHome {
 
     fn panicked(&self) {
         self.home.panicked();
+    }
+
+    fn ended(&self, reason: EndReason) {
+        context::set_end_reason(reason);
     }
 }
 
@@ -93,10 +105,10 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    match shared.has_task_hooks {
+    match shared.observes_tasks {
         false => raddle_task::spawn(future, Home::of(shared)),
         // SAFETY: the future and its output may be on any thread at any time.
-        true => unsafe { spawn_hooked(shared, Box::pin(future)) },
+        true => unsafe { spawn_observed(shared, Box::pin(future)) },
     }
 }
 
@@ -114,31 +126,40 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    match shared.has_task_hooks {
+    match shared.observes_tasks {
         // SAFETY: the caller's.
         false => unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) },
         // SAFETY: the caller's.
-        true => unsafe { spawn_hooked(shared, Box::pin(future)) },
+        true => unsafe { spawn_observed(shared, Box::pin(future)) },
     }
 }
 
-/// Makes a task for which the hooks are called.
+/// Makes a task that is observed.
 ///
 /// # Safety
 ///
 /// As for [`raddle_task::spawn_unchecked`].
 #[cold]
 #[track_caller]
-unsafe fn spawn_hooked<T: 'static>(
+unsafe fn spawn_observed<T: 'static>(
     shared: &Arc<Shared>,
     future: Pin<Box<dyn Future<Output = T>>>,
 ) -> (Runnable, JoinHandle<T>) {
+    let location = Location::caller();
     let home = LocatedHome {
         home: Home::of(shared),
-        location: Location::caller(),
+        location,
     };
     // SAFETY: the caller's.
     let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, home) };
+    if shared.config.observer.is_some() {
+        let _pinned = context::pin();
+        let name = raddle_task::take_name();
+        let spawned = SpawnedTask::new(task.id(), location, name.as_deref());
+        shared
+            .config
+            .notify(|observer| observer.task_spawned(&spawned));
+    }
     shared.config.task_hooks.spawned(&task);
     (task, handle)
 }

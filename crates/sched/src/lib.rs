@@ -22,6 +22,7 @@ mod worker;
 mod yield_now;
 
 pub use config::hooks::{TaskHook, TaskHooks, TaskMeta};
+pub use config::observer::{MonitorAction, Observer, PollResult, SpawnedTask, TaskRef};
 pub use config::policy::Policy;
 pub use config::relief::Relief;
 pub use config::{AroundWorker, Config, Hook, RelieveWorker};
@@ -29,7 +30,7 @@ pub use counters::histogram::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
 pub use current_thread::CurrentThread;
-pub use driver::{Driver, Unpark};
+pub use driver::{Driver, Turn, Unpark};
 pub use handle::{
     EnterGuard, Handle, count_nested_poll, is_inside, is_on_pinned_worker, spawn, spawn_local,
 };
@@ -38,6 +39,7 @@ pub use id::{Id, take_id};
 pub use metrics::{Metrics, WorkerMetrics};
 pub use panics::UnhandledPanic;
 pub use pool::Pool;
+pub use raddle_task::EndReason;
 pub use worker::core::Step;
 pub use worker::{Waiting, Worker};
 pub use yield_now::{YieldNow, yield_now};

@@ -101,6 +101,7 @@ impl Pool {
             }
             return stepped_shards(&config, drivers);
         }
+        config.notify(|observer| observer.started(config.workers));
         let order = config.policy.into();
         let (shared, workers) = Worker::build(Id::next(), 0, config, driver, order);
         (Handle::new(shared), workers)
@@ -209,6 +210,7 @@ impl Pool {
 
 /// Makes a scheduler for each driver.
 fn stepped_shards(config: &Config, drivers: Vec<Option<Box<dyn Driver>>>) -> (Handle, Vec<Worker>) {
+    config.notify(|observer| observer.started(drivers.len()));
     let order = Order::from(config.policy);
     let id = Id::next();
     let mut workers = Vec::with_capacity(drivers.len());

@@ -116,6 +116,7 @@ impl Worker {
             // Its surroundings may be gone already: it comes up too late.
             return;
         }
+        let _driving = Driving::begin(core);
         loop {
             match core.step() {
                 Step::Ran => {}
@@ -239,6 +240,26 @@ impl Worker {
             in_driver: parked.driver.is_some(),
             timeout: parked.timeout,
         })
+    }
+}
+
+/// The time in which a thread drives a worker, for the observer.
+pub(crate) struct Driving<'a>(&'a Core);
+
+impl<'a> Driving<'a> {
+    /// The calling thread has entered the worker.
+    pub(crate) fn begin(core: &'a Core) -> Self {
+        core.notify(|observer, worker| observer.worker_started(worker));
+        Self(core)
+    }
+}
+
+impl Drop for Driving<'_> {
+    fn drop(&mut self) {
+        if context::is_worker() {
+            self.0
+                .notify(|observer, worker| observer.worker_stopped(worker));
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod memory;
 #[cfg(any(raddle_loom, raddle_sanitize))]
 #[path = "memory_plain.rs"]
 mod memory;
+mod name;
 mod ready_list;
 mod run;
 mod runnable;
@@ -40,6 +41,7 @@ pub use join_set::JoinSet;
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};
 pub use local_set::{CurrentLocalSet, LocalEnterGuard, LocalSet};
+pub use name::{Named, name_next, take_name};
 pub use ready_list::ReadyList;
 pub use runnable::{Outcome, Runnable};
 pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
@@ -69,6 +71,65 @@ pub trait Schedule: Clone + Send + Sync + 'static {
     /// Called by the thread that runs the task, before the task is complete
     /// and its join handle learns of the panic.
     fn panicked(&self) {}
+
+    /// Called when the task has run for the last time, and says why: its future is dropped, and
+    /// its join handle learns of it after this. The future of a task that has panicked counts as
+    /// dropped, also if the panic is in its drop.
+    ///
+    /// Called by the thread that runs or cancels the task, as part of the run. A panic is
+    /// contained.
+    fn ended(&self, reason: EndReason) {
+        let _ = reason;
+    }
+}
+
+/// Why a task has ended.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use raddle_task::{EndReason, Runnable, Schedule};
+///
+/// /// Notes why the task has ended.
+/// #[derive(Clone)]
+/// struct Noting(Arc<Mutex<Option<EndReason>>>);
+///
+/// impl Schedule for Noting {
+///     fn schedule(&self, task: Runnable) {
+///         drop(task.run());
+///     }
+///
+///     fn ended(&self, reason: EndReason) {
+///         *self.0.lock().unwrap() = Some(reason);
+///     }
+/// }
+///
+/// let reason = Arc::default();
+/// let (task, handle) = raddle_task::spawn(async { 42 }, Noting(Arc::clone(&reason)));
+/// drop(task.run());
+/// assert_eq!(*reason.lock().unwrap(), Some(EndReason::Completed));
+/// # drop(handle);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// Its future was ready.
+    Completed,
+    /// It was aborted, or its scheduler has shut down.
+    Cancelled,
+    /// It panicked: in a poll, or in the drop of its future.
+    Panicked,
+}
+
+impl EndReason {
+    #[inline]
+    fn of<T>(output: &Result<T, JoinError>) -> Self {
+        match output {
+            Ok(_) => Self::Completed,
+            Err(error) if error.is_panic() => Self::Panicked,
+            Err(_) => Self::Cancelled,
+        }
+    }
 }
 
 impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {

@@ -12,7 +12,7 @@ use crate::error::JoinError;
 use crate::live::{ListMembership, SlotRef};
 use crate::runnable::Outcome;
 use crate::state::{Completion, Release, Start, Stop};
-use crate::{LiveList, Schedule, current};
+use crate::{EndReason, LiveList, Schedule, current};
 
 /// The cell behind a header.
 ///
@@ -143,6 +143,8 @@ unsafe fn complete<F: Future, S: Schedule>(
     // SAFETY: the runner's liveness reference.
     let cell = unsafe { cell::<F, S>(header) };
     let state = &cell.header.state;
+    let reason = EndReason::of(&output);
+    swallow(|| cell.scheduler.ended(reason));
     if state.is_detached() {
         swallow(|| drop(output));
         // Not before the drop, during which the list may go to another thread.

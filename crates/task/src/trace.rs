@@ -7,14 +7,13 @@
 //! use raddle_task::Runnable;
 //! use raddle_task::trace::{self, Kind};
 //!
-//! let _named = trace::name_next(Some("answer"));
+//! let _named = raddle_task::name_next(Some("answer"));
 //! let future = trace::task(Kind::Task, async { 42 });
 //! let (task, handle) = raddle_task::spawn(future, |task: Runnable| drop(task));
 //! drop(task.run());
 //! assert!(handle.is_finished());
 //! ```
 
-use std::cell::RefCell;
 use std::future::Future;
 use std::num::NonZeroU64;
 use std::panic::Location;
@@ -23,34 +22,8 @@ use tracing::Span;
 use tracing::instrument::{Instrument, Instrumented};
 
 use crate::blocking::BlockingTask;
+use crate::name::{give_back, take_for_span};
 use crate::{Id, take_id, upcoming_id};
-
-raddle_primitives::thread_local! {
-    /// The name of the task that this thread is about to spawn.
-    static NAME: RefCell<Option<String>> = RefCell::new(None);
-}
-
-/// Names the task that is spawned next, while the guard lives.
-pub fn name_next(name: Option<&str>) -> Named {
-    Named(NAME.with(|cell| cell.replace(name.map(str::to_owned))))
-}
-
-/// Restores the former name.
-#[derive(Debug)]
-#[must_use = "the name counts only while the guard lives"]
-pub struct Named(Option<String>);
-
-impl Drop for Named {
-    fn drop(&mut self) {
-        NAME.with(|cell| cell.replace(self.0.take()));
-    }
-}
-
-/// The name that has been set for this task. A task that a subscriber spawns
-/// meanwhile has none.
-fn take_name() -> Option<String> {
-    NAME.with(RefCell::take)
-}
 
 /// What runs a future.
 #[derive(Clone, Copy, Debug)]
@@ -69,13 +42,15 @@ pub enum Kind {
 pub fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
     let location = Location::caller();
     let size = size_of::<F>();
-    let name = take_name();
-    let name = name.as_deref();
+    // A task that a subscriber spawns meanwhile has no name.
+    let next = take_for_span();
+    let name = next.as_deref();
     let span = match kind {
         Kind::Task => named(|id| task_span("task", name, id, size, location)),
         Kind::Local => named(|id| task_span("local", name, id, size, location)),
         Kind::BlockOn => task_span("block_on", None, number(take_id()), size, location),
     };
+    give_back(next);
     future.instrument(span)
 }
 
@@ -86,7 +61,7 @@ pub struct BlockingSpan(Span);
 /// Makes the span of blocking work that is about to be given to the pool.
 pub fn blocking(task: &BlockingTask) -> BlockingSpan {
     let location = task.spawned_at();
-    let name = take_name();
+    let name = take_for_span();
     BlockingSpan(tracing::trace_span!(
         target: "tokio::task::blocking",
         "runtime.spawn",

@@ -4,7 +4,7 @@
 //! use raddle_task::Runnable;
 //! use raddle_task::trace::{self, Kind};
 //!
-//! let _named = trace::name_next(Some("answer"));
+//! let _named = raddle_task::name_next(Some("answer"));
 //! let future = trace::task(Kind::Task, async { 42 });
 //! let (task, handle) = raddle_task::spawn(future, |task: Runnable| drop(task));
 //! drop(task.run());
@@ -25,17 +25,6 @@ pub enum Kind {
     /// The thread that blocks on it.
     BlockOn,
 }
-
-/// Would name the task that is spawned next.
-#[inline(always)]
-pub fn name_next(_: Option<&str>) -> Named {
-    Named
-}
-
-/// Nothing to restore.
-#[derive(Debug)]
-#[must_use = "the name counts only while the guard lives"]
-pub struct Named;
 
 /// The future as it is.
 #[inline(always)]

@@ -85,15 +85,15 @@ fn name_of_task() -> Option<String> {
 #[test]
 fn a_name_is_of_one_task_that_is_spawned_while_its_guard_lives() {
     start();
-    let outer = trace::name_next(Some("outer"));
-    let inner = trace::name_next(Some("inner"));
+    let outer = raddle_task::name_next(Some("outer"));
+    let inner = raddle_task::name_next(Some("inner"));
     assert_eq!(name_of_task().as_deref(), Some("inner"));
     assert_eq!(name_of_task(), None);
     drop(inner);
     assert_eq!(name_of_task().as_deref(), Some("outer"));
     drop(outer);
     assert_eq!(name_of_task(), None);
-    drop(trace::name_next(Some("of no task")));
+    drop(raddle_task::name_next(Some("of no task")));
     assert_eq!(name_of_task(), None);
 }
 
@@ -125,7 +125,7 @@ fn blocking_work_has_a_span_that_it_is_called_in() {
         span = Some(made);
         Ok(())
     };
-    let named = trace::name_next(Some("sum"));
+    let named = raddle_task::name_next(Some("sum"));
     let (handle, line) = (blocking::spawn(work, submit), line!());
     drop(named);
     let described = span_of(handle.id());

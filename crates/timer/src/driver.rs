@@ -50,6 +50,15 @@ pub struct Driver<W> {
     unparked: Option<Arc<Unparked>>,
 }
 
+/// What a [`Driver::park`] has woken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Woken {
+    /// How many tasks of the place.
+    pub tasks: usize,
+    /// How many timers have fired.
+    pub timers: usize,
+}
+
 /// Set when the driver is unparked, which is a reason not to move a paused clock
 /// on; cleared by the driver when it has heeded that.
 #[derive(Default)]
@@ -94,17 +103,18 @@ impl<W: Wait> Driver<W> {
 
     /// Waits until it is unparked, a timer is due, or something is ready at the place, at most
     /// `timeout` (none: for ever; zero: only looks). Wakes what is ready: at most `limit` tasks
-    /// of the place, and all timers that are due.
-    pub fn park(&mut self, timeout: Option<Duration>, limit: usize) {
+    /// of the place, and all timers that are due. Says how many those were.
+    pub fn park(&mut self, timeout: Option<Duration>, limit: usize) -> Woken {
         let waits = timeout != Some(Duration::ZERO);
-        if waits && self.may_auto_advance() && self.auto_advance(limit) {
-            return;
+        if waits && self.may_auto_advance() {
+            if let Some(woken) = self.auto_advance(limit) {
+                return woken;
+            }
         }
         let timeout = self.until_deadline(timeout);
-        self.place.wait(timeout, limit);
-        if let Some(timers) = &mut self.timers {
-            timers.fire_due();
-        }
+        let tasks = self.place.wait(timeout, limit);
+        let timers = self.timers.as_mut().map_or(0, Timers::fire_due);
+        Woken { tasks, timers }
     }
 
     /// Ends every timer that has not fired, as [`Timers::shutdown`], after `end` has ended what
@@ -122,23 +132,18 @@ impl<W: Wait> Driver<W> {
         self.unparked.is_some() && timers.is_some_and(Timers::may_auto_advance)
     }
 
-    /// Has time pass until something is ready, and says whether anything is: not
-    /// if no timer is set.
-    fn auto_advance(&mut self, limit: usize) -> bool {
+    /// Has time pass until something is ready, and says what. None if nothing is, since no timer
+    /// is set.
+    fn auto_advance(&mut self, limit: usize) -> Option<Woken> {
         // What is ready already comes before what will be. Work that held the
         // clock has unparked before it let go, so the flag is looked at last.
-        if self.place.wait(Some(Duration::ZERO), limit) > 0 {
-            return true;
+        let tasks = self.place.wait(Some(Duration::ZERO), limit);
+        let unparked = self.unparked.as_ref();
+        if tasks > 0 || unparked.is_some_and(|unparked| unparked.take()) {
+            return Some(Woken { tasks, timers: 0 });
         }
-        if self
-            .unparked
-            .as_ref()
-            .is_some_and(|unparked| unparked.take())
-        {
-            return true;
-        }
-        let timers = self.timers.as_mut();
-        timers.is_some_and(|timers| timers.auto_advance() > 0)
+        let timers = self.timers.as_mut().map_or(0, Timers::auto_advance);
+        (timers > 0).then_some(Woken { tasks, timers })
     }
 
     /// `timeout`, cut short by the next timer.

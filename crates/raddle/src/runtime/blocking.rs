@@ -1,6 +1,9 @@
 //! The jobs of the blocking pools: tasks that block, and workers whose threads do.
 
-use raddle_blocking::Job;
+use std::num::NonZeroU64;
+use std::panic::Location;
+
+use raddle_blocking::{Job, JobMeta};
 use raddle_task::Runnable;
 use raddle_task::blocking::{BlockingTask, Refused};
 use raddle_timer::ClockHold;
@@ -12,6 +15,7 @@ use raddle_task::trace;
 pub(crate) struct BlockingJob {
     task: Runnable,
     span: trace::BlockingSpan,
+    spawned_at: &'static Location<'static>,
     /// Dropped after the task: who waits for that has been woken when a paused
     /// clock may be moved on again.
     _hold: Option<ClockHold>,
@@ -19,10 +23,19 @@ pub(crate) struct BlockingJob {
 
 impl Job for BlockingJob {
     fn run(self) {
-        let Self { task, span, _hold } = self;
+        let Self {
+            task, span, _hold, ..
+        } = self;
         // A blocking task completes at its first poll, so it is never due
         // again.
         drop(span.in_scope(|| task.run()));
+    }
+
+    fn meta(&self) -> JobMeta {
+        JobMeta {
+            id: NonZeroU64::from(self.task.id()).get(),
+            location: Some(self.spawned_at),
+        }
     }
 }
 
@@ -53,6 +66,7 @@ pub(crate) fn submit(handle: &Handle, task: BlockingTask) -> Result<(), Refused>
     let is_mandatory = task.is_mandatory();
     let job = BlockingJob {
         span: trace::blocking(&task),
+        spawned_at: task.spawned_at(),
         task: task.into_runnable(),
         _hold: handle.hold_clock(),
     };

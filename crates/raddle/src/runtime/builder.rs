@@ -20,6 +20,7 @@ use raddle_primitives::random::Random;
 use crate::runtime::context::{self, Inside};
 use crate::runtime::driver::{self, Driver};
 use crate::runtime::handle::Inner;
+use crate::runtime::observers::Observers;
 use crate::runtime::runtime::Scheduler;
 use crate::runtime::{Handle, HistogramConfiguration, RngSeed, Runtime, RuntimeFlavor};
 
@@ -60,6 +61,7 @@ pub struct Builder {
     poll_time_buckets: HistogramConfiguration,
     start_paused: bool,
     rng_seed: Option<RngSeed>,
+    pub(super) observers: Observers,
 }
 
 impl Builder {
@@ -118,6 +120,7 @@ impl Builder {
             poll_time_buckets: HistogramConfiguration::default(),
             start_paused: false,
             rng_seed: None,
+            observers: Observers::default(),
         }
     }
 
@@ -567,6 +570,7 @@ impl Builder {
             poll_time_histogram: self
                 .poll_time_histogram
                 .then(|| self.poll_time_buckets.clone()),
+            observer: self.observers.of_tasks(),
             ..self.scheduler.clone()
         }
     }

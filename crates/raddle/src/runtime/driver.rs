@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_sched::Unpark;
+use raddle_sched::{Turn, Unpark};
 use raddle_timer::driver::{Token, UnparkFn, Wait};
 
 use crate::runtime::reactor::{self, Reactor};
@@ -13,6 +13,7 @@ use crate::runtime::reactor::{self, Reactor};
 pub(crate) struct Driver {
     driver: raddle_timer::driver::Driver<EventSource>,
     max_events: MaxEvents,
+    last_turn: Turn,
 }
 
 /// How many events a driver takes from the selector at most.
@@ -67,7 +68,11 @@ impl Driver {
             ..
         } = enabled;
         let driver = raddle_timer::driver::Driver::new(place, timer_shards, pausable);
-        Ok(Self { driver, max_events })
+        Ok(Self {
+            driver,
+            max_events,
+            last_turn: Turn::default(),
+        })
     }
 
     /// For each worker that has a shard of the timers to itself; else for all of
@@ -111,7 +116,15 @@ impl raddle_sched::Driver for Driver {
             Some(Duration::ZERO) => self.max_events.busy,
             _ => self.max_events.waiting,
         };
-        self.driver.park(timeout, limit.min(max_events));
+        let woken = self.driver.park(timeout, limit.min(max_events));
+        self.last_turn = Turn {
+            events: woken.tasks,
+            timers: woken.timers,
+        };
+    }
+
+    fn last_turn(&self) -> Turn {
+        self.last_turn
     }
 
     fn unparker(&self) -> Arc<dyn Unpark> {

@@ -54,6 +54,7 @@ mod error;
 mod handle;
 mod local_runtime;
 mod metrics;
+mod observers;
 #[cfg(feature = "mio")]
 use raddle_reactor as reactor;
 #[cfg(not(feature = "mio"))]

@@ -5,12 +5,11 @@ use std::io;
 
 use crate::runtime::Handle;
 use crate::task::{JoinHandle, LocalSet};
-use raddle_task::trace;
 
 /// Spawns a task that has a name.
 ///
 /// The name is the field `task.name` of the task's span, which it has with the
-/// feature `tracing`; without that nothing shows it. The methods are those of
+/// feature `tracing`, and what the runtime's observers are told. The methods are those of
 /// Tokio's type, which may fail; these do not, but panic where the functions of
 /// the same names do.
 ///
@@ -93,7 +92,7 @@ impl<'a> Builder<'a> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let _name = trace::name_next(self.name);
+        let _name = raddle_task::name_next(self.name);
         Ok(crate::task::spawn(future))
     }
 
@@ -122,7 +121,7 @@ impl<'a> Builder<'a> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let _name = trace::name_next(self.name);
+        let _name = raddle_task::name_next(self.name);
         Ok(handle.spawn(future))
     }
 
@@ -157,7 +156,7 @@ impl<'a> Builder<'a> {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let _name = trace::name_next(self.name);
+        let _name = raddle_task::name_next(self.name);
         Ok(crate::task::spawn_local(future))
     }
 
@@ -190,7 +189,7 @@ impl<'a> Builder<'a> {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let _name = trace::name_next(self.name);
+        let _name = raddle_task::name_next(self.name);
         Ok(local_set.spawn_local(future))
     }
 
@@ -223,7 +222,7 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        let _name = trace::name_next(self.name);
+        let _name = raddle_task::name_next(self.name);
         Ok(crate::task::spawn_blocking(f))
     }
 
@@ -252,7 +251,7 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        let _name = trace::name_next(self.name);
+        let _name = raddle_task::name_next(self.name);
         Ok(handle.spawn_blocking(f))
     }
 }

@@ -6,6 +6,7 @@
 use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
+use raddle_primitives::contain;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, ThreadId};
 use raddle_queue::Owner;
@@ -18,6 +19,7 @@ use super::shared::{Shards, Shared};
 use super::ticks::Ticks;
 use super::yields::Yields;
 use crate::config::hooks::TaskMeta;
+use crate::config::observer::{Observer, PollResult, TaskRef};
 use crate::config::policy::{Order, Policy};
 use crate::context::{self, WorkerGuard};
 use crate::driver::BoxedDriver;
@@ -44,7 +46,7 @@ pub(crate) struct Core {
     pub(crate) live: LiveList,
     ticks: Ticks,
     yields: Yields,
-    /// Whether a hook or the histogram observes each poll.
+    /// Whether the observer, a hook or the histogram needs each poll.
     observes: bool,
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
@@ -115,8 +117,15 @@ impl Core {
     }
 
     /// Which of all workers of the scheduler it is.
+    #[inline]
     pub(crate) fn number(&self) -> usize {
-        self.shared().first_worker + self.index()
+        self.queues.number()
+    }
+
+    /// Calls the observer, if there is one.
+    #[inline]
+    pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer, usize)) {
+        self.queues.notify_observer(call);
     }
 
     /// The whole scheduler, if this is the worker of a shard.
@@ -298,7 +307,7 @@ impl Core {
 
     /// Drops the future of a task, in the end.
     pub(crate) fn cancel(&self, task: Task) {
-        match self.shared().config.task_hooks.cancel(task.0) {
+        match self.shared().cancel_observed(task) {
             Outcome::Idle => {}
             Outcome::Complete => self.queues.counters.completed.add(1),
             Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
@@ -356,9 +365,31 @@ impl Core {
         })
     }
 
+    /// Polls a task, and says so to the observer.
+    #[inline(never)]
+    fn poll_observed(&self, task: Task) -> Outcome {
+        let config = &self.shared().config;
+        let Some(observer) = &config.observer else {
+            return self.poll_hooked(task);
+        };
+        let id = task.0.id();
+        contain(|| observer.poll_started(self.number(), TaskRef::new(&task.0)));
+        let outcome = match config.task_hooks.are_set() || config.poll_time_histogram.is_some() {
+            true => self.poll_hooked(task),
+            false => self.poll(task),
+        };
+        let result = PollResult::of(&outcome);
+        let worker = context::is_worker().then(|| self.number());
+        contain(|| observer.poll_finished(worker, id, result));
+        if result == PollResult::Ended {
+            contain(|| observer.task_ended(id, context::end_reason()));
+        }
+        outcome
+    }
+
     /// Polls a task, calls the hooks and records the time of the poll.
     #[cold]
-    fn poll_observed(&self, task: Task) -> Outcome {
+    fn poll_hooked(&self, task: Task) -> Outcome {
         let hooks = &self.shared().config.task_hooks;
         let meta = TaskMeta::of(&task.0);
         hooks.before_poll(&meta);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::queues::Queues;
 use super::shared::Remote;
+use crate::config::observer::MonitorAction;
 use crate::counters::poll_average::PollAverage;
 use crate::monitor::{self, Progress};
 
@@ -24,6 +25,7 @@ pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
         if let Some(task) = task {
             queues.counters.stole(1);
             let _ = queues.push_needs_notify(task);
+            notify_of_action(queues, stuck, MonitorAction::TookNextTask);
         }
         is_rescued
     };
@@ -51,25 +53,33 @@ fn finds_worker_to_help(queues: &Queues) -> bool {
     });
     if let Some((worker, _)) = to_help {
         queues.shared.stealable.insert(worker);
+        notify_of_action(queues, worker, MonitorAction::HelpedWorker);
     }
     to_help.is_some()
 }
 
-/// Whether the monitor should wait in the driver, because the worker that
-/// came out of it makes no progress, or is expected back soon though it
+/// The worker because of which the monitor should wait in the driver: it
+/// came out of the driver and makes no progress, or is expected back soon though it
 /// has become slow. As long as all do, it leaves the driver to that one: if
 /// an event woke the monitor, another would have to be woken to be that.
-pub(super) fn lacks_poller(queues: &Queues) -> bool {
+pub(super) fn lacking_poller(queues: &Queues) -> Option<usize> {
     let monitor = &queues.shared.monitor;
     let mut workers = queues.shared.remotes.iter().enumerate();
-    workers.any(|(worker, remote)| {
+    let lacking = workers.find(|&(worker, remote)| {
         let is_still_stuck = || {
             monitor.was_stuck(worker)
                 && monitor.polls(worker) == polls(remote)
                 && !remote.parker.is_parked()
         };
         is_still_stuck() || (monitor.was_slow(worker) && queues.is_keeping_up(worker))
-    })
+    });
+    lacking.map(|(worker, _)| worker)
+}
+
+/// Says to the observer what the monitor does because of a worker of its scheduler.
+pub(super) fn notify_of_action(queues: &Queues, stuck: usize, action: MonitorAction) {
+    let stuck = queues.shared.first_worker + stuck;
+    queues.notify_observer(|observer, worker| observer.monitor_acted(worker, stuck, action));
 }
 
 /// A hint: what is taken on the strength of it is taken by a read-modify-write.

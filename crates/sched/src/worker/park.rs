@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::monitoring;
 use super::queues::Queues;
+use crate::config::observer::MonitorAction;
 use crate::driver::BoxedDriver;
 use crate::idle::{Duty, Parking};
 use crate::monitor::FIRST_LOOK;
@@ -61,6 +62,7 @@ impl Parked {
         if !mark_parked(queues) {
             return None;
         }
+        queues.notify_observer(|observer, worker| observer.worker_parked(worker));
         let parked = Self {
             driver: None,
             timeout: None,
@@ -70,11 +72,17 @@ impl Parked {
             interval: FIRST_LOOK,
         };
         // A worker that comes from running waits in the driver if it is free.
-        parked.begin_wait(queues, !queues.leaves_driver_to_another())
+        parked.begin_wait(queues, !queues.leaves_driver_to_another(), None)
     }
 
-    /// From parked to waiting, unless there is a reason not to.
-    fn begin_wait(mut self, queues: &Queues, mut takes_driver: bool) -> Option<Self> {
+    /// From parked to waiting, unless there is a reason not to. `lacking` is the worker that
+    /// should be in the driver, if the monitor takes its place.
+    fn begin_wait(
+        mut self,
+        queues: &Queues,
+        mut takes_driver: bool,
+        mut lacking: Option<usize>,
+    ) -> Option<Self> {
         let shared = &queues.shared;
         loop {
             let duty = shared.idle.duty(queues.index);
@@ -85,6 +93,9 @@ impl Parked {
             let interval = self.is_monitor.then_some(self.interval);
             self.timeout = [self.limit, interval].into_iter().flatten().min();
             self.driver = takes_driver.then(|| shared.driver.take()).flatten();
+            if let (Some(stuck), Some(_)) = (lacking.take(), &self.driver) {
+                monitoring::notify_of_action(queues, stuck, MonitorAction::TookDriver);
+            }
             self.was_in_driver = self.driver.is_some();
             let place = match self.was_in_driver {
                 true => Place::Driver,
@@ -100,7 +111,7 @@ impl Parked {
             if !self.stays(queues) {
                 return self.finish(queues);
             }
-            takes_driver = self.takes_driver_again(queues);
+            (takes_driver, lacking) = self.takes_driver_again(queues);
         }
     }
 
@@ -110,8 +121,8 @@ impl Parked {
         if !self.stays(queues) {
             return self.finish(queues);
         }
-        let takes_driver = self.takes_driver_again(queues);
-        self.begin_wait(queues, takes_driver)
+        let (takes_driver, lacking) = self.takes_driver_again(queues);
+        self.begin_wait(queues, takes_driver, lacking)
     }
 
     /// Ends the parking of a worker, whatever it waits for.
@@ -146,9 +157,14 @@ impl Parked {
         }
     }
 
-    /// Whether the next wait is in the driver, if that is free.
-    fn takes_driver_again(&self, queues: &Queues) -> bool {
-        self.was_in_driver || monitoring::lacks_poller(queues)
+    /// Whether the next wait is in the driver, if that is free, and in place of which worker, if
+    /// that should be there.
+    fn takes_driver_again(&self, queues: &Queues) -> (bool, Option<usize>) {
+        let lacking = match self.was_in_driver {
+            true => None,
+            false => monitoring::lacking_poller(queues),
+        };
+        (self.was_in_driver || lacking.is_some(), lacking)
     }
 
     /// From parked to running, or to searching if the worker has been claimed.
@@ -165,6 +181,7 @@ impl Parked {
             shared.elect_monitor();
         }
         queues.notify_of_events();
+        queues.notify_observer(|observer, worker| observer.worker_unparked(worker));
         if let Some(hook) = &queues.shared.config.on_thread_unpark {
             hook();
         }

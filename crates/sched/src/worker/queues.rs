@@ -12,6 +12,7 @@ use super::next_task::SlotUse;
 use super::run_queue::RunQueue;
 use super::searching::Searching;
 use super::shared::{Remote, Shared};
+use crate::config::observer::Observer;
 use crate::config::policy::Order;
 use crate::counters::Counters;
 use crate::driver::BoxedDriver;
@@ -59,6 +60,19 @@ impl Queues {
     #[inline]
     pub(crate) fn remote(&self) -> &Remote {
         &self.shared.remotes[self.index]
+    }
+
+    /// Which of all workers of the scheduler it is.
+    #[inline]
+    pub(super) fn number(&self) -> usize {
+        self.shared.first_worker + self.index
+    }
+
+    /// Calls the observer, if there is one, with the worker's number.
+    #[inline]
+    pub(super) fn notify_observer(&self, call: impl FnOnce(&dyn Observer, usize)) {
+        let number = self.number();
+        self.shared.config.notify(|observer| call(observer, number));
     }
 }
 
@@ -137,6 +151,7 @@ impl Queues {
                 return None;
             }
             self.searching.set(true);
+            self.notify_observer(|observer, worker| observer.search_started(worker));
         }
         self.shared.stealable.remove(self.index);
         let start = self.searching.next_random() as usize % self.shared.remotes.len();
@@ -152,11 +167,16 @@ impl Queues {
         let stealer = &self.shared.remotes[victim].stealer;
         match stealer.steal_into(self.run_queue.owner(), |n| n.div_ceil(2)) {
             Some(stolen) => {
-                self.counters.stole(1 + stolen.moved);
+                let count = 1 + stolen.moved;
+                self.counters.stole(count);
                 if stolen.moved > 0 {
                     // The end of the search has the fence.
                     self.shared.stealable.insert(self.index);
                 }
+                let victim = self.shared.first_worker + victim;
+                self.notify_observer(|observer, worker| {
+                    observer.tasks_stolen(worker, victim, count);
+                });
                 Some(stolen.first)
             }
             None => {
@@ -352,6 +372,14 @@ impl Queues {
     /// Waits in the driver at most for `timeout`. It makes tasks ready without a notification
     /// for each.
     pub(crate) fn run_driver(&self, driver: &mut BoxedDriver, timeout: Option<Duration>) {
+        self.notify_observer(|observer, worker| observer.driver_started(worker, timeout));
+        self.park_in_driver(driver, timeout);
+        self.notify_observer(|observer, worker| {
+            observer.driver_finished(worker, driver.last_turn());
+        });
+    }
+
+    fn park_in_driver(&self, driver: &mut BoxedDriver, timeout: Option<Duration>) {
         self.in_driver.set(true);
         let _out = Clear(&self.in_driver);
         // As many events as the queue has room for. A full queue takes one nevertheless, lest

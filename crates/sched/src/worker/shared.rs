@@ -7,8 +7,10 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::{CachePadded, Count, Epoch, named};
 use raddle_queue::{Injection, Owner, Slot, Stealer};
+use raddle_task::Outcome;
 
 use crate::config::Config;
+use crate::config::observer::PollResult;
 use crate::context;
 use crate::counters::{Counters, Outside};
 use crate::driver::{BoxedDriver, Driver, Unpark};
@@ -27,8 +29,8 @@ pub(crate) struct Shared {
     /// is a shard.
     pub(crate) first_worker: usize,
     pub(crate) config: Config,
-    /// Whether any is set.
-    pub(crate) has_task_hooks: bool,
+    /// Whether the observer or a hook needs each task.
+    pub(crate) observes_tasks: bool,
     pub(crate) injection: Injection<Task>,
     /// Written under the injection queue's lock.
     pub(crate) outside: CachePadded<Outside>,
@@ -129,7 +131,7 @@ impl Shared {
         let shared = Arc::new(Self {
             id,
             first_worker,
-            has_task_hooks: config.task_hooks.are_set(),
+            observes_tasks: config.observes_tasks(),
             injection: Injection::new(),
             outside: CachePadded::default(),
             monitor: Monitor::new(config.workers, epoch),
@@ -164,7 +166,18 @@ impl Shared {
 
     /// Cancels a task outside the workers.
     pub(crate) fn cancel(&self, task: Task) {
-        let _ = self.config.task_hooks.cancel(task.0);
+        let _ = self.cancel_observed(task);
+    }
+
+    /// Cancels a task outside a worker's run, and says so to the observer and the hooks.
+    pub(crate) fn cancel_observed(&self, task: Task) -> Outcome {
+        let id = task.0.id();
+        let outcome = self.config.task_hooks.cancel(task.0);
+        if PollResult::of(&outcome) == PollResult::Ended {
+            self.config
+                .notify(|observer| observer.task_ended(id, context::end_reason()));
+        }
+        outcome
     }
 
     /// As [`inject`](Self::inject), for a new task, which a scheduler that is
@@ -306,8 +319,12 @@ impl Shared {
     /// Tells every worker to end.
     pub(crate) fn close(&self) {
         // ORDERING: Release pairs with `is_closed`. Each worker is unparked after,
-        // so that it looks again.
-        self.closed.store(true, Ordering::Release);
+        // so that it looks again. What others did that closed it before is not looked at.
+        let was_closed = self.closed.swap(true, Ordering::Release);
+        // Of shards, which close together, the first one says it for all.
+        if !was_closed && self.first_worker == 0 {
+            self.config.notify(|observer| observer.shutdown_started());
+        }
         for worker in 0..self.remotes.len() {
             self.unpark(worker);
         }

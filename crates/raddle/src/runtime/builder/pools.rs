@@ -10,7 +10,7 @@ impl Builder {
     /// The threads for blocking work, that of the layers included.
     pub(super) fn blocking_pool(&self, inner: &Weak<Inner>) -> raddle_blocking::Pool<BlockingJob> {
         raddle_task::blocking::set_submit(blocking::submit_to_current);
-        self.thread_pool(inner, self.max_blocking_threads)
+        self.thread_pool(inner, self.max_blocking_threads, self.observers.of_jobs())
     }
 
     /// The threads that take workers over. Each worker may stay on one.
@@ -19,7 +19,8 @@ impl Builder {
         inner: &Weak<Inner>,
         workers: usize,
     ) -> raddle_blocking::Pool<ReliefJob> {
-        self.thread_pool(inner, self.max_blocking_threads.saturating_add(workers))
+        let max_threads = self.max_blocking_threads.saturating_add(workers);
+        self.thread_pool(inner, max_threads, None)
     }
 
     /// Threads for work that blocks, inside the runtime.
@@ -27,6 +28,7 @@ impl Builder {
         &self,
         inner: &Weak<Inner>,
         max_threads: usize,
+        observer: Option<Arc<dyn raddle_blocking::Observer>>,
     ) -> raddle_blocking::Pool<J> {
         let around = self.around(inner, |handle, _, run| {
             let _guard = handle.enter();
@@ -40,6 +42,7 @@ impl Builder {
             thread_name: Arc::clone(&self.scheduler.thread_name),
             stack_size: self.scheduler.thread_stack_size,
             around_thread: Some(around),
+            observer,
         })
     }
 }

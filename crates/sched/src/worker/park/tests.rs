@@ -97,7 +97,7 @@ fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
     assert!(monitor.driver.is_none());
     monitor.leave_wait(queues);
     shared.unpark(1);
-    let monitor = monitor.begin_wait(queues, false);
+    let monitor = monitor.begin_wait(queues, false, None);
     assert!(monitor.expect("there is nothing to do").driver.is_some());
 }
 
@@ -120,7 +120,7 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
         limit: None,
         interval: FIRST_LOOK,
     };
-    assert!(parked.begin_wait(claimed, true).is_none());
+    assert!(parked.begin_wait(claimed, true, None).is_none());
     assert!(claimed.searching.is_counted(), "it was claimed");
     assert!(queues.remote().parker.is_notified());
     let elected = asleep.end_wait(queues).expect("there is nothing to do");

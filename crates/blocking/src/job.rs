@@ -1,0 +1,75 @@
+//! A job, and what is done with one: it is dropped, and its events are observed.
+
+use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+
+use crate::observer::{JobMeta, Observer};
+
+/// A piece of blocking work.
+pub trait Job: Send + 'static {
+    /// Does the work, on a thread of the pool.
+    fn run(self);
+
+    /// What an [`Observer`](crate::Observer) is told of the job. By default nothing. Not called
+    /// without an observer.
+    fn meta(&self) -> JobMeta {
+        JobMeta::default()
+    }
+}
+
+impl<F: FnOnce() + Send + 'static> Job for F {
+    fn run(self) {
+        self();
+    }
+}
+
+/// The observer of a pool, if there is one.
+#[derive(Clone, Default)]
+pub(crate) struct Observed(pub(crate) Option<Arc<dyn Observer>>);
+
+impl Observed {
+    /// What the observer is told of a job.
+    pub(crate) fn meta<J: Job>(&self, job: &J) -> JobMeta {
+        match &self.0 {
+            None => JobMeta::default(),
+            Some(_) => job.meta(),
+        }
+    }
+
+    /// Calls the observer. What it panics with is dropped.
+    pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer)) {
+        let Some(observer) = &self.0 else { return };
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| call(&**observer))) {
+            drop_each([payload]);
+        }
+    }
+
+    /// Drops jobs that were not run, each by itself.
+    pub(crate) fn drop_jobs<J: Job>(&self, jobs: impl IntoIterator<Item = J>) {
+        for job in jobs {
+            let meta = self.meta(&job);
+            drop_each([job]);
+            self.notify(|observer| observer.dropped(meta));
+        }
+    }
+}
+
+impl fmt::Debug for Observed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Observed").field(&self.0.is_some()).finish()
+    }
+}
+
+/// Drops each by itself, so that one that panics does not keep the others.
+/// The panic hook has reported it; a second panic, of the payload's own drop,
+/// is forgotten with the payload.
+pub(crate) fn drop_each<T>(items: impl IntoIterator<Item = T>) {
+    for item in items {
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(item))) {
+            if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                std::mem::forget(payload);
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a pool tells an observer: the events of its jobs.
+
+use std::panic::Location;
+
+/// Is called when something happens to a job of a pool: for a recorder, a watchdog.
+///
+/// Each method does nothing by default. It is called outside of any lock of the pool, on the
+/// thread where the event happens. A panic in it ends the call and nothing else. Without an
+/// observer a job has a few predictable branches.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use raddle_blocking::{Config, JobMeta, Observer, Pool};
+///
+/// #[derive(Default)]
+/// struct Finished(AtomicUsize);
+///
+/// impl Observer for Finished {
+///     fn finished(&self, _job: JobMeta) {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let finished = Arc::new(Finished::default());
+/// let config = Config { observer: Some(finished.clone()), ..Config::default() };
+/// let mut pool = Pool::new(config);
+/// pool.handle().submit_mandatory(|| ()).unwrap();
+/// pool.shutdown(None);
+/// assert_eq!(finished.0.load(Ordering::Relaxed), 1);
+/// ```
+pub trait Observer: Send + Sync {
+    /// A job was submitted, on this thread. It has not been started.
+    fn queued(&self, job: JobMeta) {
+        let _ = job;
+    }
+
+    /// This thread is about to run the job.
+    fn started(&self, job: JobMeta) {
+        let _ = job;
+    }
+
+    /// This thread has run the job, which may have panicked.
+    fn finished(&self, job: JobMeta) {
+        let _ = job;
+    }
+
+    /// The job is dropped on this thread and was not run: the pool has refused it, or shuts down.
+    fn dropped(&self, job: JobMeta) {
+        let _ = job;
+    }
+}
+
+/// What an observer is told of a job: what [`Job::meta`] says.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_blocking::JobMeta;
+///
+/// let job = JobMeta { id: 1, location: None };
+/// assert_ne!(job, JobMeta::default());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobMeta {
+    /// The number of the job, or 0.
+    pub id: u64,
+    /// Where the job was submitted, if that is known.
+    pub location: Option<&'static Location<'static>>,
+}

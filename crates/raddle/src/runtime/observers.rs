@@ -1,0 +1,163 @@
+//! Several observers of one runtime as the one that each layer takes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use raddle_blocking::JobMeta;
+use raddle_primitives::contain;
+use raddle_sched::{EndReason, MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
+
+use crate::task::Id;
+
+type OfTasks = Arc<dyn raddle_sched::Observer>;
+type OfJobs = Arc<dyn raddle_blocking::Observer>;
+
+/// The observers that a builder gives to its runtimes.
+#[derive(Clone, Default)]
+pub(crate) struct Observers {
+    of_tasks: Vec<OfTasks>,
+    of_jobs: Vec<OfJobs>,
+}
+
+impl Observers {
+    /// Adds an observer of workers and tasks.
+    #[allow(dead_code, reason = "what adds observers is optional")]
+    pub(crate) fn add_of_tasks(&mut self, observer: OfTasks) {
+        self.of_tasks.push(observer);
+    }
+
+    /// Adds an observer of blocking work.
+    #[allow(dead_code, reason = "what adds observers is optional")]
+    pub(crate) fn add_of_jobs(&mut self, observer: OfJobs) {
+        self.of_jobs.push(observer);
+    }
+
+    /// What the scheduler calls.
+    pub(crate) fn of_tasks(&self) -> Option<OfTasks> {
+        match self.of_tasks.as_slice() {
+            [] => None,
+            [one] => Some(Arc::clone(one)),
+            several => Some(Arc::new(Several(several.to_vec()))),
+        }
+    }
+
+    /// What the blocking pool calls.
+    pub(crate) fn of_jobs(&self) -> Option<OfJobs> {
+        match self.of_jobs.as_slice() {
+            [] => None,
+            [one] => Some(Arc::clone(one)),
+            several => Some(Arc::new(Several(several.to_vec()))),
+        }
+    }
+}
+
+/// Calls each observer, in the order in which they were added. The panic of one ends its own call.
+struct Several<T>(Vec<T>);
+
+impl<T> Several<T> {
+    #[inline]
+    fn each(&self, call: impl Fn(&T)) {
+        for observer in &self.0 {
+            contain(|| call(observer));
+        }
+    }
+}
+
+impl raddle_sched::Observer for Several<OfTasks> {
+    fn started(&self, workers: usize) {
+        self.each(|observer| observer.started(workers));
+    }
+
+    fn shutdown_started(&self) {
+        self.each(|observer| observer.shutdown_started());
+    }
+
+    fn worker_started(&self, worker: usize) {
+        self.each(|observer| observer.worker_started(worker));
+    }
+
+    fn worker_stopped(&self, worker: usize) {
+        self.each(|observer| observer.worker_stopped(worker));
+    }
+
+    fn worker_handed_off(&self, worker: usize) {
+        self.each(|observer| observer.worker_handed_off(worker));
+    }
+
+    fn task_spawned(&self, task: &SpawnedTask<'_>) {
+        self.each(|observer| observer.task_spawned(task));
+    }
+
+    fn task_woken(&self, task: Id) {
+        self.each(|observer| observer.task_woken(task));
+    }
+
+    fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
+        self.each(|observer| observer.poll_started(worker, task));
+    }
+
+    fn poll_finished(&self, worker: Option<usize>, task: Id, result: PollResult) {
+        self.each(|observer| observer.poll_finished(worker, task, result));
+    }
+
+    fn task_ended(&self, task: Id, reason: EndReason) {
+        self.each(|observer| observer.task_ended(task, reason));
+    }
+
+    fn root_poll_started(&self, worker: Option<usize>) {
+        self.each(|observer| observer.root_poll_started(worker));
+    }
+
+    fn root_poll_finished(&self, worker: Option<usize>, is_ready: bool) {
+        self.each(|observer| observer.root_poll_finished(worker, is_ready));
+    }
+
+    fn worker_parked(&self, worker: usize) {
+        self.each(|observer| observer.worker_parked(worker));
+    }
+
+    fn worker_unparked(&self, worker: usize) {
+        self.each(|observer| observer.worker_unparked(worker));
+    }
+
+    fn search_started(&self, worker: usize) {
+        self.each(|observer| observer.search_started(worker));
+    }
+
+    fn tasks_stolen(&self, worker: usize, victim: usize, count: usize) {
+        self.each(|observer| observer.tasks_stolen(worker, victim, count));
+    }
+
+    fn driver_started(&self, worker: usize, timeout: Option<Duration>) {
+        self.each(|observer| observer.driver_started(worker, timeout));
+    }
+
+    fn driver_finished(&self, worker: usize, turn: Turn) {
+        self.each(|observer| observer.driver_finished(worker, turn));
+    }
+
+    fn monitor_acted(&self, worker: usize, stuck: usize, action: MonitorAction) {
+        self.each(|observer| observer.monitor_acted(worker, stuck, action));
+    }
+}
+
+impl raddle_blocking::Observer for Several<OfJobs> {
+    fn queued(&self, job: JobMeta) {
+        self.each(|observer| observer.queued(job));
+    }
+
+    fn started(&self, job: JobMeta) {
+        self.each(|observer| observer.started(job));
+    }
+
+    fn finished(&self, job: JobMeta) {
+        self.each(|observer| observer.finished(job));
+    }
+
+    fn dropped(&self, job: JobMeta) {
+        self.each(|observer| observer.dropped(job));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+//! What a scheduler tells an observer: the events of workers and tasks.
+
+use std::fmt;
+use std::panic::Location;
+use std::time::Duration;
+
+use raddle_task::{EndReason, Id, Outcome, Runnable};
+
+use crate::driver::Turn;
+
+/// Is called when something happens in a scheduler: for a recorder, a watchdog, a list of tasks.
+///
+/// Each method does nothing by default. It is called on the thread where the event happens, never
+/// under an internal lock. A panic in it ends the call and nothing else. A worker is named by its
+/// number in the whole scheduler, from 0.
+///
+/// Without an observer, a spawn, a wake, a poll and a park have one predictable branch each. The
+/// scheduler reads no clock for the observer, and the events of different workers write no word
+/// that they share.
+///
+/// # What a method must not do
+///
+/// - Block: the worker runs nothing meanwhile.
+/// - Spawn or wake tasks of this scheduler: the worker may be about to sleep, and would not look
+///   at its queue again. Hand such work to a thread of your own.
+/// - Call [`block_in_place`](crate::block_in_place) in the hope that the worker goes elsewhere: the
+///   closure is just called.
+///
+/// # What is not seen
+///
+/// Tasks of a [`LocalSet`](raddle_task::LocalSet): they are polled inside the poll of the task, or
+/// of the future of `block_on`, that polls the set.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use raddle_sched::{Config, CurrentThread, Observer, TaskRef};
+///
+/// #[derive(Default)]
+/// struct Polls(AtomicUsize);
+///
+/// impl Observer for Polls {
+///     fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
+///         println!("task {} from {}", task.id(), task.location());
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let polls = Arc::new(Polls::default());
+/// let config = Config { observer: Some(polls.clone()), ..Config::default() };
+/// let scheduler = CurrentThread::new(config, None);
+/// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
+/// assert_eq!(polls.0.load(Ordering::Relaxed), 1);
+/// ```
+pub trait Observer: Send + Sync {
+    /// The scheduler was made. No other method is called before this one.
+    fn started(&self, workers: usize) {
+        let _ = workers;
+    }
+
+    /// The scheduler starts to shut down: each task is dropped when its present poll returns.
+    fn shutdown_started(&self) {}
+
+    /// The calling thread drives a worker from now on: a thread of a pool, or the one that
+    /// blocks on the future of a current-thread scheduler. Not called for a worker that is
+    /// [stepped](crate::Worker::step).
+    fn worker_started(&self, worker: usize) {
+        let _ = worker;
+    }
+
+    /// The calling thread does not drive the worker any more. Not called on a thread that has
+    /// lost the worker by a handoff.
+    fn worker_stopped(&self, worker: usize) {
+        let _ = worker;
+    }
+
+    /// The calling thread takes a worker over from a thread that is in
+    /// [`block_in_place`](crate::block_in_place). [`worker_started`](Self::worker_started)
+    /// follows.
+    fn worker_handed_off(&self, worker: usize) {
+        let _ = worker;
+    }
+
+    /// A task is being spawned, on this thread. It cannot run yet. The task that spawns it, if any
+    /// does, is [`raddle_task::try_id`].
+    fn task_spawned(&self, task: &SpawnedTask<'_>) {
+        let _ = task;
+    }
+
+    /// A task that waited is woken or aborted on this thread, and is queued after this. What wakes
+    /// it is the task [`raddle_task::try_id`], or the driver's turn on this thread, or neither.
+    ///
+    /// Not called for a task that is woken during its poll: the result of the poll says that.
+    fn task_woken(&self, task: Id) {
+        let _ = task;
+    }
+
+    /// A worker polls a task, or drops a task that was aborted in place of that.
+    fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
+        let _ = (worker, task);
+    }
+
+    /// The poll of a task has ended, on the thread where it started. `worker` is none if the
+    /// worker was handed off to another thread meanwhile.
+    fn poll_finished(&self, worker: Option<usize>, task: Id, result: PollResult) {
+        let _ = (worker, task, result);
+    }
+
+    /// A task has ended. Its future is dropped, and its join handle may have been woken. It comes
+    /// after the end of the task's last poll; a task that is cancelled at shutdown may have none.
+    fn task_ended(&self, task: Id, reason: EndReason) {
+        let _ = (task, reason);
+    }
+
+    /// The future of a `block_on` is polled. `worker` is the worker that the calling thread drives
+    /// between such polls, if it does.
+    fn root_poll_started(&self, worker: Option<usize>) {
+        let _ = worker;
+    }
+
+    /// The poll has ended. `is_ready` says whether the future was ready; false if it has panicked.
+    fn root_poll_finished(&self, worker: Option<usize>, is_ready: bool) {
+        let _ = (worker, is_ready);
+    }
+
+    /// A worker has nothing to do and parks. It may wait several times, in the driver or not,
+    /// until it is unparked.
+    fn worker_parked(&self, worker: usize) {
+        let _ = worker;
+    }
+
+    /// A worker stops parking.
+    fn worker_unparked(&self, worker: usize) {
+        let _ = worker;
+    }
+
+    /// A worker starts to search the queues of the others. The search ends with the next poll or
+    /// park of the worker.
+    fn search_started(&self, worker: usize) {
+        let _ = worker;
+    }
+
+    /// A worker has taken tasks from the queue of another. The first of them runs next.
+    fn tasks_stolen(&self, worker: usize, victim: usize, count: usize) {
+        let _ = (worker, victim, count);
+    }
+
+    /// A worker enters the driver, at most for `timeout`: zero only looks for events, none waits
+    /// for ever.
+    fn driver_started(&self, worker: usize, timeout: Option<Duration>) {
+        let _ = (worker, timeout);
+    }
+
+    /// A worker comes out of the driver, which has woken the tasks of its events and timers.
+    fn driver_finished(&self, worker: usize, turn: Turn) {
+        let _ = (worker, turn);
+    }
+
+    /// The monitor, a parked worker, does something for tasks that wait behind a poll of a worker
+    /// that is stuck, or slow.
+    fn monitor_acted(&self, worker: usize, stuck: usize, action: MonitorAction) {
+        let _ = (worker, stuck, action);
+    }
+}
+
+/// A task that is being spawned, for [`Observer::task_spawned`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle_sched::{Observer, SpawnedTask};
+///
+/// struct Printer;
+///
+/// impl Observer for Printer {
+///     fn task_spawned(&self, task: &SpawnedTask<'_>) {
+///         println!("task {} ({:?}) from {}", task.id(), task.name(), task.location());
+///     }
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SpawnedTask<'a> {
+    id: Id,
+    location: &'static Location<'static>,
+    name: Option<&'a str>,
+}
+
+impl<'a> SpawnedTask<'a> {
+    pub(crate) fn new(id: Id, location: &'static Location<'static>, name: Option<&'a str>) -> Self {
+        Self { id, location, name }
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// Where it is spawned.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    /// The name that it was [given](raddle_task::name_next).
+    pub fn name(&self) -> Option<&'a str> {
+        self.name
+    }
+}
+
+/// A task that is about to be polled, for [`Observer::poll_started`].
+#[derive(Clone, Copy)]
+pub struct TaskRef<'a> {
+    task: &'a Runnable,
+}
+
+impl<'a> TaskRef<'a> {
+    #[inline]
+    pub(crate) fn new(task: &'a Runnable) -> Self {
+        Self { task }
+    }
+
+    /// The task's id.
+    #[inline]
+    pub fn id(&self) -> Id {
+        self.task.id()
+    }
+
+    /// Where the task was spawned. This costs an indirect call.
+    pub fn location(&self) -> &'static Location<'static> {
+        let location = self.task.spawned_at();
+        location.expect("tasks of a scheduler with an observer have locations")
+    }
+}
+
+impl fmt::Debug for TaskRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TaskRef").field(&self.id()).finish()
+    }
+}
+
+/// What a task is to do after a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PollResult {
+    /// It waits to be woken.
+    Pending,
+    /// It is queued again: it was woken during the poll, or has yielded.
+    Rescheduled,
+    /// It has ended. [`Observer::task_ended`] follows and says why.
+    Ended,
+}
+
+impl PollResult {
+    #[inline]
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Idle => Self::Pending,
+            Outcome::Again(_) => Self::Rescheduled,
+            Outcome::Complete | Outcome::CompleteElsewhere => Self::Ended,
+        }
+    }
+}
+
+/// What the monitor does for tasks that wait behind a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MonitorAction {
+    /// It takes the task out of the next-task slot of the stuck worker.
+    TookNextTask,
+    /// It stops parking, to steal from the queue of the worker.
+    HelpedWorker,
+    /// It takes the driver, in which the worker was last.
+    TookDriver,
+}

@@ -1,0 +1,93 @@
+//! The name of the task that is spawned next.
+
+use std::cell::RefCell;
+
+raddle_primitives::thread_local! {
+    /// The name of the task that this thread is about to spawn.
+    static NAME: RefCell<Option<Next>> = RefCell::new(None);
+}
+
+/// The name of one task.
+#[derive(Debug)]
+struct Next {
+    name: String,
+    /// Whether the task has a span with the name. The next span is of another task.
+    #[cfg_attr(
+        not(feature = "tracing"),
+        expect(dead_code, reason = "there are no spans")
+    )]
+    has_span: bool,
+}
+
+/// Names the task that the calling thread spawns next, while the guard lives.
+///
+/// The name is not part of the task. A scheduler that shows it to an observer
+/// [takes](take_name) it when the task is spawned.
+///
+/// # Examples
+///
+/// ```
+/// let _named = raddle_task::name_next(Some("answer"));
+/// assert_eq!(raddle_task::take_name().as_deref(), Some("answer"));
+/// assert_eq!(raddle_task::take_name(), None);
+/// ```
+pub fn name_next(name: Option<&str>) -> Named {
+    Named(replace(name.map(|name| Next {
+        name: name.to_owned(),
+        has_span: false,
+    })))
+}
+
+/// Restores the former name when it is dropped.
+///
+/// # Examples
+///
+/// ```
+/// let named = raddle_task::name_next(Some("answer"));
+/// drop(named);
+/// assert_eq!(raddle_task::take_name(), None);
+/// ```
+#[derive(Debug)]
+#[must_use = "the name counts only while the guard lives"]
+pub struct Named(Option<Next>);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        drop(replace(self.0.take()));
+    }
+}
+
+/// The name that was set for the task that is being spawned. It is taken, so that a task that is
+/// spawned meanwhile, by an observer of the first one, has none.
+///
+/// # Examples
+///
+/// ```
+/// let _named = raddle_task::name_next(None);
+/// assert_eq!(raddle_task::take_name(), None);
+/// ```
+pub fn take_name() -> Option<String> {
+    Some(replace(None)?.name)
+}
+
+/// As [`take_name`], for the span of the task.
+#[cfg(feature = "tracing")]
+pub(crate) fn take_for_span() -> Option<String> {
+    replace(None)
+        .filter(|next| !next.has_span)
+        .map(|next| next.name)
+}
+
+/// Gives the name back for the spawn that follows, after the span was made.
+#[cfg(feature = "tracing")]
+pub(crate) fn give_back(name: Option<String>) {
+    drop(replace(name.map(|name| Next {
+        name,
+        has_span: true,
+    })));
+}
+
+/// Sets the name, and returns the former one. A thread that ends has none.
+fn replace(name: Option<Next>) -> Option<Next> {
+    NAME.try_with(|cell| cell.replace(name)).ok().flatten()
+}
