@@ -1,20 +1,22 @@
 //! `cargo xtask loom`: the models, and whether the canaries of each suite show that
 //! they explore.
+//!
+//! One cargo command builds all suites. Then each test runs in a process of its own, as
+//! many at a time as there are processors.
 
 mod canary;
 mod report;
+mod suite;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
-use crate::steps::{self, Steps, cargo, line_of};
+use crate::steps::{self, Steps};
 use crate::workspace::{self, Package};
-use canary::Verdicts;
-use report::{Output, Report, area};
+use report::Report;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -70,79 +72,18 @@ pub(crate) fn models(
     packages: &[Package],
     bound: Bound,
 ) -> Result<()> {
+    let mut build = suite::build_command(root, packages);
+    let shown = steps::line_of(&build);
+    let mut suites = Vec::new();
+    steps.step("models, build", &shown, || {
+        suites = suite::build(root, packages, &mut build)?;
+        Ok(())
+    })?;
+    let shown = format!("{} suites of target/loom", suites.len());
     let mut report = Report::default();
-    let result = suites_of(steps, root, packages, bound, &mut report);
+    let result = steps.step("models", &shown, || suite::run(&suites, bound, &mut report));
     print!("{report}");
     result
-}
-
-fn suites_of(
-    steps: &mut Steps,
-    root: &Path,
-    packages: &[Package],
-    bound: Bound,
-    report: &mut Report,
-) -> Result<()> {
-    for package in packages {
-        let dir = root.join(&package.dir);
-        for suite in suites(&dir) {
-            let source = fs::read_to_string(dir.join("tests").join(format!("{suite}.rs")))?;
-            // One suite a process, so that the canaries seen are this suite's.
-            let mut test = test_of(root, package, &suite);
-            match bound {
-                Bound::Own => &mut test,
-                Bound::Long => test.env("RADDLE_LOOM_LONG", "1"),
-                Bound::Preemptions(bound) => test.env("LOOM_MAX_PREEMPTIONS", bound.to_string()),
-                Bound::Complete => test.env("RADDLE_LOOM_COMPLETE", "1"),
-            };
-            // A test that is alone on its thread gives the model its name.
-            test.args(["--", "--show-output", "--test-threads", "2"]);
-            let name = format!("{} {suite}", package.name);
-            let shown = line_of(&test);
-            steps.step(&name, &shown, || {
-                let canaries = canary::of_suite(&source)?;
-                let mut output = Output::default();
-                let mut verdicts = Verdicts::default();
-                let result = steps::filter(&mut test, |line| {
-                    output.read(line);
-                    verdicts.read(line);
-                });
-                report.add(area(&package.name, &suite), &suite, &output);
-                result.inspect_err(|_| output.print_hidden())?;
-                verdicts.check_models(&canaries)?;
-                single_executions(test_of(root, package, &suite)).check_single(&canaries)
-            })?;
-        }
-    }
-    Ok(())
-}
-
-/// The command that builds and runs one suite.
-fn test_of(root: &Path, package: &Package, suite: &str) -> Command {
-    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-    flags.push_str(" --cfg raddle_loom");
-    let mut test = cargo(
-        root,
-        &["test", "-p", &package.name, "--release", "--test", suite],
-    );
-    test.env("RUSTFLAGS", flags.trim_start());
-    test.env("CARGO_TARGET_DIR", target(root));
-    test.env_remove("LOOM_MAX_PREEMPTIONS")
-        .env_remove("RADDLE_LOOM_LONG")
-        .env_remove("RADDLE_LOOM_COMPLETE")
-        .env_remove("RADDLE_LOOM_ONCE");
-    test
-}
-
-/// Runs the canaries of a suite with one execution for each model.
-fn single_executions(mut test: Command) -> Verdicts {
-    test.env("RADDLE_LOOM_ONCE", "1");
-    test.args(["--", "canary_", "--show-output", "--test-threads", "2"]);
-    test.stderr(Stdio::null());
-    let mut verdicts = Verdicts::default();
-    // It fails, since its canaries do not panic.
-    let _ = steps::filter(&mut test, |line| verdicts.read(line));
-    verdicts
 }
 
 /// The names of a package's model suites: its `tests/loom_*.rs`.

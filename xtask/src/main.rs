@@ -17,6 +17,7 @@ mod loom;
 mod mutate;
 mod nightly;
 mod platforms;
+mod programs;
 mod sanitize;
 mod steps;
 mod stress;
@@ -44,7 +45,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run everything that CI runs: formatting, tidy, clippy, documentation, tests and models
-    Test,
+    Test(test::Args),
     /// Run the loom models of one crate or of all
     Loom(loom::Args),
     /// Change orderings, fences and checks, or the logic, and see whether a model or test fails
@@ -80,7 +81,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Api => api::run(),
-        Command::Test => test::run(),
+        Command::Test(args) => test::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Mutate(args) => mutate::run(&args),
         Command::Bench(args) => bench::run(&args),

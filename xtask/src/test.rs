@@ -16,7 +16,15 @@ use crate::targets;
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
 
-pub(crate) fn run() -> Result<()> {
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Also run the tests of each layer built alone, and of each crate with all of its features
+    /// built alone; CI only checks that these builds compile
+    #[arg(long)]
+    long: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root();
     let packages = workspace::packages(&root)?;
     steps::summarized(|steps| {
@@ -45,12 +53,10 @@ pub(crate) fn run() -> Result<()> {
         counting::check(steps, &root)?;
         targets::check(steps, &root)?;
         features::check(steps, &root, &packages)?;
-        for package in &packages {
-            alone(steps, &root, package)?;
-            if !package.features.is_empty() {
-                with_features(steps, &root, package)?;
-            }
+        for package in packages.iter().filter(|p| p.dir.starts_with("crates")) {
+            alone(steps, &root, package, args.long)?;
         }
+        all_features(steps, &root, &packages, args.long)?;
         steps.step("api", "cargo xtask api", api::run)?;
         steps.step("conformance", "cargo xtask conformance --lazy", || {
             conformance::run(&conformance::Args::short())
@@ -60,38 +66,45 @@ pub(crate) fn run() -> Result<()> {
     })
 }
 
-/// Builds a crate with no feature but its own, and runs its tests. The tests of a crate that
-/// composes the layers have run already, and are only built.
-fn alone(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
-    if !package.dir.starts_with("crates") {
-        return Ok(());
-    }
+/// Checks a crate with no feature but its own: cargo enables no feature that only another crate
+/// asks for. A layer must pull in no crate above it; `long` runs its tests too.
+fn alone(steps: &mut Steps, root: &Path, package: &Package, long: bool) -> Result<()> {
     let name = &package.name;
-    let mut test = cargo(root, &["test", "-p", &package.spec]);
-    if layers::is_layer(name) {
-        trees(steps, root, name)?;
-    } else {
-        test.arg("--no-run");
-    }
-    steps.run(&format!("{name} alone"), &mut test)
-}
-
-/// Checks and tests a crate with all of its features.
-fn with_features(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
-    let name = &package.name;
-    let clippy = [
-        "clippy",
-        "-p",
-        &package.spec,
-        "--all-targets",
-        "--all-features",
-    ];
+    let clippy = ["clippy", "-p", &package.spec, "--all-targets"];
     steps.run(
-        &format!("{name} clippy, all features"),
+        &format!("{name} alone"),
         cargo(root, &clippy).args(["--", "-D", "warnings"]),
     )?;
-    let mut test = cargo(root, &["test", "-p", &package.spec, "--all-features"]);
-    steps.run(&format!("{name} test, all features"), &mut test)
+    if layers::is_layer(name) {
+        trees(steps, root, name)?;
+        if long {
+            let mut test = cargo(root, &["test", "-p", &package.spec]);
+            steps.run(&format!("{name} test, alone"), &mut test)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks each crate that has features with all of them, and runs the tests of these crates, in
+/// one build or, if `long`, one crate after the other.
+fn all_features(steps: &mut Steps, root: &Path, packages: &[Package], long: bool) -> Result<()> {
+    let mut together = cargo(root, &["test", "--all-features"]);
+    for Package { name, spec, .. } in packages.iter().filter(|p| !p.features.is_empty()) {
+        let clippy = ["clippy", "-p", spec, "--all-targets", "--all-features"];
+        steps.run(
+            &format!("{name} clippy, all features"),
+            cargo(root, &clippy).args(["--", "-D", "warnings"]),
+        )?;
+        together.args(["-p", spec]);
+        if long {
+            let mut test = cargo(root, &["test", "-p", spec, "--all-features"]);
+            steps.run(&format!("{name} test, all features"), &mut test)?;
+        }
+    }
+    if long {
+        return Ok(());
+    }
+    steps.run("test, all features", &mut together)
 }
 
 /// Checks that a layer pulls in no runtime, and no crate above it.

@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::SUITES;
-use crate::steps::{cargo, line_of};
+use crate::programs;
+use crate::steps::cargo;
 use crate::workspace;
 
 /// The folder of the manifest and the lock files, relative to the root.
@@ -112,26 +113,16 @@ impl Project {
     /// Compiles everything.
     pub(super) fn build(&self) -> Result<Vec<Suite>> {
         let mut build = cargo(&self.directory, &["test", "--no-run", "--tests"]);
-        build.args(["--message-format", "json-render-diagnostics"]);
         build.env("RUSTFLAGS", "--cap-lints allow");
-        let shown = line_of(&build);
-        let output = build.stderr(std::process::Stdio::inherit()).output();
-        let output = output.with_context(|| format!("cannot start {shown}"))?;
-        ensure!(
-            output.status.success(),
-            "test files do not compile (in {}): {shown}",
-            self.directory.display()
-        );
+        let built = programs::build(&mut build).with_context(|| {
+            format!(
+                "test files do not compile (in {})",
+                self.directory.display()
+            )
+        })?;
         let mut suites = Vec::new();
-        for line in String::from_utf8(output.stdout)?.lines() {
-            let message: Value = serde_json::from_str(line)?;
-            let Some(executable) = message["executable"].as_str() else {
-                continue;
-            };
-            let target = message["target"]["name"]
-                .as_str()
-                .context("a target without name")?;
-            let Some((package, file)) = target.split_once("__") else {
+        for program in built {
+            let Some((package, file)) = program.target.split_once("__") else {
                 continue;
             };
             let source = self.sources.iter().find(|source| source.name == package);
@@ -139,7 +130,7 @@ impl Project {
             suites.push(Suite {
                 package: package.to_owned(),
                 file: (file != "all").then(|| file.to_owned()),
-                executable: executable.into(),
+                executable: program.executable,
                 directory: source.directory.clone(),
             });
         }

@@ -8,9 +8,10 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 
 use super::project::Suite;
+use crate::programs;
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(super) fn suite(
     limit: Duration,
 ) -> Result<BTreeMap<String, Outcome>> {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for test in tests(suite)? {
+    for test in programs::tests(&suite.executable)? {
         let file = match (&suite.file, test.split_once("::")) {
             (Some(file), _) => file.clone(),
             (None, Some((file, _))) => file.to_owned(),
@@ -76,25 +77,6 @@ pub(super) fn suite(
         }
     }
     Ok(results)
-}
-
-/// The names of all tests of a program.
-fn tests(suite: &Suite) -> Result<Vec<String>> {
-    let output = Command::new(&suite.executable)
-        .args(["--list", "--format", "terse"])
-        .output()
-        .with_context(|| format!("cannot start {}", suite.executable.display()))?;
-    ensure!(
-        output.status.success(),
-        "{}: {}",
-        suite.executable.display(),
-        output.status
-    );
-    let listing = String::from_utf8(output.stdout)?;
-    let names = listing
-        .lines()
-        .filter_map(|line| line.strip_suffix(": test"));
-    Ok(names.map(str::to_owned).collect())
 }
 
 /// Runs tests in one process; `None` is the outcome of those that are ignored.

@@ -1,9 +1,7 @@
 //! The canaries of a suite: planted races that its models must see, and that
 //! one execution alone must not.
 
-use std::collections::BTreeMap;
-
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 
 /// How the message of a data race begins. It is loom's own: nothing but a model
 /// can fail by it.
@@ -12,7 +10,7 @@ const RACE: &str = "Causality violation";
 /// A test whose name begins with `canary_`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Canary {
-    name: String,
+    pub(super) name: String,
     /// What its panic must say.
     message: String,
 }
@@ -26,14 +24,6 @@ enum Verdict {
     Passed,
     /// It panicked otherwise.
     FailedOtherwise,
-}
-
-/// What a run of a suite says of its canaries, read line by line.
-#[derive(Default)]
-pub(super) struct Verdicts {
-    verdicts: BTreeMap<String, Verdict>,
-    /// Whose output the lines are.
-    section: String,
 }
 
 /// The canaries in the source of a suite, each of which names its message.
@@ -58,7 +48,7 @@ pub(super) fn of_suite(source: &str) -> Result<Vec<Canary>> {
             message.strip_suffix("\")]").filter(|text| !text.is_empty())
         });
         let Some(message) = message.next() else {
-            anyhow::bail!(
+            bail!(
                 "{name} accepts any panic; name its message with \
                  #[should_panic(expected = \"...\")]"
             );
@@ -76,55 +66,45 @@ pub(super) fn of_suite(source: &str) -> Result<Vec<Canary>> {
     Ok(canaries)
 }
 
-impl Verdicts {
-    pub(super) fn read(&mut self, line: &str) {
-        if let Some((name, verdict)) = line
-            .strip_prefix("test ")
-            .and_then(|line| line.split_once(" - should panic ... "))
-        {
-            let verdict = match verdict {
-                "ok" => Verdict::Failed,
-                _ => Verdict::FailedOtherwise,
-            };
-            self.verdicts.insert(name.to_owned(), verdict);
-        } else if let Some(name) = line
-            .strip_prefix("---- ")
-            .and_then(|line| line.strip_suffix(" stdout ----"))
-        {
-            name.clone_into(&mut self.section);
-        } else if line.starts_with("note: test did not panic as expected") {
-            self.verdicts.insert(self.section.clone(), Verdict::Passed);
-        }
-    }
-
-    /// Checks a run of the models.
-    pub(super) fn check_models(&self, canaries: &[Canary]) -> Result<()> {
-        for Canary { name, message } in canaries {
-            ensure!(
-                self.verdicts.get(name) == Some(&Verdict::Failed),
-                "{name} was not caught by \"{message}\""
-            );
-        }
+impl Canary {
+    /// Checks what the test printed when its models were explored.
+    pub(super) fn check_models(&self, lines: &[String]) -> Result<()> {
+        let Self { name, message } = self;
+        ensure!(
+            self.verdict(lines) == Some(Verdict::Failed),
+            "{name} was not caught by \"{message}\""
+        );
         Ok(())
     }
 
-    /// Checks a run in which each model had one execution.
-    pub(super) fn check_single(&self, canaries: &[Canary]) -> Result<()> {
-        for Canary { name, message } in canaries {
-            match self.verdicts.get(name) {
-                Some(Verdict::Passed) => {}
-                // A race that is seen where none of it was explored.
-                Some(Verdict::Failed) if message.starts_with(RACE) => {}
-                Some(Verdict::Failed) => anyhow::bail!(
-                    "{name} fails in one straight execution too, so it does not show that the \
-                     models explore; plant a race"
-                ),
-                Some(Verdict::FailedOtherwise) | None => {
-                    anyhow::bail!("{name} did not run, or failed otherwise than by \"{message}\"")
-                }
+    /// Checks what it printed when each model had one execution.
+    pub(super) fn check_single(&self, lines: &[String]) -> Result<()> {
+        let Self { name, message } = self;
+        match self.verdict(lines) {
+            Some(Verdict::Passed) => Ok(()),
+            // A race that is seen where none of it was explored.
+            Some(Verdict::Failed) if message.starts_with(RACE) => Ok(()),
+            Some(Verdict::Failed) => bail!(
+                "{name} fails in one straight execution too, so it does not show that the models \
+                 explore; plant a race"
+            ),
+            Some(Verdict::FailedOtherwise) | None => {
+                bail!("{name} did not run, or failed otherwise than by \"{message}\"")
             }
         }
-        Ok(())
+    }
+
+    fn verdict(&self, lines: &[String]) -> Option<Verdict> {
+        let begin = format!("test {} - should panic ... ", self.name);
+        let printed = lines.iter().find_map(|line| line.strip_prefix(&begin))?;
+        let passed = "note: test did not panic as expected";
+        Some(if printed == "ok" {
+            Verdict::Failed
+        } else if lines.iter().any(|line| line.starts_with(passed)) {
+            Verdict::Passed
+        } else {
+            Verdict::FailedOtherwise
+        })
     }
 }
 

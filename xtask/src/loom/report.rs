@@ -23,25 +23,27 @@ pub(super) fn area(package: &str, suite: &str) -> &'static str {
     }
 }
 
-/// What is read from the output of one suite.
+/// What is read from the output of one test.
 #[derive(Default)]
 pub(super) struct Output {
     models: Vec<Model>,
-    hidden: Vec<String>,
+    lines: Vec<String>,
 }
 
 impl Output {
-    /// Prints verdicts and counts; keeps the rest, which is mostly what the
-    /// planted races said when they were caught.
-    pub(super) fn read(&mut self, line: &str) {
-        let verdict = line.starts_with("test ");
+    /// Prints the verdict, with the suite's `label`, and keeps the counts and all lines.
+    /// Most of these are what the planted races said when they were caught.
+    pub(super) fn read(&mut self, label: &str, line: &str) {
         if let Some(model) = Model::parse(line) {
             self.add(model);
-        } else if verdict {
-            println!("{line}");
-        } else {
-            self.hidden.push(line.to_owned());
+        } else if line.starts_with("test ") && !line.starts_with("test result") {
+            println!("{label}: {line}");
         }
+        self.lines.push(line.to_owned());
+    }
+
+    pub(super) fn lines(&self) -> &[String] {
+        &self.lines
     }
 
     /// A test that runs several models is one in the table.
@@ -64,8 +66,8 @@ impl Output {
         }
     }
 
-    pub(super) fn print_hidden(&self) {
-        for line in &self.hidden {
+    pub(super) fn print(&self) {
+        for line in &self.lines {
             println!("{line}");
         }
     }

@@ -4,12 +4,12 @@ fn canaries(body: &str) -> Result<Vec<Canary>, String> {
     of_suite(body).map_err(|error| error.to_string())
 }
 
-fn verdicts(lines: &[&str]) -> Verdicts {
-    let mut verdicts = Verdicts::default();
-    for line in lines {
-        verdicts.read(line);
-    }
-    verdicts
+fn only(body: &str) -> Canary {
+    canaries(body).unwrap().remove(0)
+}
+
+fn lines(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| (*line).to_owned()).collect()
 }
 
 const LOST: &str = "
@@ -48,37 +48,36 @@ fn a_suite_has_a_canary_that_says_what_it_plants() {
 
 #[test]
 fn the_models_must_catch_each_canary() {
-    let found = canaries(LOST).unwrap();
-    let caught = verdicts(&["test canary_a_push_is_lost - should panic ... ok"]);
-    caught.check_models(&found).unwrap();
-    verdicts(&[]).check_models(&found).unwrap_err();
-    let missed = verdicts(&["test canary_a_push_is_lost - should panic ... FAILED"]);
-    missed.check_models(&found).unwrap_err();
+    let canary = only(LOST);
+    let caught = lines(&["test canary_a_push_is_lost - should panic ... ok"]);
+    canary.check_models(&caught).unwrap();
+    canary.check_models(&[]).unwrap_err();
+    let missed = lines(&["test canary_a_push_is_lost - should panic ... FAILED"]);
+    canary.check_models(&missed).unwrap_err();
 }
 
 #[test]
 fn one_execution_must_not_catch_a_canary() {
-    let found = canaries(LOST).unwrap();
-    let passed = verdicts(&[
+    let canary = only(LOST);
+    let passed = lines(&[
         "test canary_a_push_is_lost - should panic ... FAILED",
         "---- canary_a_push_is_lost stdout ----",
         "note: test did not panic as expected at tests/loom_word.rs:12:4",
     ]);
-    passed.check_single(&found).unwrap();
-    let caught = verdicts(&["test canary_a_push_is_lost - should panic ... ok"]);
-    caught.check_single(&found).unwrap_err();
-    let otherwise = verdicts(&[
+    canary.check_single(&passed).unwrap();
+    let caught = lines(&["test canary_a_push_is_lost - should panic ... ok"]);
+    canary.check_single(&caught).unwrap_err();
+    let otherwise = lines(&[
         "test canary_a_push_is_lost - should panic ... FAILED",
         "---- canary_a_push_is_lost stdout ----",
         "note: panic did not contain expected string",
     ]);
-    otherwise.check_single(&found).unwrap_err();
-    verdicts(&[]).check_single(&found).unwrap_err();
+    canary.check_single(&otherwise).unwrap_err();
+    canary.check_single(&[]).unwrap_err();
 }
 
 #[test]
 fn one_execution_may_see_a_data_race() {
-    let found = canaries(RACY).unwrap();
-    let caught = verdicts(&["test canary_a_late_write - should panic ... ok"]);
-    caught.check_single(&found).unwrap();
+    let caught = lines(&["test canary_a_late_write - should panic ... ok"]);
+    only(RACY).check_single(&caught).unwrap();
 }

@@ -1,0 +1,174 @@
+//! Building the suites of models, and running their tests.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::canary::{self, Canary};
+use super::report::{Output, Report, area};
+use super::{Bound, suites, target};
+use crate::programs::{self, Program};
+use crate::steps::{self, cargo};
+use crate::workspace::Package;
+
+/// One program of models.
+pub(super) struct Suite {
+    package: String,
+    program: Program,
+    tests: Vec<String>,
+    canaries: Vec<Canary>,
+}
+
+/// The command that builds all suites of the packages.
+pub(super) fn build_command(root: &Path, packages: &[Package]) -> Command {
+    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    flags.push_str(" --cfg raddle_loom");
+    let mut build = cargo(root, &["test", "--release", "--no-run", "--test", "loom_*"]);
+    for package in packages {
+        if !suites(&root.join(&package.dir)).is_empty() {
+            build.args(["-p", &package.spec]);
+        }
+    }
+    build.env("RUSTFLAGS", flags.trim_start());
+    build.env("CARGO_TARGET_DIR", target(root));
+    build
+}
+
+/// Builds the suites, and finds their tests and canaries.
+pub(super) fn build(root: &Path, packages: &[Package], build: &mut Command) -> Result<Vec<Suite>> {
+    let built = programs::build(build)?;
+    let mut found = Vec::new();
+    for package in packages {
+        let dir = root.join(&package.dir);
+        for name in suites(&dir) {
+            let program = built
+                .iter()
+                .find(|program| program.dir == dir && program.target == name)
+                .with_context(|| format!("{} {name} was not built", package.name))?;
+            let source = fs::read_to_string(dir.join("tests").join(format!("{name}.rs")))?;
+            let canaries = canary::of_suite(&source)
+                .with_context(|| format!("suite {name} of {}", package.name))?;
+            let tests = programs::tests(&program.executable)?;
+            for Canary { name, .. } in &canaries {
+                ensure!(tests.contains(name), "{name} is not among the tests");
+            }
+            found.push(Suite {
+                package: package.name.clone(),
+                program: program.clone(),
+                tests,
+                canaries,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Runs all tests of the suites, until one fails.
+pub(super) fn run(suites: &[Suite], bound: Bound, report: &mut Report) -> Result<()> {
+    let tests: Vec<_> = suites
+        .iter()
+        .flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let (sender, outputs) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            let (sender, tests, next) = (sender.clone(), &tests, &next);
+            scope.spawn(move || {
+                // ORDERING: none; each index is taken once.
+                let indices = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+                for index in indices {
+                    let Some((suite, test)) = tests.get(index) else {
+                        return;
+                    };
+                    if sender
+                        .send((index, *suite, suite.run(test, bound)))
+                        .is_err()
+                    {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut passed = Vec::new();
+        let mut result = Ok(());
+        // The receiver goes with the first failure, by which each thread stops after its test.
+        let _ = outputs
+            .into_iter()
+            .try_for_each(|(index, suite, output)| match output {
+                Ok(output) => {
+                    passed.push((index, suite, output));
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
+            });
+        passed.sort_by_key(|(index, ..)| *index);
+        for (
+            _,
+            Suite {
+                package, program, ..
+            },
+            output,
+        ) in &passed
+        {
+            report.add(area(package, &program.target), &program.target, output);
+        }
+        result
+    })
+}
+
+impl Suite {
+    /// Runs one test; a canary again with a single execution of each model.
+    fn run(&self, test: &str, bound: Bound) -> Result<Output> {
+        let label = format!("{} {}", self.package, self.program.target);
+        let mut output = Output::default();
+        let mut command = self.command(test);
+        match bound {
+            Bound::Own => &mut command,
+            Bound::Long => command.env("RADDLE_LOOM_LONG", "1"),
+            Bound::Preemptions(bound) => command.env("LOOM_MAX_PREEMPTIONS", bound.to_string()),
+            Bound::Complete => command.env("RADDLE_LOOM_COMPLETE", "1"),
+        };
+        let result = steps::filter(&mut command, |line| output.read(&label, line));
+        let canary = self.canaries.iter().find(|canary| canary.name == test);
+        let result = result.and_then(|()| match canary {
+            Some(canary) => canary.check_models(output.lines()),
+            None => Ok(()),
+        });
+        result
+            .inspect_err(|_| output.print())
+            .with_context(|| format!("{label} {test}"))?;
+        if let Some(canary) = canary {
+            let mut once = self.command(test);
+            once.env("RADDLE_LOOM_ONCE", "1").stderr(Stdio::null());
+            let mut lines = Vec::new();
+            // It fails if the canary does not panic, as it should not.
+            let _ = steps::filter(&mut once, |line| lines.push(line.to_owned()));
+            canary.check_single(&lines).context(label)?;
+        }
+        Ok(output)
+    }
+
+    fn command(&self, test: &str) -> Command {
+        let mut command = Command::new(&self.program.executable);
+        command.current_dir(&self.program.dir);
+        // With two threads the test has one to itself, by whose name the model calls itself.
+        command.args([test, "--exact", "--show-output", "--test-threads", "2"]);
+        command
+            .env_remove("LOOM_MAX_PREEMPTIONS")
+            .env_remove("RADDLE_LOOM_LONG")
+            .env_remove("RADDLE_LOOM_COMPLETE")
+            .env_remove("RADDLE_LOOM_ONCE");
+        command
+    }
+}
