@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::model::{self, Model};
-use raddle_primitives::sync::{Arc, Mutex};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread;
 use raddle_queue::{Owner, Pointer, Stealer, local};
 
@@ -151,6 +151,77 @@ fn a_stealer_answers_for_those_before_it() {
         drop(other.join().unwrap());
         drop(pusher.join().unwrap());
         drop(own);
+    });
+}
+
+/// A gate that is opened once and that threads wait at.
+#[derive(Default)]
+struct Gate(Mutex<bool>, Condvar);
+
+impl Gate {
+    fn open(&self) {
+        *self.0.lock() = true;
+        self.1.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut open = self.0.lock();
+        while !*open {
+            open = self.1.wait(open);
+        }
+    }
+}
+
+/// The owner goes through nearly all indices, of which a model has sixteen, while a stealer is held
+/// between its load of the head and its mark. The index that it marks first then seems to lie
+/// behind its claim, and the mark that it moves to the claim alone keeps the owner from its slot.
+/// Bounded at two preemptions.
+#[test]
+fn a_claim_is_marked_where_it_starts_though_the_indices_have_wrapped_since_the_first_mark() {
+    const PUSHES: usize = 18;
+    Model::new().preemptions(2).branches(10_000).check(|| {
+        let slots = Slots::new();
+        let (owner, stealer) = local::new::<Item, 4>();
+        owner.try_push(slots.item(0)).unwrap();
+        let (begins, claims) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
+        let stealing = {
+            let (begins, claims) = (begins.clone(), claims.clone());
+            thread::spawn(move || {
+                let (own, _) = local::new();
+                begins.open();
+                let calls = std::cell::Cell::new(0);
+                let _ = stealer.steal_into(&own, |_| {
+                    calls.set(calls.get() + 1);
+                    if calls.get() == 2 {
+                        claims.open();
+                    }
+                    1
+                });
+                claims.open();
+                own
+            })
+        };
+        begins.wait();
+        model::stop_exploring();
+        // Three items are left, of the slots 3, 0 and 1. It comes less far if the stealer was
+        // not held.
+        for index in 1..PUSHES {
+            if index >= 3 {
+                let _ = owner.pop();
+            }
+            if owner.try_push(slots.item(index % 4)).is_err() {
+                break;
+            }
+        }
+        model::explore();
+        claims.wait();
+        for index in PUSHES..PUSHES + 2 {
+            if owner.try_push(slots.item(index % 4)).is_err() {
+                break;
+            }
+        }
+        drop(stealing.join().unwrap());
+        drop(owner);
     });
 }
 

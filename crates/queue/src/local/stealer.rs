@@ -151,6 +151,8 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
             if available == 0 {
                 return None;
             }
+            // This thread may have been held before its first mark for so long that the indices
+            // have wrapped, and that mark would then seem to lie behind the claim.
             self.ring.claim.mark_again(head);
         }
     }
