@@ -8,9 +8,11 @@ mod driver {
     pub(crate) use raddle_sched::{Driver, Unpark};
 }
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Wake, Waker};
+use std::task::{Poll, Wake, Waker};
+use std::time::Duration;
 
 use common::{POLICIES, SHARING, SelfWaking, Signal, config_of, wait_until};
 use condvar_driver::Events;
@@ -294,6 +296,33 @@ impl Flag {
 impl Wake for Flag {
     fn wake(self: Arc<Self>) {
         self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Each poll takes longer than what may pass between two looks at the driver.
+#[test]
+fn slow_polls_on_the_threads_of_a_pool_bring_the_looks_at_the_driver_closer() {
+    const POLLS: usize = 16;
+    for policy in POLICIES {
+        let config = Config {
+            event_interval: 4,
+            ..config_of(policy, 1)
+        };
+        let (events, pool) = with_driver(config);
+        let mut polls = 0;
+        let looks = events.clone();
+        let task = pool.handle().spawn(poll_fn(move |cx| {
+            polls += 1;
+            std::thread::sleep(Duration::from_millis(4));
+            // It does not yield, after which the driver would be looked at.
+            cx.waker().wake_by_ref();
+            match polls {
+                POLLS => Poll::Ready(looks.with(|state| state.parks)),
+                _ => Poll::Pending,
+            }
+        }));
+        let looks = pool.handle().block_on(task).unwrap();
+        assert!(looks >= POLLS - 6, "{looks} looks under {policy:?}");
     }
 }
 

@@ -17,6 +17,7 @@ use std::task::{Poll, Waker};
 
 use condvar_driver::Events;
 use raddle_primitives::model::{Model, Race};
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_sched::{Config, Handle, Pool, Step, Worker};
@@ -156,6 +157,78 @@ fn an_event_against_a_worker_that_parks_in_the_driver() {
         }
         raises.join().unwrap();
         drop((parks, other));
+    });
+}
+
+/// A worker that parks, finds a task and returns, while another, which comes back to run, elects
+/// it as the monitor: it elects the one in the driver in its place.
+#[test]
+fn a_worker_that_is_elected_while_it_finds_work_passes_the_role_on() {
+    Model::new().branches(20_000).check(|| {
+        let Trio {
+            handle,
+            in_driver,
+            mut asleep,
+            mut running,
+            ..
+        } = Trio::new();
+        // It searches, so that no other worker is woken for the task.
+        assert_eq!(running.step(), Step::Idle);
+        drop(handle.spawn(async {}));
+        assert!(!in_driver.is_unparked() && !asleep.is_unparked());
+        let returns = thread::spawn(move || {
+            let _ = asleep.step();
+            asleep
+        });
+        let parks = running.begin_park().is_some();
+        let asleep = returns.join().unwrap();
+        assert!(
+            parks || in_driver.is_unparked(),
+            "two workers run, and none is the monitor"
+        );
+        drop((asleep, running, in_driver));
+    });
+}
+
+/// The monitor finds a worker stuck and takes the task out of its slot, while that worker goes on
+/// and takes it too: one of them runs it.
+#[test]
+fn the_task_of_a_slot_is_run_by_its_worker_or_by_the_monitor() {
+    Model::new().branches(20_000).check(|| {
+        let config = Config {
+            workers: 2,
+            has_monitor: true,
+            ..Config::default()
+        };
+        let (handle, workers) = Pool::stepped(config, None);
+        let [mut stuck, mut monitor]: [_; 2] = workers.try_into().expect("two workers");
+        let runs = Arc::new(AtomicUsize::new(0));
+        let (spawner, theirs) = (handle.clone(), runs.clone());
+        drop(handle.spawn(async move {
+            drop(spawner.spawn(async move {
+                theirs.fetch_add(1, Ordering::Relaxed);
+            }));
+        }));
+        assert_eq!(stuck.step(), Step::Ran);
+        assert!(monitor.begin_park().is_some());
+        // It has seen the worker make progress; the next look finds that it has made none.
+        assert!(monitor.resume_park().is_some());
+        // The counts by which the monitor finds it stuck are not modelled, so that the model would
+        // see no reason to have the monitor look first.
+        let order = Arc::new(AtomicUsize::new(0));
+        let its_order = order.clone();
+        let looks = thread::spawn(move || {
+            its_order.fetch_add(1, Ordering::Relaxed);
+            if monitor.resume_park().is_none() {
+                let _ = monitor.step();
+            }
+            monitor
+        });
+        order.fetch_add(1, Ordering::Relaxed);
+        let _ = stuck.step();
+        let monitor = looks.join().unwrap();
+        assert_eq!(runs.load(Ordering::Relaxed), 1);
+        drop((stuck, monitor));
     });
 }
 

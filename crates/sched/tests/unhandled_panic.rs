@@ -15,7 +15,8 @@ use common::{
     Census, POLICIES, SHARING, SelfWaking, Signal, config, config_of, message_of, wait_until,
 };
 use raddle_sched::{
-    Config, CurrentThread, Handle, Hook, Policy, Pool, Step, UnhandledPanic, block_in_place, spawn,
+    Config, CurrentThread, Handle, Hook, Policy, Pool, Step, TaskMeta, UnhandledPanic,
+    block_in_place, spawn,
 };
 use relief::Reliefs;
 
@@ -59,7 +60,7 @@ fn a_panic_ends_each_block_on_that_waits() {
         assert!(is_ended(|| pool
             .handle()
             .block_on(async { unreachable!() })));
-        assert!(pool.handle().spawn(async {}).is_finished());
+        assert!(pool.handle().spawn(pending::<()>()).is_finished());
     }
 }
 
@@ -94,6 +95,43 @@ fn a_future_that_the_panic_makes_ready_gives_no_output() {
     let scheduler = scheduler();
     let task = scheduler.handle().spawn(panics());
     assert!(is_ended(|| drop(scheduler.block_on(task))));
+}
+
+/// The future is in a poll, on a thread that does not drive the worker, when a task panics on the
+/// one that does.
+#[test]
+fn a_future_that_is_ready_when_a_task_has_panicked_during_its_poll_gives_no_output() {
+    let scheduler = scheduler();
+    let (driving, panicking) = (Signal::default(), Signal::default());
+    let waits = panicking.clone();
+    thread::scope(|scope| {
+        let driver = scope.spawn(|| is_ended(|| scheduler.block_on(driving.clone())));
+        wait_until(|| driving.polls() == 1);
+        let task = scheduler.handle().spawn(async {
+            waits.await;
+            panics().await;
+        });
+        assert!(is_ended(|| scheduler.block_on(async {
+            panicking.set();
+            wait_until(|| task.is_finished());
+        })));
+        assert!(driver.join().unwrap());
+    });
+}
+
+/// As without hooks, though another type of the scheduler reports the panic then.
+#[test]
+fn a_panic_of_a_task_with_hooks_ends_the_scheduler() {
+    for policy in POLICIES {
+        let mut config = ends_by_panic(config_of(policy, 1));
+        config.task_hooks.before_poll = Some(Arc::new(|_: &TaskMeta<'_>| ()));
+        let (handle, mut workers) = Pool::stepped(config, None);
+        let _current = handle.enter();
+        let task = handle.spawn(panics());
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert!(task.is_finished());
+        assert_eq!(workers[0].step(), Step::Shutdown, "{policy:?}");
+    }
 }
 
 /// The other tasks of the worker are due, and do not run any more.
@@ -161,7 +199,8 @@ fn a_panic_after_the_worker_has_left_ends_the_scheduler() {
         panics().await;
     });
     assert!(is_ended(|| pool.handle().block_on(pending())));
-    assert!(pool.handle().spawn(async {}).is_finished());
+    // It is cancelled on the spot.
+    assert!(pool.handle().spawn(pending::<()>()).is_finished());
     wait_until(|| task.is_finished());
     drop(pool);
     reliefs.join();
