@@ -349,6 +349,31 @@ fn without_a_thread_the_function_is_called_all_the_same() {
         assert_eq!(metrics.remote_schedules(), 1);
     }
 }
+/// The thread that the first function asked for comes when the function has returned, and finds
+/// no worker. The second function needs another.
+#[test]
+fn a_thread_that_comes_too_late_is_asked_for_again() {
+    let asked = Arc::new(Mutex::new(Vec::<Relief>::new()));
+    let asks = asked.clone();
+    let config = Config {
+        relief: Some(Arc::new(move |relief| asks.lock().push(relief))),
+        ..config(1)
+    };
+    let pool = Pool::start(config, None).unwrap();
+    let theirs = asked.clone();
+    let task = pool.handle().spawn(async move {
+        block_in_place(|| ());
+        let late = std::mem::take(&mut *theirs.lock());
+        assert_eq!(late.len(), 1);
+        let late = thread::spawn(|| late.into_iter().for_each(Relief::run));
+        late.join().unwrap();
+        block_in_place(|| theirs.lock().len())
+    });
+    assert_eq!(pool.handle().block_on(task).unwrap(), 1);
+    drop(pool);
+    let late = std::mem::take(&mut *asked.lock());
+    late.into_iter().for_each(Relief::run);
+}
 
 #[test]
 fn where_no_worker_is_left_the_function_is_just_called() {

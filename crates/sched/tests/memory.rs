@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 use std::thread;
+use std::time::Duration;
 
 use common::{Gate, config, config_of};
 use raddle_primitives::sync::Mutex;
-use raddle_sched::{Handle, Policy, Pool, Step, Worker};
+use raddle_sched::{Config, Handle, Policy, Pool, Step, Worker};
 
 /// Bytes that are allocated now.
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -118,9 +119,8 @@ fn tasks_of_a_stuck_worker_are_freed_at_once() {
     });
 }
 
-/// The list of a worker shrinks when its tasks have completed elsewhere.
-#[test]
-fn the_list_of_a_worker_shrinks_when_it_goes_on() {
+/// The list of a worker shrinks when its tasks have completed elsewhere, and the worker goes on.
+fn the_list_of_a_worker_shrinks(goes_on: impl Fn(&mut Worker)) {
     let _alone = ALONE.lock();
     let (handle, mut workers) = Pool::stepped(config(2), None);
     let _current = handle.enter();
@@ -128,8 +128,27 @@ fn the_list_of_a_worker_shrinks_when_it_goes_on() {
     let wakers = begin_all::<1>(&handle, &mut workers[0], 50_000);
     end_all(wakers, &mut workers[1]);
     assert_eq!(workers[0].step(), Step::Idle);
-    assert!(workers[0].begin_park().is_some());
+    goes_on(&mut workers[0]);
     let held = HELD.load(Ordering::SeqCst).saturating_sub(before);
     // Blocks of cells are kept for the next tasks, a megabyte of a size.
     assert!(held < (1 << 20) + 300_000, "{held} bytes");
+}
+
+#[test]
+fn the_list_of_a_worker_shrinks_when_it_parks() {
+    the_list_of_a_worker_shrinks(|worker| worker.park(Some(Duration::from_millis(1))));
+}
+
+#[test]
+fn the_list_of_a_worker_shrinks_when_it_parks_without_blocking() {
+    the_list_of_a_worker_shrinks(|worker| assert!(worker.begin_park().is_some()));
+}
+
+#[test]
+fn the_list_of_a_worker_shrinks_when_it_looks_at_the_driver() {
+    the_list_of_a_worker_shrinks(|worker| {
+        for _ in 0..Config::default().event_interval {
+            assert_eq!(worker.step(), Step::Idle);
+        }
+    });
 }
