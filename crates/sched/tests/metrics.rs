@@ -146,6 +146,17 @@ fn overflows_are_not_remote_schedules() {
     assert_eq!(run_dry(&mut workers[0]), 258);
     assert_eq!(metrics.alive_tasks(), 0);
 }
+#[test]
+fn a_park_that_finds_a_task_at_once_is_not_counted() {
+    for policy in POLICIES {
+        let (handle, mut workers) = stepped(policy, 1);
+        drop(handle.spawn(ready(())));
+        assert!(workers[0].begin_park().is_none());
+        let worker = handle.metrics().worker(0);
+        assert_eq!((worker.parks, worker.unparks), (0, 0), "{policy:?}");
+        assert_eq!(run_dry(&mut workers[0]), 1);
+    }
+}
 
 #[test]
 fn parks_and_those_that_came_to_nothing() {

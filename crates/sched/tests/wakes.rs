@@ -8,6 +8,8 @@ mod driver {
     pub(crate) use raddle_sched::{Driver, Unpark};
 }
 
+use std::time::Duration;
+
 use common::{SHARING, Signal, config_of};
 use condvar_driver::Events;
 use raddle_primitives::sync::Arc;
@@ -252,6 +254,34 @@ fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
             }
         }
         assert_eq!(helpers, tasks - 1);
+    }
+}
+
+/// The one that is in the driver elects one because it gives the driver back.
+#[test]
+fn a_worker_that_returns_by_itself_has_a_monitor_elected_where_there_is_no_driver() {
+    for policy in SHARING {
+        let (_handle, mut workers) = Pool::stepped(config_of(policy, 3), None);
+        for worker in &mut workers {
+            assert!(worker.begin_park().is_some());
+        }
+        // All are parked, so the monitor resigns.
+        let wait = workers[0].resume_park().unwrap();
+        assert_eq!(wait.timeout, None);
+        assert_eq!(workers[2].step(), Step::Idle);
+        assert!(workers[0].is_unparked() || workers[1].is_unparked());
+    }
+}
+
+#[test]
+fn the_monitor_looks_less_often_while_it_finds_nothing() {
+    for policy in SHARING {
+        let (_handle, mut workers) = Pool::stepped(config_of(policy, 2), None);
+        let mut waits = vec![workers[1].begin_park()];
+        waits.extend((0..3).map(|_| workers[1].resume_park()));
+        let timeouts: Vec<_> = waits.iter().flatten().map(|wait| wait.timeout).collect();
+        let expected = [1, 2, 4, 4].map(|millis| Some(Duration::from_millis(millis)));
+        assert_eq!(timeouts, expected);
     }
 }
 

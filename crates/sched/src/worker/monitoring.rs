@@ -32,11 +32,8 @@ pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
     let monitor = &shared.monitor;
     let has_rescued = monitor.look(progress, PollAverage::is_long, rescue);
     *interval = monitor::next_interval(*interval, has_rescued);
-    if !queues.run_queue.is_empty() {
-        shared.stealable.insert_and_fence(queues.index);
-        return true;
-    }
-    !shared.injection.is_empty() || finds_worker_to_help(queues)
+    // The end of the park notifies of what was taken.
+    !queues.run_queue.is_empty() || !shared.injection.is_empty() || finds_worker_to_help(queues)
 }
 
 /// Whether there is something in the queue of a worker that is stuck, or is

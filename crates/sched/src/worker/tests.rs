@@ -198,6 +198,16 @@ fn the_task_in_the_slot_of_a_stuck_worker_is_taken_and_counted() {
     assert!(shared.remotes[1].slot.is_empty() && !monitor.run_queue.is_empty());
 }
 
+/// No worker has to help it, but it has to run.
+#[test]
+fn a_task_that_a_monitor_took_is_a_reason_to_run_though_it_keeps_up() {
+    let (shared, [monitor, stuck]) = keeping_up();
+    let (task, _handle) = home::task(&shared, async {});
+    stuck.core().queues.schedule_new(Task(task));
+    assert!(!looks(&monitor), "nothing is known of its polls yet");
+    assert!(looks(&monitor));
+}
+
 #[test]
 fn a_task_from_outside_is_a_reason_to_run() {
     let (shared, workers) = stuck();
