@@ -1,9 +1,9 @@
 //! Scheduler configuration.
 
+pub(crate) mod handoff;
 pub(crate) mod hooks;
 pub(crate) mod observer;
 pub(crate) mod policy;
-pub(crate) mod relief;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,73 +13,69 @@ use raddle_primitives::contain;
 
 use crate::counters::histogram::HistogramConfiguration;
 use crate::panics::UnhandledPanic;
+use handoff::Handoff;
 use hooks::TaskHooks;
 use observer::Observer;
 use policy::Policy;
-use relief::Relief;
 
-/// A function that is called at some point of a worker's life.
+/// A function that a worker calls, for example before it parks.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
 
-/// A function that is called with the number of a worker and its loop, and must
-/// run that.
+/// A function that wraps the loop of a worker: it is called with the worker's index and the loop,
+/// and must call the loop.
 pub type AroundWorker = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
 
-/// A function that has a [`Relief`] run on another thread.
-pub type RelieveWorker = Arc<dyn Fn(Relief) + Send + Sync>;
+/// A function that calls [`Handoff::run`] on another thread.
+pub type StartHandoff = Arc<dyn Fn(Handoff) + Send + Sync>;
 
 /// The settings of a scheduler.
 #[derive(Clone)]
 pub struct Config {
-    /// How many workers a pool has. The current-thread scheduler has one.
+    /// The number of workers of a pool. The current-thread scheduler has one.
     pub workers: usize,
-    /// Which worker of a pool runs a task. Means nothing to the current-thread
-    /// scheduler.
+    /// Which worker of a pool runs a task. The current-thread scheduler ignores it.
     pub policy: Policy,
     /// Names the threads of a pool.
     pub thread_name: Arc<dyn Fn() -> String + Send + Sync>,
-    /// The stack size of the threads of a pool, in bytes; std's default if
-    /// none.
+    /// The stack size of the threads of a pool, in bytes; std's default if `None`.
     pub thread_stack_size: Option<usize>,
-    /// A worker takes from the injection queue before its own each time it has
-    /// taken this many steps, or fewer while they take long: as
-    /// `event_interval`, in proportion. A worker with a next-task slot takes its
-    /// share, up to as many tasks as this; others take one. Not zero.
+    /// The number of steps after which a worker takes from the injection queue before its own
+    /// queue. It shrinks in proportion to `event_interval` while polls are slow. A worker with a
+    /// next-task slot takes its share of the injection queue, at most this many tasks; other
+    /// workers take one task. Must not be zero.
     pub global_queue_interval: u32,
-    /// A busy worker looks at the driver after this many steps. While polls are slow it
-    /// looks after fewer, so that about 3 ms pass between two looks; the steps of a worker
-    /// that the caller steps are not timed. At most this many tasks are polled between two
-    /// polls of the future of [`CurrentThread::block_on`]. Not zero.
+    /// The number of steps after which a busy worker looks at the driver. While polls are slow it
+    /// looks after fewer steps, so that about 3 ms pass between two looks; a worker that the
+    /// caller steps does not measure time. It is also the highest number of tasks that are polled
+    /// between two polls of the future of [`CurrentThread::block_on`]. Must not be zero.
     ///
     /// [`CurrentThread::block_on`]: crate::CurrentThread::block_on
     pub event_interval: u32,
-    /// Whether a worker of [`Policy::WorkStealing`] has a next-task slot. Without it
-    /// tasks that are spawned and woken on a worker run in that order.
+    /// Whether a worker of [`Policy::WorkStealing`] has a next-task slot. Without the slot, tasks
+    /// run in the order in which they are spawned and woken on a worker.
     pub next_task_slot: bool,
-    /// Whether a parked worker monitors those that run, and takes what
-    /// waits behind a poll that does not return. Costs a timed park now and
-    /// then while some workers run and others are parked.
+    /// Whether a parked worker monitors the running ones, and takes the tasks that wait behind a
+    /// poll that does not return. It costs timed parks while some workers run and others are
+    /// parked.
     pub has_monitor: bool,
-    /// Runs around each worker's whole loop, on the worker's thread.
+    /// Wraps the whole loop of each worker, on the worker's thread.
     pub around_worker: Option<AroundWorker>,
-    /// Gets a thread that drives a worker while the present one is in
-    /// [`block_in_place`](crate::block_in_place): it is to have
-    /// [`Relief::run`] called there, soon. It is to drop what it is given if no
-    /// thread can be had. Without this function, workers stay where they are.
-    pub relief: Option<RelieveWorker>,
+    /// Called when the thread of a worker enters [`block_in_place`](crate::block_in_place). The
+    /// function must soon call [`Handoff::run`] on another thread, or drop the handoff if no
+    /// thread is available. If it is `None`, workers stay on their threads.
+    pub handoff: Option<StartHandoff>,
     /// Runs before a worker blocks.
     pub on_thread_park: Option<Hook>,
     /// Runs after a worker has blocked.
     pub on_thread_unpark: Option<Hook>,
-    /// Run at points of each task's life.
+    /// Called when a task is spawned, before and after each poll, and when the task ends.
     pub task_hooks: TaskHooks,
     /// Is called for the events of workers and tasks.
     pub observer: Option<Arc<dyn Observer>>,
-    /// Time each poll, and count it in one of these buckets, for
-    /// [`Metrics::poll_time_count`](crate::Metrics::poll_time_count): two reads
-    /// of the clock a poll.
+    /// The buckets in which [`Metrics::poll_time_count`](crate::Metrics::poll_time_count) counts
+    /// the duration of each poll. Costs two reads of the clock for each poll.
     pub poll_time_histogram: Option<HistogramConfiguration>,
-    /// What the panic of a task does to the scheduler.
+    /// What a panic of a task does to the scheduler.
     pub unhandled_panic: UnhandledPanic,
 }
 
@@ -99,7 +95,7 @@ impl Default for Config {
             // only multiply the executions.
             has_monitor: cfg!(not(raddle_loom)),
             around_worker: None,
-            relief: None,
+            handoff: None,
             on_thread_park: None,
             on_thread_unpark: None,
             task_hooks: TaskHooks::default(),

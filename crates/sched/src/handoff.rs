@@ -1,6 +1,6 @@
 //! Blocking inside a task, while another thread drives the worker: `docs/block-in-place.md`.
 
-use crate::config::relief::{Handoff, Relief};
+use crate::config::handoff::{Handoff, HandoffTarget};
 use crate::context::{self, Left};
 use crate::handle::Handle;
 use crate::id::Id;
@@ -9,27 +9,27 @@ use crate::worker::Worker;
 use crate::worker::core::Core;
 use crate::worker::core_ref::HandoffSlot;
 
-/// Calls a function that may block, on this thread, also inside a task.
+/// Calls a function that may block on the calling thread, inside a task or not.
 ///
-/// On a worker of a [`Pool`](crate::Pool) the other tasks go on meanwhile:
-/// [`Config::relief`](crate::Config::relief) gets another thread to drive the
-/// worker. If `f` returns before that thread has come, the calling one keeps the
-/// worker; otherwise it ends the poll without. Without another thread the tasks
-/// of the worker wait, unless other workers steal them.
+/// On a worker of a [`Pool`](crate::Pool) the other tasks continue:
+/// [`Config::handoff`](crate::Config::handoff) has another thread drive the worker. If `f` returns
+/// before that thread takes the worker over, the calling thread keeps the worker; otherwise it
+/// finishes the poll without the worker. If no other thread is available, the worker's tasks wait
+/// unless other workers steal them.
 ///
-/// What else the task does at the same time, in `join!` for instance, waits.
+/// Other futures of the same task, in a `join!` for instance, wait until `f` returns.
 ///
-/// Inside `f` the scheduler is the current one, so that it can spawn; it may
-/// block on futures; and the budget of the poll is not counted. Inside `f` or
-/// the future of [`Handle::block_on`](crate::Handle::block_on), on a thread that
-/// drives no tasks, and on workers that are stepped, `f` is just called.
+/// Inside `f` the scheduler is the current one, so `f` can spawn tasks and block on futures. The
+/// budget of the poll is not counted. Inside another `f`, in the future of
+/// [`Handle::block_on`](crate::Handle::block_on), on a thread that drives no tasks and on a stepped
+/// worker, `f` is called without a handoff.
 ///
 /// # Panics
 ///
-/// If `f` does; and on a thread that is inside
-/// [`CurrentThread::block_on`](crate::CurrentThread::block_on), where no other
-/// thread could run the tasks; and on a worker of
-/// [`Policy::Sharded`](crate::Policy::Sharded), whose tasks stay on their thread.
+/// Panics if `f` does, if the thread is inside
+/// [`CurrentThread::block_on`](crate::CurrentThread::block_on), where no other thread could run the
+/// tasks, or if it drives a worker of [`Policy::Sharded`](crate::Policy::Sharded), whose tasks stay
+/// on their thread.
 #[track_caller]
 pub fn block_in_place<F, R>(f: F) -> R
 where
@@ -52,11 +52,11 @@ where
     raddle_coop::unlimited(f)
 }
 
-/// Ends in its drop, also when the function panics.
+/// A thread's stay in `block_in_place`, which the drop ends, also when the function panics.
 struct Absence<'a> {
-    /// The worker, if others may have it meanwhile.
+    /// The worker, if other threads may take it over.
     worker: Option<&'a Worker>,
-    /// There until the drop.
+    /// `Some` until the drop.
     left: Option<Left>,
 }
 
@@ -80,8 +80,8 @@ impl Drop for Absence<'_> {
     }
 }
 
-/// The worker whose loop the calling thread runs, unless it is pinned to it, or the loop
-/// runs inside a task. The reference is for use in the code that the worker calls.
+/// The worker whose loop the calling thread runs. `None` if the thread is pinned to it or the loop
+/// runs inside a task. The reference is valid in the code that the worker calls.
 fn driven<'a>() -> Option<&'a Worker> {
     // SAFETY: the pointer is null or was set by `Worker::run`, whose guard outlives everything
     // that the worker calls, and resets it.
@@ -93,47 +93,47 @@ fn is_running(worker: &Worker) -> bool {
     Core::current().is_some_and(|core| std::ptr::eq(core, worker.core()))
 }
 
-/// Whether the calling thread runs the loop of a worker of `scheduler`, or ends
-/// a poll of it, or has left a worker of it.
+/// Whether the calling thread runs the loop of a worker of `scheduler`, finishes a handed-off poll
+/// of it, or has left a worker of it.
 pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
     driven().is_some_and(|worker| worker.core().scheduler == scheduler)
         || context::left() == Some(scheduler)
 }
 
-/// Offers a worker to other threads, during a poll. False, and nothing has changed, if it has to
-/// stay: there are none, or this is not in a poll.
+/// Offers a worker to other threads during a poll. Returns `false`, and changes nothing, if the
+/// worker must stay: no handoff is configured, or the thread is not in a poll.
 ///
-/// The calling thread has [left](context::leave).
+/// The calling thread has called [`context::leave`].
 fn leave(worker: &Worker) -> bool {
     let core = worker.core();
-    if core.shared().config.relief.is_none() || !core.live.part_with_running() {
+    if core.shared().config.handoff.is_none() || !core.live.part_with_running() {
         return false;
     }
-    // From the queue others can take it, should no thread come.
+    // Other workers can steal it from the queue if no thread takes the worker over.
     core.queues.empty_slot_into_queue();
     worker.leave();
     true
 }
 
-/// Asks for another thread to drive a worker, unless one is about to come.
+/// Requests another thread to drive a worker, unless one was requested already.
 fn request_thread(worker: &Worker) {
     let slot = worker.handoff_slot();
     if !slot.request() {
         return;
     }
     let core = worker.core();
-    // No thread may be had, and the end of the scheduler looks for the worker.
+    // If no thread takes the worker, the shutdown finds it here.
     let former = core.retirement.handoff_slots[core.index()]
         .lock()
         .replace(slot.clone());
     drop(former);
     core.retirement.finish.announce_handoff();
-    if let Some(relief) = &core.shared().config.relief {
-        relief(Relief::new(slot.clone()));
+    if let Some(handoff) = &core.shared().config.handoff {
+        handoff(Handoff::new(slot.clone()));
     }
 }
 
-impl Handoff for HandoffSlot {
+impl HandoffTarget for HandoffSlot {
     fn run(self: Box<Self>) {
         let Some(core) = self.take_requested() else {
             return;

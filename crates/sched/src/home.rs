@@ -214,7 +214,7 @@ fn task_panicked(shared: &Shared) {
                 .parts()
                 .iter()
                 .for_each(|part| part.panics.shut_down());
-            worker.end_soon();
+            worker.check_shutdown_next_step();
         }
         None => {
             shared.close();

@@ -21,11 +21,11 @@ mod task;
 mod worker;
 mod yield_now;
 
+pub use config::handoff::Handoff;
 pub use config::hooks::{TaskHook, TaskHooks, TaskMeta};
 pub use config::observer::{MonitorAction, Observer, PollResult, SpawnedTask, TaskRef};
 pub use config::policy::Policy;
-pub use config::relief::Relief;
-pub use config::{AroundWorker, Config, Hook, RelieveWorker};
+pub use config::{AroundWorker, Config, Hook, StartHandoff};
 pub use counters::histogram::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };

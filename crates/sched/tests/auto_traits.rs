@@ -2,7 +2,7 @@
 #![cfg(not(raddle_loom))]
 
 use raddle_sched::{
-    Config, CurrentThread, EnterGuard, Handle, Id, Metrics, Pool, Relief, TaskHooks, Worker,
+    Config, CurrentThread, EnterGuard, Handle, Handoff, Id, Metrics, Pool, TaskHooks, Worker,
     YieldNow,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
@@ -19,7 +19,7 @@ assert_impl_all!(YieldNow: Send, Sync, Unpin);
 // One thread at a time drives a worker, whichever it is.
 assert_impl_all!(Worker: Send);
 assert_not_impl_any!(Worker: Sync, Clone);
-assert_impl_all!(Relief: Send);
+assert_impl_all!(Handoff: Send);
 
 // What is current is so on a thread.
 assert_not_impl_any!(EnterGuard<'static>: Send);

@@ -2,8 +2,8 @@
 #![cfg(not(raddle_loom))]
 
 mod common;
-#[path = "common/relief.rs"]
-mod relief;
+#[path = "common/handoff.rs"]
+mod handoff;
 
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,11 +15,11 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Census, Gate, Signal, config, message_of, wait_until};
+use handoff::Handoffs;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
-    Config, Driver, Handle, Pool, Relief, Unpark, block_in_place, is_inside, spawn, yield_now,
+    Config, Driver, Handle, Handoff, Pool, Unpark, block_in_place, is_inside, spawn, yield_now,
 };
-use relief::Reliefs;
 
 /// Runs `body` as a task of a pool, and returns what it returns.
 fn run<F>(workers: usize, body: F) -> F::Output
@@ -27,13 +27,13 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(config(workers));
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(config(workers));
     let task = pool.handle().spawn(body);
     let output = pool.handle().block_on(task).unwrap();
     wait_until(|| pool.handle().metrics().alive_tasks() == 0);
     drop(pool);
-    reliefs.join();
+    handoffs.join();
     output
 }
 
@@ -176,9 +176,9 @@ fn it_is_a_worker_no_more_and_stays_inside() {
 /// A thread of the caller's, which drives the worker until another does.
 #[test]
 fn a_thread_that_has_driven_a_worker_may_block_and_shut_down_afterwards() {
-    let (offers, reliefs) = mpsc::channel::<Relief>();
+    let (offers, handoffs) = mpsc::channel::<Handoff>();
     let config = Config {
-        relief: Some(Arc::new(move |relief| offers.send(relief).unwrap())),
+        handoff: Some(Arc::new(move |handoff| offers.send(handoff).unwrap())),
         ..config(1)
     };
     let mut pool = Pool::start(config, None).unwrap();
@@ -186,12 +186,12 @@ fn a_thread_that_has_driven_a_worker_may_block_and_shut_down_afterwards() {
     let (first, second) = (Gate::default(), Gate::default());
     let waits = first.clone();
     drop(handle.spawn(async move { block_in_place(|| waits.wait()) }));
-    let relief = reliefs.recv().unwrap();
+    let handoff = handoffs.recv().unwrap();
     let (waits, opens) = (second.clone(), second);
     drop(handle.spawn(async move { block_in_place(|| waits.wait()) }));
     drop(handle.spawn(async move { opens.open() }));
-    let other = thread::spawn(move || reliefs.recv().unwrap().run());
-    relief.run();
+    let other = thread::spawn(move || handoffs.recv().unwrap().run());
+    handoff.run();
     assert!(!is_inside());
     // The worker's first thread keeps the end, until it comes.
     let opener = thread::spawn(move || {
@@ -283,8 +283,8 @@ fn an_aborted_task_ends_after_its_function() {
 /// All are in their functions at the same time, with two workers.
 #[test]
 fn a_hundred_at_a_time() {
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(config(2));
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(config(2));
     let barrier = Arc::new(Barrier::new(100));
     let tasks: Vec<_> = (0..100)
         .map(|_| {
@@ -302,22 +302,22 @@ fn a_hundred_at_a_time() {
     }
     wait_until(|| pool.handle().metrics().alive_tasks() == 0);
     drop(pool);
-    reliefs.join();
+    handoffs.join();
 }
 
-/// A relief that comes too late, or never.
+/// A handoff that comes too late, or never.
 #[test]
 fn without_a_thread_the_function_is_called_all_the_same() {
-    let kept = Arc::new(Mutex::new(Vec::<Relief>::new()));
+    let kept = Arc::new(Mutex::new(Vec::<Handoff>::new()));
     let theirs = kept.clone();
-    let reliefs: [raddle_sched::RelieveWorker; 3] = [
+    let handoffs: [raddle_sched::StartHandoff; 3] = [
         Arc::new(drop),
-        Arc::new(move |relief| theirs.lock().push(relief)),
+        Arc::new(move |handoff| theirs.lock().push(handoff)),
         Arc::new(|_| panic!("planted")),
     ];
-    for (number, relief) in reliefs.into_iter().enumerate() {
+    for (number, handoff) in handoffs.into_iter().enumerate() {
         let config = Config {
-            relief: Some(relief),
+            handoff: Some(handoff),
             ..config(1)
         };
         let pool = Pool::start(config, None).unwrap();
@@ -343,7 +343,7 @@ fn without_a_thread_the_function_is_called_all_the_same() {
         // Nothing is left to drive.
         std::mem::take(&mut *kept.lock())
             .into_iter()
-            .for_each(Relief::run);
+            .for_each(Handoff::run);
         let metrics = pool.handle().metrics();
         wait_until(|| metrics.alive_tasks() == 0);
         assert_eq!(metrics.remote_schedules(), 1);
@@ -353,10 +353,10 @@ fn without_a_thread_the_function_is_called_all_the_same() {
 /// no worker. The second function needs another.
 #[test]
 fn a_thread_that_comes_too_late_is_asked_for_again() {
-    let asked = Arc::new(Mutex::new(Vec::<Relief>::new()));
+    let asked = Arc::new(Mutex::new(Vec::<Handoff>::new()));
     let asks = asked.clone();
     let config = Config {
-        relief: Some(Arc::new(move |relief| asks.lock().push(relief))),
+        handoff: Some(Arc::new(move |handoff| asks.lock().push(handoff))),
         ..config(1)
     };
     let pool = Pool::start(config, None).unwrap();
@@ -365,21 +365,21 @@ fn a_thread_that_comes_too_late_is_asked_for_again() {
         block_in_place(|| ());
         let late = std::mem::take(&mut *theirs.lock());
         assert_eq!(late.len(), 1);
-        let late = thread::spawn(|| late.into_iter().for_each(Relief::run));
+        let late = thread::spawn(|| late.into_iter().for_each(Handoff::run));
         late.join().unwrap();
         block_in_place(|| theirs.lock().len())
     });
     assert_eq!(pool.handle().block_on(task).unwrap(), 1);
     drop(pool);
     let late = std::mem::take(&mut *asked.lock());
-    late.into_iter().for_each(Relief::run);
+    late.into_iter().for_each(Handoff::run);
 }
 
 #[test]
 fn where_no_worker_is_left_the_function_is_just_called() {
     assert_eq!(block_in_place(|| 7), 7);
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(config(1));
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(config(1));
     let number = pool.handle().block_on(async {
         let inner = block_in_place(|| Handle::current().block_on(async { 7 }));
         assert!(is_inside());
@@ -389,13 +389,13 @@ fn where_no_worker_is_left_the_function_is_just_called() {
     drop(pool);
 
     // Workers that are stepped stay where they are.
-    let (handle, mut workers) = Pool::stepped(reliefs.config(config(1)), None);
+    let (handle, mut workers) = Pool::stepped(handoffs.config(config(1)), None);
     let task = handle.spawn(async { block_in_place(|| Handle::current().block_on(async { 7 })) });
     let _current = handle.enter();
     while !task.is_finished() {
         let _ = workers[0].step();
     }
-    assert_eq!(reliefs.count(), 0);
+    assert_eq!(handoffs.count(), 0);
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn the_current_thread_scheduler_has_nobody_else() {
 /// the worker must be there.
 #[test]
 fn hooks_and_tasks_inside_tasks_keep_the_worker() {
-    let reliefs = Reliefs::default();
+    let handoffs = Handoffs::default();
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
     let blocks = move || block_in_place(|| counted.fetch_add(1, SeqCst));
@@ -434,7 +434,7 @@ fn hooks_and_tasks_inside_tasks_keep_the_worker() {
     };
     let blocks: Arc<dyn Fn() -> usize + Send + Sync> = Arc::new(blocks);
     let on_park = blocks.clone();
-    let pool = reliefs.pool(Config {
+    let pool = handoffs.pool(Config {
         task_hooks: raddle_sched::TaskHooks {
             on_spawn: Some(hook(&blocks)),
             on_terminate: Some(hook(&blocks)),
@@ -459,7 +459,7 @@ fn hooks_and_tasks_inside_tasks_keep_the_worker() {
     pool.handle().block_on(task).unwrap();
     drop(pool);
     assert!(calls.load(SeqCst) > 50);
-    assert_eq!(reliefs.count(), 0);
+    assert_eq!(handoffs.count(), 0);
 }
 
 /// A driver whose unparking blocks: in the middle of a spawn on a worker.
@@ -493,9 +493,9 @@ impl Unpark for Blocking {
 
 #[test]
 fn unparking_keeps_the_worker() {
-    let reliefs = Reliefs::default();
+    let handoffs = Handoffs::default();
     let driver = Box::new(Blocking(Arc::default()));
-    let pool = Pool::start(reliefs.config(config(2)), Some(driver)).unwrap();
+    let pool = Pool::start(handoffs.config(config(2)), Some(driver)).unwrap();
     let task = pool.handle().spawn(async {
         for _ in 0..100 {
             // The second displaces the first from the slot, and wakes a worker.
@@ -507,17 +507,17 @@ fn unparking_keeps_the_worker() {
     });
     pool.handle().block_on(task).unwrap();
     drop(pool);
-    assert_eq!(reliefs.count(), 0);
+    assert_eq!(handoffs.count(), 0);
 }
 
 /// The loop of the worker is inside a task here, and inside its function.
 #[test]
 fn a_worker_that_is_driven_inside_a_task_stays_there() {
-    let kept = Arc::new(Mutex::new(Vec::<Relief>::new()));
+    let kept = Arc::new(Mutex::new(Vec::<Handoff>::new()));
     let (theirs, ours) = (kept.clone(), kept.clone());
     let pool = Pool::start(
         Config {
-            relief: Some(Arc::new(move |relief| theirs.lock().push(relief))),
+            handoff: Some(Arc::new(move |handoff| theirs.lock().push(handoff))),
             on_thread_park: Some(Arc::new(|| block_in_place(|| ()))),
             ..config(1)
         },
@@ -532,8 +532,8 @@ fn a_worker_that_is_driven_inside_a_task_stays_there() {
             open.open();
         }));
         block_in_place(|| {
-            let relief = ours.lock().pop().unwrap();
-            relief.run();
+            let handoff = ours.lock().pop().unwrap();
+            handoff.run();
         });
     }));
     ran.wait();
@@ -544,10 +544,10 @@ fn a_worker_that_is_driven_inside_a_task_stays_there() {
 /// Hooks on the thread of a handed-off poll, and around the tasks of the other.
 #[test]
 fn hooks_go_on() {
-    let reliefs = Reliefs::default();
+    let handoffs = Handoffs::default();
     let ended = Arc::new(AtomicUsize::new(0));
     let counted = ended.clone();
-    let pool = reliefs.pool(Config {
+    let pool = handoffs.pool(Config {
         task_hooks: raddle_sched::TaskHooks {
             on_terminate: Some(Arc::new(move |_| {
                 counted.fetch_add(1, SeqCst);
@@ -562,7 +562,7 @@ fn hooks_go_on() {
     }
     wait_until(|| ended.load(SeqCst) == 20);
     drop(pool);
-    reliefs.join();
+    handoffs.join();
 }
 
 /// The future of an aborted task blocks where it is dropped.
@@ -593,8 +593,8 @@ fn a_drop_may_block() {
 /// The worker is another thread's then, which counts what it polls itself.
 #[test]
 fn a_handed_off_poll_counts_nothing_more_of_its_worker() {
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(Config {
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(Config {
         poll_time_histogram: Some(raddle_sched::HistogramConfiguration::default()),
         ..config(1)
     });
@@ -615,7 +615,7 @@ fn a_handed_off_poll_counts_nothing_more_of_its_worker() {
     let metrics = pool.handle().metrics();
     wait_until(|| metrics.alive_tasks() == 0);
     drop(pool);
-    reliefs.join();
+    handoffs.join();
     assert_eq!(
         metrics.worker(0).polls,
         3,
@@ -629,8 +629,8 @@ fn a_handed_off_poll_counts_nothing_more_of_its_worker() {
 /// The thread runs another worker inside its own worker's poll.
 #[test]
 fn a_hook_of_a_worker_that_a_task_drives_keeps_the_worker_of_the_task() {
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(config(1));
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(config(1));
     let task = pool.handle().spawn(async {
         let config = Config {
             on_thread_park: Some(Arc::new(|| block_in_place(|| ()))),
@@ -642,14 +642,14 @@ fn a_hook_of_a_worker_that_a_task_drives_keeps_the_worker_of_the_task() {
     });
     pool.handle().block_on(task).unwrap();
     drop(pool);
-    assert_eq!(reliefs.count(), 0);
+    assert_eq!(handoffs.count(), 0);
 }
 
 /// No thread comes, and none monitors the worker: another worker takes the task.
 #[test]
 fn the_task_in_the_slot_is_left_to_another_worker() {
     let config = Config {
-        relief: Some(Arc::new(drop)),
+        handoff: Some(Arc::new(drop)),
         has_monitor: false,
         ..config(2)
     };

@@ -8,8 +8,8 @@ mod condvar_driver;
 mod driver {
     pub(crate) use raddle_sched::{Driver, Unpark};
 }
-#[path = "common/relief.rs"]
-mod relief;
+#[path = "common/handoff.rs"]
+mod handoff;
 
 use std::cell::Cell;
 use std::future::pending;
@@ -20,12 +20,12 @@ use std::time::Duration;
 
 use common::{Census, Gate, OnDrop, Signal, config, wait_until};
 use condvar_driver::Events;
+use handoff::Handoffs;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
-    Config, Handle, Pool, Relief, RelieveWorker, TaskHook, TaskHooks, TaskMeta, UnhandledPanic,
+    Config, Handle, Handoff, Pool, StartHandoff, TaskHook, TaskHooks, TaskMeta, UnhandledPanic,
     block_in_place, spawn,
 };
-use relief::Reliefs;
 
 /// Only a test that fails waits so long.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -60,15 +60,15 @@ impl Then {
 /// A pool with a task in a function that ends with the gate, and one beside it.
 struct Scene {
     pool: Pool,
-    reliefs: Reliefs,
+    handoffs: Handoffs,
     census: Census,
     gate: Gate,
 }
 
 impl Scene {
     fn new(workers: usize, then: Then) -> Self {
-        let reliefs = Reliefs::default();
-        let pool = reliefs.pool(config(workers));
+        let handoffs = Handoffs::default();
+        let pool = handoffs.pool(config(workers));
         let (census, gate) = (Census::default(), Gate::default());
         let (theirs, citizen, other) = (gate.clone(), census.citizen(), census.citizen());
         let beside = Signal::default();
@@ -86,7 +86,7 @@ impl Scene {
         wait_until(|| beside.polls() == 1);
         Self {
             pool,
-            reliefs,
+            handoffs,
             census,
             gate,
         }
@@ -99,7 +99,7 @@ fn it_waits_for_the_function() {
         for workers in [1, 2] {
             let Scene {
                 mut pool,
-                reliefs,
+                handoffs,
                 census,
                 gate,
             } = Scene::new(workers, then);
@@ -112,7 +112,7 @@ fn it_waits_for_the_function() {
             assert_eq!(census.alive(), 0, "{then:?}");
             assert_eq!(census.dropped(), 2);
             drop(pool);
-            reliefs.join();
+            handoffs.join();
         }
     }
 }
@@ -122,7 +122,7 @@ fn a_drop_waits_too() {
     for then in Then::ALL {
         let Scene {
             pool,
-            reliefs,
+            handoffs,
             census,
             gate,
         } = Scene::new(1, then);
@@ -133,7 +133,7 @@ fn a_drop_waits_too() {
         drop(pool);
         assert_eq!((census.alive(), census.dropped()), (0, 2));
         opener.join().unwrap();
-        reliefs.join();
+        handoffs.join();
     }
 }
 
@@ -141,11 +141,11 @@ fn a_drop_waits_too() {
 #[test]
 fn a_pool_that_is_dropped_inside_ends_behind() {
     for inside in [true, false] {
-        let reliefs = Reliefs::default();
+        let handoffs = Handoffs::default();
         let pool = Arc::new(Mutex::new(None::<Pool>));
         let (census, ended) = (Census::default(), Arc::new(AtomicBool::new(false)));
         let (theirs, citizen) = (pool.clone(), census.citizen());
-        *pool.lock() = Some(reliefs.pool(config(1)));
+        *pool.lock() = Some(handoffs.pool(config(1)));
         let handle = pool.lock().as_ref().unwrap().handle().clone();
         let end = ended.clone();
         let task = handle.spawn(async move {
@@ -171,7 +171,7 @@ fn a_pool_that_is_dropped_inside_ends_behind() {
         });
         wait_until(|| ended.load(SeqCst) && task.is_finished());
         wait_until(|| census.dropped() == 1);
-        reliefs.join();
+        handoffs.join();
     }
 }
 
@@ -222,12 +222,12 @@ fn a_pool_that_is_dropped_inside_without_a_poll_ends_behind() {
 
 /// No thread drives the worker when the scheduler shuts down.
 #[test]
-fn a_relief_that_does_not_come_does_not_keep_the_end() {
+fn a_handoff_that_does_not_come_does_not_keep_the_end() {
     for runs_late in [true, false] {
-        let kept = Arc::new(Mutex::new(Vec::<Relief>::new()));
+        let kept = Arc::new(Mutex::new(Vec::<Handoff>::new()));
         let theirs = kept.clone();
         let config = Config {
-            relief: Some(Arc::new(move |relief| theirs.lock().push(relief))),
+            handoff: Some(Arc::new(move |handoff| theirs.lock().push(handoff))),
             ..config(1)
         };
         let mut pool = Pool::start(config, None).unwrap();
@@ -245,22 +245,22 @@ fn a_relief_that_does_not_come_does_not_keep_the_end() {
         assert!(!pool.shutdown(Some(Duration::ZERO)));
         if runs_late {
             // Finds the end, and hands the worker in.
-            let relief = kept.lock().pop().unwrap();
-            relief.run();
+            let handoff = kept.lock().pop().unwrap();
+            handoff.run();
         }
         assert!(!pool.shutdown(Some(Duration::ZERO)));
         gate.open();
         assert!(pool.shutdown(None));
         assert_eq!(census.dropped(), 1);
-        kept.lock().drain(..).for_each(Relief::run);
+        kept.lock().drain(..).for_each(Handoff::run);
     }
 }
 
 /// At the end there is one thread for all workers.
 #[test]
 fn a_future_that_the_end_drops_may_block() {
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(config(2));
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(config(2));
     let signal = Signal::default();
     let waits = signal.clone();
     drop(pool.handle().spawn(async move {
@@ -272,15 +272,15 @@ fn a_future_that_the_end_drops_may_block() {
     }));
     wait_until(|| signal.polls() == 1);
     drop(pool);
-    assert_eq!(reliefs.count(), 0);
+    assert_eq!(handoffs.count(), 0);
 }
 
 /// Functions that begin, go on and return while the pool ends.
 #[test]
 fn the_end_may_come_at_any_time() {
     for round in 0..200 {
-        let reliefs = Reliefs::default();
-        let pool = reliefs.pool(config(1 + round % 2));
+        let handoffs = Handoffs::default();
+        let pool = handoffs.pool(config(1 + round % 2));
         let census = Census::default();
         for number in 0..8 {
             let citizen = census.citizen();
@@ -298,7 +298,7 @@ fn the_end_may_come_at_any_time() {
         }
         drop(pool);
         assert_eq!((census.alive(), census.dropped()), (0, 8));
-        reliefs.join();
+        handoffs.join();
     }
 }
 
@@ -310,15 +310,15 @@ fn pool_with_driver(config: Config) -> (Pool, raddle_primitives::sync::Arc<Event
 }
 
 /// Threads that never come, for workers that are never refused either.
-fn kept() -> RelieveWorker {
+fn kept() -> StartHandoff {
     let kept = Mutex::new(Vec::new());
-    Arc::new(move |relief| kept.lock().push(relief))
+    Arc::new(move |handoff| kept.lock().push(handoff))
 }
 
 #[test]
 fn a_worker_that_no_thread_drives_is_retired_by_the_shutdown() {
     let config = Config {
-        relief: Some(kept()),
+        handoff: Some(kept()),
         ..config(1)
     };
     let (mut pool, events) = pool_with_driver(config);
@@ -346,7 +346,7 @@ fn a_worker_that_is_left_during_the_shutdown_is_retired_by_it() {
     let retired = Gate::default();
     let retires = retired.clone();
     let config = Config {
-        relief: Some(kept()),
+        handoff: Some(kept()),
         on_thread_park: Some(Arc::new(|| {
             assert!(!DOOMED.replace(false), "a hook panics on purpose");
         })),
@@ -382,9 +382,9 @@ fn a_worker_that_is_left_during_the_shutdown_is_retired_by_it() {
 
 /// No thread waits for the shutdown by then.
 #[test]
-fn a_worker_whose_relief_is_dropped_after_the_shutdown_is_retired() {
+fn a_worker_whose_handoff_is_dropped_after_the_shutdown_is_retired() {
     let config = Config {
-        relief: Some(Arc::new(drop)),
+        handoff: Some(Arc::new(drop)),
         ..config(1)
     };
     let (mut pool, events) = pool_with_driver(config);
@@ -427,8 +427,8 @@ fn a_worker_for_which_no_threads_are_configured_keeps_its_poll() {
 /// gone: no worker looks into the queue where that other goes.
 #[test]
 fn a_function_may_wait_for_the_drop_of_a_task_in_another_function() {
-    let reliefs = Reliefs::default();
-    let (mut pool, events) = pool_with_driver(reliefs.config(config(1)));
+    let handoffs = Handoffs::default();
+    let (mut pool, events) = pool_with_driver(handoffs.config(config(1)));
     let (first, second, dropped) = (Gate::default(), Gate::default(), Gate::default());
     let (inside, drops) = (first.clone(), dropped.clone());
     drop(pool.handle().spawn(async move {
@@ -449,7 +449,7 @@ fn a_function_may_wait_for_the_drop_of_a_task_in_another_function() {
     }));
     second.wait();
     assert!(pool.shutdown(Some(LIMIT)));
-    reliefs.join();
+    handoffs.join();
 }
 
 /// The worker of a task in a function has gone by the panic of a hook, and the scheduler ends by
@@ -460,8 +460,8 @@ fn the_last_worker_ends_the_scheduler_though_a_function_goes_on() {
     let armed = Arc::new(AtomicBool::new(false));
     let panics = armed.clone();
     let config = Config {
-        relief: Some(Arc::new(|relief: Relief| {
-            thread::spawn(move || relief.run());
+        handoff: Some(Arc::new(|handoff: Handoff| {
+            thread::spawn(move || handoff.run());
         })),
         on_thread_park: Some(Arc::new(move || {
             assert!(!panics.load(SeqCst), "a hook panics on purpose");

@@ -2,29 +2,29 @@
 //! threads drive races for its live list; one that no thread drives is a deadlock.
 #![cfg(raddle_loom)]
 
-#[path = "common/relief.rs"]
-mod relief;
+#[path = "common/handoff.rs"]
+mod handoff;
 
 use std::future::pending;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use handoff::Handoffs;
 use raddle_primitives::model::{self, Model, Race};
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
-use raddle_sched::{Config, Driver, Pool, Relief, Unpark, block_in_place, spawn, yield_now};
-use relief::Reliefs;
+use raddle_sched::{Config, Driver, Handoff, Pool, Unpark, block_in_place, spawn, yield_now};
 
-fn check(body: impl Fn(&Reliefs) + Send + Sync + 'static) {
+fn check(body: impl Fn(&Handoffs) + Send + Sync + 'static) {
     check_bounded(2, body);
 }
 
-fn check_bounded(preemptions: usize, body: impl Fn(&Reliefs) + Send + Sync + 'static) {
+fn check_bounded(preemptions: usize, body: impl Fn(&Handoffs) + Send + Sync + 'static) {
     let model = Model::new().preemptions(preemptions).branches(20_000);
     model.check(move || {
-        let reliefs = Reliefs::default();
-        body(&reliefs);
-        reliefs.join();
+        let handoffs = Handoffs::default();
+        body(&handoffs);
+        handoffs.join();
     });
 }
 
@@ -59,8 +59,8 @@ impl Drop for Counted {
 /// it returns; either of them runs what is left, and ends the pool.
 #[test]
 fn the_worker_is_taken_or_taken_back() {
-    check(|reliefs| {
-        let pool = reliefs.pool(Config::default());
+    check(|handoffs| {
+        let pool = handoffs.pool(Config::default());
         let task = pool.handle().spawn(async {
             let other = spawn(async { 3 });
             block_in_place(|| 4) + other.await.unwrap()
@@ -72,9 +72,9 @@ fn the_worker_is_taken_or_taken_back() {
 /// The other thread, asked for by the first function, finds the worker in the
 /// second, or in neither, when it is asked for again.
 #[test]
-fn a_relief_between_two_functions() {
-    check(|reliefs| {
-        let pool = reliefs.pool(Config::default());
+fn a_handoff_between_two_functions() {
+    check(|handoffs| {
+        let pool = handoffs.pool(Config::default());
         let task = pool.handle().spawn(async {
             block_in_place(|| ());
             block_in_place(|| 7)
@@ -87,8 +87,8 @@ fn a_relief_between_two_functions() {
 /// thread of a handed-off poll completes a task of the worker's list.
 #[test]
 fn a_function_waits_for_a_task_of_its_worker() {
-    check(|reliefs| {
-        let pool = reliefs.pool(Config::default());
+    check(|handoffs| {
+        let pool = handoffs.pool(Config::default());
         let task = pool.handle().spawn(async {
             let gate = Gate::default();
             let theirs = gate.clone();
@@ -102,8 +102,8 @@ fn a_function_waits_for_a_task_of_its_worker() {
 /// A task that is due again in a handed-off poll, whose worker goes to sleep.
 #[test]
 fn a_handed_off_poll_wakes_its_worker() {
-    check(|reliefs| {
-        let pool = reliefs.pool(Config::default());
+    check(|handoffs| {
+        let pool = handoffs.pool(Config::default());
         let done = Gate::default();
         let inside = done.clone();
         drop(pool.handle().spawn(async move {
@@ -121,10 +121,10 @@ fn a_handed_off_poll_wakes_its_worker() {
 /// The end comes at any time: before the task is run, while it blocks, while the
 /// worker is driven by no thread, while the handed-off poll ends.
 fn end_against_a_function(waits: bool) {
-    check_bounded(3, move |reliefs| {
+    check_bounded(3, move |handoffs| {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
-        let pool = reliefs.pool(Config::default());
+        let pool = handoffs.pool(Config::default());
         drop(pool.handle().spawn(async move {
             let _counted = counted;
             block_in_place(|| ());
@@ -150,10 +150,10 @@ fn the_end_against_a_task_that_waits() {
 /// The end, when the poll is handed off for certain.
 #[test]
 fn the_end_against_a_handed_off_poll() {
-    check(|reliefs| {
+    check(|handoffs| {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
-        let pool = reliefs.pool(Config::default());
+        let pool = handoffs.pool(Config::default());
         let begun = Gate::default();
         let inside = begun.clone();
         drop(pool.handle().spawn(async move {
@@ -219,13 +219,13 @@ impl Driver for GateDriver {
 }
 
 /// A pool of one worker with a driver, and the gate that the driver's end opens.
-fn pool_with_driver(reliefs: &Reliefs) -> (Pool, Gate) {
+fn pool_with_driver(handoffs: &Handoffs) -> (Pool, Gate) {
     let ends = Gate::default();
     let driver = GateDriver {
         unparked: Arc::default(),
         ends: ends.clone(),
     };
-    let config = reliefs.config(Config::default());
+    let config = handoffs.config(Config::default());
     let pool = Pool::start(config, Some(Box::new(driver))).unwrap();
     (pool, ends)
 }
@@ -235,10 +235,10 @@ fn pool_with_driver(reliefs: &Reliefs) -> (Pool, Gate) {
 /// pool has ended when the task is dropped.
 #[test]
 fn the_end_against_a_function_that_waits_for_the_driver() {
-    check(|reliefs| {
+    check(|handoffs| {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
-        let (pool, ends) = pool_with_driver(reliefs);
+        let (pool, ends) = pool_with_driver(handoffs);
         drop(pool.handle().spawn(async move {
             let _counted = counted;
             block_in_place(|| ends.wait());
@@ -263,9 +263,9 @@ fn the_end_without_another_thread(is_refused: bool) {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let keeps = kept.clone();
         let config = Config {
-            relief: Some(std::sync::Arc::new(move |relief| match is_refused {
-                true => drop(relief),
-                false => keeps.lock().push(relief),
+            handoff: Some(std::sync::Arc::new(move |handoff| match is_refused {
+                true => drop(handoff),
+                false => keeps.lock().push(handoff),
             })),
             ..Config::default()
         };
@@ -277,7 +277,7 @@ fn the_end_without_another_thread(is_refused: bool) {
         drop(pool);
         assert_eq!(count.load(Ordering::Relaxed), 1);
         let late = std::mem::take(&mut *kept.lock());
-        late.into_iter().for_each(Relief::run);
+        late.into_iter().for_each(Handoff::run);
     });
 }
 
@@ -302,9 +302,9 @@ fn a_foreign_wake_against_the_release_of_a_handed_off_poll() {
             self.0.open();
         }
     }
-    check_bounded(1, |reliefs| {
+    check_bounded(1, |handoffs| {
         model::stop_exploring();
-        let pool = reliefs.pool(Config::default());
+        let pool = handoffs.pool(Config::default());
         let (dropped, begun) = (Gate::default(), Gate::default());
         let (opens, inside) = (OpensGate(dropped.clone()), begun.clone());
         let waker = Arc::new(Mutex::new(None::<Waker>));
@@ -334,8 +334,8 @@ fn a_foreign_wake_against_the_release_of_a_handed_off_poll() {
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_what_follows_a_spawn_is_not_seen_after_a_function() {
-    check(|reliefs| {
-        let pool = reliefs.pool(Config::default());
+    check(|handoffs| {
+        let pool = handoffs.pool(Config::default());
         let race = Race::new();
         let theirs = race.clone();
         drop(pool.handle().spawn(async move {

@@ -2,8 +2,8 @@
 #![cfg(not(raddle_loom))]
 
 mod common;
-#[path = "common/relief.rs"]
-mod relief;
+#[path = "common/handoff.rs"]
+mod handoff;
 
 use std::future::{pending, poll_fn, ready};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Gate, POLICIES, config, config_of, wait_until};
+use handoff::Handoffs;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, CurrentThread, Driver, EndReason, Handle, MonitorAction, Observer, Policy, PollResult,
@@ -19,7 +20,6 @@ use raddle_sched::{
     yield_now,
 };
 use raddle_task::Id;
-use relief::Reliefs;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Event {
@@ -463,8 +463,8 @@ fn root_polls_are_observed() {
 #[test]
 fn a_handoff_is_observed_on_the_thread_that_takes_over() {
     let log = Arc::new(Log::default());
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(log.config(config(1)));
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(log.config(config(1)));
     let task = pool.handle().spawn(async {
         block_in_place(|| {
             let handle = Handle::current();
@@ -475,7 +475,7 @@ fn a_handoff_is_observed_on_the_thread_that_takes_over() {
     pool.handle().block_on(task).unwrap();
     wait_until(|| log.has(|event| *event == Ended(id, EndReason::Completed)));
     drop(pool);
-    reliefs.join();
+    handoffs.join();
     let events = log.take();
     let place = |event: &Event| events.iter().position(|e| e == event);
     let taken_over = place(&HandedOff(0)).expect("the worker was handed off");
@@ -592,8 +592,8 @@ fn block_in_place_in_an_observer_does_not_hand_the_worker_off() {
     }
 
     let log = Arc::new(Log::default());
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(Config {
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(Config {
         observer: Some(Arc::new(Blocks(log.clone()))),
         ..config(1)
     });
@@ -608,6 +608,6 @@ fn block_in_place_in_an_observer_does_not_hand_the_worker_off() {
         pool.handle().block_on(task).unwrap();
     }
     drop(pool);
-    reliefs.join();
+    handoffs.join();
     assert_eq!(log.count(&HandedOff(0)), 0);
 }

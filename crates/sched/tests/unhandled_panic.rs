@@ -3,8 +3,8 @@
 #![cfg(not(raddle_loom))]
 
 mod common;
-#[path = "common/relief.rs"]
-mod relief;
+#[path = "common/handoff.rs"]
+mod handoff;
 
 use std::future::pending;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use std::thread;
 use common::{
     Census, POLICIES, SHARING, SelfWaking, Signal, config, config_of, message_of, wait_until,
 };
+use handoff::Handoffs;
 use raddle_sched::{
     Config, CurrentThread, Handle, Hook, Policy, Pool, Step, TaskMeta, UnhandledPanic,
     block_in_place, spawn,
 };
-use relief::Reliefs;
 
 const ENDED: &str = "a task panicked, and its runtime is set to shut down then";
 
@@ -189,8 +189,8 @@ fn a_panic_on_one_shard_ends_all() {
 /// Its thread drives no worker then.
 #[test]
 fn a_panic_after_the_worker_has_left_ends_the_scheduler() {
-    let reliefs = Reliefs::default();
-    let pool = reliefs.pool(ends_by_panic(config(1)));
+    let handoffs = Handoffs::default();
+    let pool = handoffs.pool(ends_by_panic(config(1)));
     let task = pool.handle().spawn(async {
         block_in_place(|| {
             let handle = Handle::current();
@@ -203,7 +203,7 @@ fn a_panic_after_the_worker_has_left_ends_the_scheduler() {
     assert!(pool.handle().spawn(pending::<()>()).is_finished());
     wait_until(|| task.is_finished());
     drop(pool);
-    reliefs.join();
+    handoffs.join();
 }
 
 #[test]

@@ -41,9 +41,9 @@ impl Job for BlockingJob {
 
 /// A worker that needs a thread, since its own is in `block_in_place`. It may
 /// stay there for good, so the threads are not those for blocking tasks.
-pub(crate) struct ReliefJob(pub(crate) raddle_sched::Relief);
+pub(crate) struct HandoffJob(pub(crate) raddle_sched::Handoff);
 
-impl Job for ReliefJob {
+impl Job for HandoffJob {
     fn run(self) {
         self.0.run();
     }

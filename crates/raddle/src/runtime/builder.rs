@@ -542,14 +542,14 @@ impl Builder {
                 (Scheduler::CurrentThread(Box::new(scheduler)), handle)
             }
             RuntimeFlavor::MultiThread => {
-                let reliefs = self.reliefs(&Arc::downgrade(&inner), workers);
+                let handoffs = self.handoffs(&Arc::downgrade(&inner), workers);
                 let config = raddle_sched::Config {
-                    relief: Some(pools::relief(&reliefs)),
+                    handoff: Some(pools::handoff(&handoffs)),
                     ..config
                 };
                 let pool = policy::start(config, drivers)?;
                 let handle = pool.handle().clone();
-                (Scheduler::MultiThread { pool, reliefs }, handle)
+                (Scheduler::MultiThread { pool, handoffs }, handle)
             }
         };
         inner.scheduler.get_or_init(|| handle);

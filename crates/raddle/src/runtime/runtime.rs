@@ -10,7 +10,7 @@ use raddle_primitives::random::Random;
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::thread;
 
-use crate::runtime::blocking::{BlockingJob, ReliefJob};
+use crate::runtime::blocking::{BlockingJob, HandoffJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
@@ -54,7 +54,7 @@ pub(crate) enum Scheduler {
     MultiThread {
         pool: raddle_sched::Pool,
         /// The threads that take over workers whose own block.
-        reliefs: raddle_blocking::Pool<ReliefJob>,
+        handoffs: raddle_blocking::Pool<HandoffJob>,
     },
 }
 
@@ -302,8 +302,8 @@ impl Parts {
                 }
             }
         }
-        if let Scheduler::MultiThread { reliefs, .. } = &mut self.scheduler {
-            reliefs.shutdown(left());
+        if let Scheduler::MultiThread { handoffs, .. } = &mut self.scheduler {
+            handoffs.shutdown(left());
         }
         self.blocking.shutdown(left());
     }

@@ -345,7 +345,7 @@ impl Core {
     }
 
     /// Has the next step look whether the scheduler is shutting down.
-    pub(crate) fn end_soon(&self) {
+    pub(crate) fn check_shutdown_next_step(&self) {
         self.ticks.look_next();
     }
 

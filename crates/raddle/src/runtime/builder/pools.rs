@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use super::Builder;
-use crate::runtime::blocking::{self, BlockingJob, ReliefJob};
+use crate::runtime::blocking::{self, BlockingJob, HandoffJob};
 use crate::runtime::handle::Inner;
 
 impl Builder {
@@ -14,11 +14,11 @@ impl Builder {
     }
 
     /// The threads that take workers over. Each worker may stay on one.
-    pub(super) fn reliefs(
+    pub(super) fn handoffs(
         &self,
         inner: &Weak<Inner>,
         workers: usize,
-    ) -> raddle_blocking::Pool<ReliefJob> {
+    ) -> raddle_blocking::Pool<HandoffJob> {
         let max_threads = self.max_blocking_threads.saturating_add(workers);
         self.thread_pool(inner, max_threads, None)
     }
@@ -48,10 +48,10 @@ impl Builder {
 }
 
 /// What the scheduler asks for a thread.
-pub(super) fn relief(reliefs: &raddle_blocking::Pool<ReliefJob>) -> raddle_sched::RelieveWorker {
-    let jobs = reliefs.handle().clone();
-    Arc::new(move |relief| {
+pub(super) fn handoff(handoffs: &raddle_blocking::Pool<HandoffJob>) -> raddle_sched::StartHandoff {
+    let jobs = handoffs.handle().clone();
+    Arc::new(move |handoff| {
         // Without a thread the worker waits for its own.
-        drop(jobs.submit(ReliefJob(relief)));
+        drop(jobs.submit(HandoffJob(handoff)));
     })
 }

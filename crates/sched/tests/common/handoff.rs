@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::thread::{self, JoinHandle};
-use raddle_sched::{Config, Pool, Relief};
+use raddle_sched::{Config, Handoff, Pool};
 
 #[derive(Clone, Default)]
-pub(crate) struct Reliefs {
+pub(crate) struct Handoffs {
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
-impl Reliefs {
+impl Handoffs {
     /// A pool whose workers change threads.
     pub(crate) fn pool(&self, config: Config) -> Pool {
         Pool::start(self.config(config), None).unwrap()
@@ -21,13 +21,13 @@ impl Reliefs {
     pub(crate) fn config(&self, config: Config) -> Config {
         let theirs = self.clone();
         Config {
-            relief: Some(Arc::new(move |relief| theirs.start(relief))),
+            handoff: Some(Arc::new(move |handoff| theirs.start(handoff))),
             ..config
         }
     }
 
-    fn start(&self, relief: Relief) {
-        let thread = thread::spawn(move || relief.run());
+    fn start(&self, handoff: Handoff) {
+        let thread = thread::spawn(move || handoff.run());
         self.threads.lock().push(thread);
     }
 
