@@ -89,7 +89,7 @@ impl StealableSet {
         mut find: impl FnMut(usize) -> Option<R>,
     ) -> Option<R> {
         let groups = self.0.len();
-        let (first, below) = (start / GROUP % groups, (1 << (start % GROUP)) - 1);
+        let (first, below) = (start / GROUP, (1 << (start % GROUP)) - 1);
         // The first group comes twice: from `start` on, and what is below.
         (0..=groups).find_map(|turn| {
             let group = (first + turn) % groups;

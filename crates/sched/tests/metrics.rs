@@ -54,6 +54,20 @@ fn a_spawn_from_outside_is_a_remote_schedule() {
     }
 }
 
+/// The others are to find the rest where it was.
+#[test]
+fn a_worker_takes_half_of_what_its_queue_holds_from_outside_at_most() {
+    const TASKS: usize = 600;
+    let (handle, mut workers) = stepped(Policy::WorkStealing, 1);
+    for _ in 0..TASKS {
+        drop(handle.spawn(ready(())));
+    }
+    assert_eq!(workers[0].step(), Step::Ran);
+    let left = TASKS - raddle_queue::local::CAPACITY / 2;
+    assert_eq!(handle.metrics().injection_depth(), left);
+    assert_eq!(run_dry(&mut workers[0]), TASKS as u64 - 1);
+}
+
 #[test]
 fn spawns_wakes_and_yields_on_a_worker_are_local_schedules() {
     for policy in POLICIES {

@@ -19,7 +19,9 @@ use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use common::{Census, Citizen, OnDrop, SHARING, Signal, message_of, pool_of, wait_until};
+use common::{
+    Census, Citizen, OnDrop, SHARING, SelfWaking, Signal, message_of, pool_of, wait_until,
+};
 use condvar_driver::Events;
 use raddle_sched::{
     Config, Handle, Policy, Pool, Step, TaskHooks, Worker, is_on_pinned_worker, spawn, spawn_local,
@@ -493,6 +495,24 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
         drop(workers);
         assert_eq!(census.alive(), 1);
     }
+}
+
+#[test]
+#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
+fn a_worker_dropped_elsewhere_is_leaked_with_the_tasks_in_its_queue() {
+    let (handle, mut workers) = stepped(1);
+    let _guard = handle.enter();
+    let census = Census::default();
+    let citizen = census.citizen();
+    drop(handle.spawn_on(0, move || {
+        With(Bound::new(citizen), SelfWaking(Arc::default()))
+    }));
+    assert_eq!(workers[0].step(), Step::Ran);
+    let message = thread::spawn(|| message_of(|| drop(workers)))
+        .join()
+        .unwrap();
+    assert!(message.starts_with("a worker of a sharded scheduler was dropped on another"));
+    assert_eq!(census.alive(), 1);
 }
 
 /// A panic unwinds past the drop: a second one would abort.

@@ -187,11 +187,9 @@ impl Core {
 
     /// Schedules a task that stays on this worker, which is pinned and has spawned it.
     pub(crate) fn start_local(&self, task: Runnable) {
-        if !self.shared().is_closed() {
-            // Not only after its first poll, as other tasks: until then it
-            // would not keep the worker on its thread (claim 2).
-            self.live.adopt(&task);
-        }
+        // Not only after its first poll, as other tasks: until then it would not keep the worker on
+        // its thread (claim 2).
+        self.live.adopt(&task);
         self.start(task);
     }
 }

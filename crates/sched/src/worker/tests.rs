@@ -142,10 +142,59 @@ fn a_worker_that_keeps_up_notifies_of_events_at_its_next_push() {
     push(runs);
     runs.notify_of_events();
     assert!(shared.idle.is_parked(0) && runs.run_queue.is_forced());
+    assert_eq!(
+        stealable(&shared),
+        "[1]",
+        "one that searches anyhow finds it"
+    );
     poll_until(runs, Duration::from_secs(1));
     runs.notify_of_events();
     assert!(!shared.idle.is_parked(0), "it is to help");
     assert!(asleep.is_unparked());
+}
+
+/// The numbers of the workers in the stealable set.
+fn stealable(shared: &Shared) -> String {
+    let shown = format!("{:?}", shared.stealable);
+    shown
+        .trim_start_matches("StealableSet(")
+        .trim_end_matches(')')
+        .to_owned()
+}
+
+#[test]
+fn a_searcher_removes_a_worker_without_tasks_from_the_stealable_set() {
+    let (shared, [searches, _]) = keeping_up();
+    shared.stealable.insert(1);
+    assert!(searches.core().queues.search().is_none());
+    assert_eq!(stealable(&shared), "[]");
+}
+
+#[test]
+fn a_searcher_that_steals_one_task_has_none_to_be_stolen() {
+    let (shared, [searches, other]) = keeping_up();
+    push(&other.core().queues);
+    shared.stealable.insert(1);
+    assert!(searches.core().queues.search().is_some());
+    assert_eq!(stealable(&shared), "[1]");
+}
+
+#[test]
+fn a_push_to_a_queue_that_holds_tasks_wakes_no_worker() {
+    let (shared, [_asleep, runs]) = keeping_up();
+    let schedule = || {
+        let (task, _handle) = home::task(&shared, async {});
+        runs.core().queues.schedule_new(Task(task));
+    };
+    let _ = shared.idle.transition_to_parked(0, false);
+    schedule();
+    assert!(shared.idle.is_parked(0), "the slot was empty");
+    schedule();
+    assert!(!shared.idle.is_parked(0), "the queue was empty");
+    assert!(shared.idle.transition_to_running(0) && shared.idle.end_search(0));
+    let _ = shared.idle.transition_to_parked(0, false);
+    schedule();
+    assert!(shared.idle.is_parked(0));
 }
 
 #[test]
