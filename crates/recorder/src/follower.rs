@@ -4,6 +4,7 @@ use raddle_recording::Recording;
 
 use crate::Recorder;
 use crate::clock::Anchor;
+use crate::lane::Polled;
 
 /// Reads the events of a recorder piece by piece, each event once: for a file that is longer than
 /// the rings.
@@ -27,6 +28,7 @@ pub struct Follower {
     positions: Vec<u64>,
     /// The last reading of the clock.
     former: Anchor,
+    polled: Polled,
 }
 
 impl Follower {
@@ -35,6 +37,7 @@ impl Follower {
             recorder,
             positions: Vec::new(),
             former: origin,
+            polled: Polled::new(),
         }
     }
 
@@ -48,6 +51,7 @@ impl Follower {
             *position = excerpt.end();
             excerpts.push(excerpt);
         }
-        self.recorder.recording(&excerpts, &mut self.former)
+        self.recorder
+            .recording(&excerpts, &mut self.former, &mut self.polled)
     }
 }

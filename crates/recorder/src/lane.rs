@@ -1,9 +1,9 @@
 //! A ring and the threads that have written to it, one after the other.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use raddle_primitives::sync::{Arc, Mutex, Rank};
-use raddle_recording::{Entry, Record, Recording, Thread};
+use raddle_recording::{Entry, Event, Record, Recording, Thread};
 
 use crate::clock::Scale;
 use crate::ring::{Batch, RingReader, RingWriter, ring};
@@ -105,7 +105,7 @@ impl Excerpt {
     }
 
     /// Adds the records to a recording, each under its thread.
-    pub(crate) fn add_to(&self, recording: &mut Recording, scale: &Scale) {
+    pub(crate) fn add_to(&self, recording: &mut Recording, scale: &Scale, polled: &mut Polled) {
         let Self {
             position,
             batch,
@@ -132,12 +132,36 @@ impl Excerpt {
                     ..Thread::default()
                 });
             thread.lost += lost;
-            thread.entries.extend(records.iter().filter_map(|record| {
-                Some(Entry {
-                    time: scale.nanos(record.time(), Record::TIMES),
-                    event: record.event()?,
-                })
-            }));
+            if lost > 0 {
+                // The last record before these may be the start of another poll.
+                polled.remove(&identity.number);
+            }
+            for record in records {
+                let time = scale.nanos(record.time(), Record::TIMES);
+                let events = events_of(*record, identity.number, polled);
+                let entries = events.map(|event| Entry { time, event });
+                thread.entries.extend(entries);
+            }
         }
     }
+}
+
+/// The task whose poll has started and not ended on each thread, as far as it was read.
+pub(crate) type Polled = BTreeMap<u64, u64>;
+
+/// The events of a record: the end of the thread's former poll, if the record says it, and its own.
+fn events_of(record: Record, thread: u64, polled: &mut Polled) -> impl Iterator<Item = Event> {
+    let event = record.event();
+    let former = record.former_poll().zip(polled.get(&thread).copied());
+    match event {
+        Some(Event::PollStarted { task }) => {
+            polled.insert(thread, task);
+        }
+        Some(Event::PollFinished { .. }) => {
+            polled.remove(&thread);
+        }
+        _ => {}
+    }
+    let ends = former.map(|(end, task)| end.events(task));
+    ends.into_iter().flatten().chain(event)
 }

@@ -6,6 +6,7 @@ mod follower;
 #[cfg_attr(not(target_os = "linux"), path = "kernel/unknown.rs")]
 mod kernel;
 mod lane;
+mod observe;
 mod options;
 mod recorder;
 pub mod ring;

@@ -7,11 +7,11 @@ use std::panic::Location;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_primitives::{Numbers, named};
-use raddle_recording::{Event, Record, Recording, StringId};
+use raddle_recording::{EndReason, Event, PollEnd, Record, Recording, StringId};
 
 use crate::clock::{Anchor, Clock, Scale};
 use crate::kernel::Delays;
-use crate::lane::{Excerpt, Identity, Lane};
+use crate::lane::{Excerpt, Identity, Lane, Polled};
 use crate::ring::RingWriter;
 use crate::strings::Strings;
 use crate::{Follower, Options, kernel};
@@ -66,15 +66,30 @@ struct Writing {
     lane: Arc<Lane>,
     /// None after the ring was given back.
     ring: Option<RingWriter>,
+    /// The task whose poll is under way, as far as [`Recorder::record_poll`] says.
+    polled: Option<u64>,
+    /// The last poll, whose end has no record yet: the thread's next record says it.
+    ended: Option<(u64, PollEnd)>,
     /// Ids of locations, in the place that the location's address says.
     locations: [Option<(&'static Location<'static>, StringId)>; REMEMBERED],
     delays: Option<Delays>,
 }
 
-raddle_primitives::thread_local! {
-    /// The recorders that the thread has recorded to, mostly one.
-    static LOCALS: RefCell<Vec<Local>> = RefCell::new(Vec::new());
+/// The recorders that a thread has recorded to, mostly one.
+struct Locals {
+    first: Option<Local>,
+    others: Vec<Local>,
 }
+
+raddle_primitives::thread_local! {
+    static LOCALS: RefCell<Locals> = RefCell::new(Locals {
+        first: None,
+        others: Vec::new(),
+    });
+}
+
+/// The number of the future of `block_on`, beside those of tasks.
+const ROOT: u64 = 0;
 
 impl Recorder {
     /// Makes a recorder, which is on.
@@ -152,6 +167,95 @@ impl Recorder {
         });
     }
 
+    /// Records that the calling thread starts to poll a task.
+    ///
+    /// A poll costs one reading of the clock and one record, if its end is told to
+    /// [`record_poll_end`](Self::record_poll_end): the record of the thread's next poll says how
+    /// this one ended. So the time of an end is that of the thread's next record.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recording::{Event, PollEnd, PollResult};
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record_poll(1);
+    /// recorder.record_poll_end(1, PollEnd::Pending);
+    /// recorder.record_poll(2);
+    /// let events: Vec<_> = recorder.snapshot().by_time().iter().map(|(_, e)| e.event).collect();
+    /// assert_eq!(events, [
+    ///     Event::PollStarted { task: 1 },
+    ///     Event::PollFinished { task: 1, result: PollResult::Pending },
+    ///     Event::PollStarted { task: 2 },
+    /// ]);
+    /// ```
+    #[inline]
+    pub fn record_poll(&self, task: u64) {
+        if self.is_on() {
+            self.with_writing(|shared, writing| writing.start_poll(shared, task));
+        }
+    }
+
+    /// Notes how the poll of a task has ended that [`record_poll`](Self::record_poll) has started
+    /// on this thread. The end is recorded with the thread's next record.
+    #[inline]
+    pub fn record_poll_end(&self, task: u64, end: PollEnd) {
+        if self.is_on() {
+            self.with_writing(|shared, writing| writing.note_end(shared, task, end));
+        }
+    }
+
+    /// Records why a task has ended. After [`record_poll_end`](Self::record_poll_end) of the task
+    /// on this thread it corrects the reason that was given there.
+    #[inline]
+    pub fn record_end(&self, task: u64, reason: EndReason) {
+        if self.is_on() {
+            self.with_writing(|shared, writing| match &mut writing.ended {
+                Some((polled, end @ PollEnd::Ended(_))) if *polled == task => {
+                    *end = PollEnd::Ended(reason);
+                }
+                _ => writing.push(shared, Event::TaskEnded { task, reason }),
+            });
+        }
+    }
+
+    /// Records the end of the last poll of this thread, if it has no record yet: for a thread that
+    /// polls no more for some time.
+    pub fn end_poll(&self) {
+        if self.is_on() {
+            self.with_writing(|shared, writing| {
+                if writing.ended.is_some() {
+                    writing.push_end(shared.clock.now());
+                }
+            });
+        }
+    }
+
+    /// Records the start of a poll of the future of `block_on`, unless it is within another poll.
+    pub(crate) fn record_root_poll(&self) {
+        if self.is_on() {
+            self.with_writing(|shared, writing| {
+                if writing.polled.is_none() {
+                    writing.start_poll(shared, ROOT);
+                }
+            });
+        }
+    }
+
+    /// Records its end.
+    pub(crate) fn record_root_poll_end(&self) {
+        if self.is_on() {
+            self.with_writing(|shared, writing| {
+                if writing.polled == Some(ROOT) {
+                    writing.note_end(shared, ROOT, PollEnd::Pending);
+                    // The thread may leave the runtime.
+                    writing.push_end(shared.clock.now());
+                }
+            });
+        }
+    }
+
     /// Records how long the kernel has kept the calling thread from running, and its context
     /// switches, since the last call on this thread. Does nothing if the last call was less than
     /// 10 ms ago, if there is nothing to record, or if the system does not say: only Linux does.
@@ -185,7 +289,12 @@ impl Recorder {
 
     /// A recording of what was read from the lanes. `former` is the last reading of the clock,
     /// and is set.
-    pub(crate) fn recording(&self, excerpts: &[Excerpt], former: &mut Anchor) -> Recording {
+    pub(crate) fn recording(
+        &self,
+        excerpts: &[Excerpt],
+        former: &mut Anchor,
+        polled: &mut Polled,
+    ) -> Recording {
         // After the records, so that none is in the future or refers to a string that is missing.
         let scale = Scale {
             origin: self.shared.clock.origin(),
@@ -199,7 +308,7 @@ impl Recorder {
             ..Recording::default()
         };
         for excerpt in excerpts {
-            excerpt.add_to(&mut recording, &scale);
+            excerpt.add_to(&mut recording, &scale, polled);
         }
         recording
     }
@@ -214,28 +323,37 @@ impl Recorder {
     fn with_writing(&self, f: impl FnOnce(&Shared, &mut Writing)) {
         let _ended = LOCALS.try_with(|locals| {
             let mut locals = locals.borrow_mut();
-            let is_ours = |local: &Local| local.recorder == self.shared.id;
-            let index = match locals.iter().position(is_ours) {
-                Some(index) => index,
-                None => self.add_local(&mut locals),
+            let local = match &mut locals.first {
+                Some(local) if local.recorder == self.shared.id => local,
+                _ => self.find_local(&mut locals),
             };
-            if let Some(writing) = &mut locals[index].writing {
+            if let Some(writing) = &mut local.writing {
                 f(&self.shared, writing);
             }
         });
     }
 
-    /// Adds this recorder to those of the thread. Returns its index.
+    /// What the thread has of this recorder, which is not its first one, or not yet.
     #[cold]
-    fn add_local(&self, locals: &mut Vec<Local>) -> usize {
-        // A recorder that is dropped has left the lane to the thread alone.
-        let is_shared = |writing: &Writing| Arc::strong_count(&writing.lane) > 1;
-        locals.retain(|local| local.writing.as_ref().is_some_and(is_shared));
-        locals.push(Local {
-            recorder: self.shared.id,
-            writing: self.shared.claim_lane(),
-        });
-        locals.len() - 1
+    fn find_local<'a>(&self, locals: &'a mut Locals) -> &'a mut Local {
+        let is_ours = |local: &Local| local.recorder == self.shared.id;
+        if !locals.others.iter().any(is_ours) {
+            // A recorder that is dropped has left the lane to the thread alone.
+            let is_shared = |writing: &Writing| Arc::strong_count(&writing.lane) > 1;
+            let is_of_use = |local: &Local| local.writing.as_ref().is_some_and(is_shared);
+            locals.others.retain(is_of_use);
+            let local = Local {
+                recorder: self.shared.id,
+                writing: self.shared.claim_lane(),
+            };
+            if !locals.first.as_ref().is_some_and(is_of_use) {
+                return locals.first.insert(local);
+            }
+            locals.others.push(local);
+        }
+        let others = locals.others.iter_mut();
+        let mut ours = others.filter(|local| local.recorder == self.shared.id);
+        ours.next().expect("it is there, or was added")
     }
 }
 
@@ -263,6 +381,8 @@ impl Shared {
         Some(Writing {
             lane,
             ring: Some(ring),
+            polled: None,
+            ended: None,
             locations: [None; REMEMBERED],
             delays: None,
         })
@@ -282,8 +402,51 @@ impl Shared {
 impl Writing {
     #[inline]
     fn push(&mut self, shared: &Shared, event: Event) {
+        let time = shared.clock.now();
+        if self.ended.is_some() {
+            self.push_end(time);
+        }
+        self.push_record(Record::new(time, event));
+    }
+
+    #[inline]
+    fn push_record(&mut self, record: Record) {
         if let Some(ring) = &mut self.ring {
-            ring.push(Record::new(shared.clock.now(), event));
+            ring.push(record);
+        }
+    }
+
+    /// Records the end of the last poll.
+    fn push_end(&mut self, time: u64) {
+        if let Some((task, end)) = self.ended.take() {
+            for event in end.events(task) {
+                self.push_record(Record::new(time, event));
+            }
+        }
+    }
+
+    #[inline]
+    fn start_poll(&mut self, shared: &Shared, task: u64) {
+        let former = self.ended.take().map(|(_, end)| end);
+        self.polled = Some(task);
+        self.push_record(Record::of_poll(shared.clock.now(), task, former));
+    }
+
+    #[inline]
+    fn note_end(&mut self, shared: &Shared, task: u64, end: PollEnd) {
+        if self.polled == Some(task) {
+            self.polled = None;
+            self.ended = Some((task, end));
+        } else {
+            // The recorder was off when the poll started.
+            self.push_unexpected_end(shared, task, end);
+        }
+    }
+
+    #[cold]
+    fn push_unexpected_end(&mut self, shared: &Shared, task: u64, end: PollEnd) {
+        for event in end.events(task) {
+            self.push(shared, event);
         }
     }
 

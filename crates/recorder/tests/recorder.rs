@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use raddle_recorder::{Options, Recorder};
-use raddle_recording::{Event, Recording};
+use raddle_recording::{EndReason, Event, PollEnd, PollResult, Recording};
 
 fn with(change: impl FnOnce(&mut Options)) -> Recorder {
     let mut options = Options::default();
@@ -208,4 +208,74 @@ fn snapshots_under_a_busy_writer_have_consecutive_events() {
         }
         is_done.store(true, Ordering::Relaxed);
     });
+}
+
+/// The events of the one thread that has recorded.
+fn of_one_thread(recording: &Recording) -> Vec<Event> {
+    assert_eq!(recording.threads.len(), 1);
+    let thread = recording.threads.values().next().unwrap();
+    thread.entries.iter().map(|entry| entry.event).collect()
+}
+
+#[test]
+fn the_end_of_a_poll_is_read_from_the_next_record() {
+    let recorder = Recorder::new(Options::default());
+    let started = |task| Event::PollStarted { task };
+    let finished = |task, result| Event::PollFinished { task, result };
+    recorder.record_poll(1);
+    recorder.record(Event::TaskWoken { task: 9 });
+    recorder.record_poll_end(1, PollEnd::Rescheduled);
+    let mut expected = vec![started(1), Event::TaskWoken { task: 9 }];
+    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    recorder.record_poll(2);
+    expected.extend([finished(1, PollResult::Rescheduled), started(2)]);
+    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    recorder.record_poll_end(2, PollEnd::Ended(EndReason::Completed));
+    recorder.record_end(2, EndReason::Panicked);
+    recorder.record(Event::DriverStarted);
+    let ended = Event::TaskEnded {
+        task: 2,
+        reason: EndReason::Panicked,
+    };
+    expected.extend([finished(2, PollResult::Ended), ended, Event::DriverStarted]);
+    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    // Nothing is recorded before the thread says that it polls no more.
+    recorder.record_poll(3);
+    recorder.record_poll_end(3, PollEnd::Pending);
+    expected.push(started(3));
+    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    recorder.end_poll();
+    expected.push(finished(3, PollResult::Pending));
+    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    // The end of a poll whose start was not recorded has a record of its own.
+    recorder.record_poll_end(4, PollEnd::Pending);
+    expected.push(finished(4, PollResult::Pending));
+    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+}
+
+#[test]
+fn a_follower_remembers_the_poll_that_ends_in_a_later_piece() {
+    let recorder = with(|options| options.records_per_thread = 4);
+    let mut follower = recorder.follow();
+    recorder.record_poll(1);
+    assert_eq!(of_one_thread(&follower.read()).len(), 1);
+    recorder.record_poll_end(1, PollEnd::Pending);
+    recorder.record_poll(2);
+    let finished = |task| Event::PollFinished {
+        task,
+        result: PollResult::Pending,
+    };
+    let expected = [finished(1), Event::PollStarted { task: 2 }];
+    assert_eq!(of_one_thread(&follower.read()), expected);
+    // After a gap it is not known which poll has ended first.
+    for task in 3..20 {
+        recorder.record_poll_end(task - 1, PollEnd::Pending);
+        recorder.record_poll(task);
+    }
+    let events = of_one_thread(&follower.read());
+    let Event::PollStarted { task: first } = events[0] else {
+        panic!("{events:?}");
+    };
+    assert!(first > 3, "{events:?}");
+    assert_eq!(events[1], finished(first));
 }

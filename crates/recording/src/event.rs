@@ -43,7 +43,7 @@ pub enum Event {
         /// Its name.
         name: StringId,
     },
-    /// A worker starts to poll a task.
+    /// A worker starts to poll a task. Task 0 is the future of a `block_on`.
     PollStarted {
         /// The number of the task.
         task: u64,
@@ -120,7 +120,7 @@ pub enum Event {
         /// The number of the job.
         job: u64,
     },
-    /// A blocking job is done.
+    /// A blocking job is done, or was dropped without a start.
     JobFinished {
         /// The number of the job.
         job: u64,
@@ -161,11 +161,72 @@ pub enum EndReason {
     Panicked,
 }
 
+/// How a poll ended, and why the task has ended if it has.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::{EndReason, Event, PollEnd, PollResult};
+///
+/// let events: Vec<_> = PollEnd::Ended(EndReason::Cancelled).events(7).collect();
+/// assert_eq!(events, [
+///     Event::PollFinished { task: 7, result: PollResult::Ended },
+///     Event::TaskEnded { task: 7, reason: EndReason::Cancelled },
+/// ]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PollEnd {
+    /// The task waits to be woken.
+    Pending,
+    /// The task is due to be polled again.
+    Rescheduled,
+    /// The task has ended.
+    Ended(EndReason),
+}
+
+impl PollEnd {
+    /// The events that say it of a task.
+    pub fn events(self, task: u64) -> impl Iterator<Item = Event> {
+        let (result, ended) = match self {
+            Self::Pending => (PollResult::Pending, None),
+            Self::Rescheduled => (PollResult::Rescheduled, None),
+            Self::Ended(reason) => (PollResult::Ended, Some(Event::TaskEnded { task, reason })),
+        };
+        [Event::PollFinished { task, result }]
+            .into_iter()
+            .chain(ended)
+    }
+
+    /// The number under which the record of the next poll has it. 0 is none.
+    #[inline]
+    pub(crate) fn number(end: Option<Self>) -> u32 {
+        match end {
+            None => 0,
+            Some(Self::Pending) => 1,
+            Some(Self::Rescheduled) => 2,
+            Some(Self::Ended(EndReason::Completed)) => 3,
+            Some(Self::Ended(EndReason::Cancelled)) => 4,
+            Some(Self::Ended(EndReason::Panicked)) => 5,
+        }
+    }
+
+    pub(crate) fn from_number(number: u32) -> Option<Self> {
+        Some(match number {
+            1 => Self::Pending,
+            2 => Self::Rescheduled,
+            3 => Self::Ended(EndReason::Completed),
+            4 => Self::Ended(EndReason::Cancelled),
+            5 => Self::Ended(EndReason::Panicked),
+            _ => return None,
+        })
+    }
+}
+
 /// What the monitor does for a task that waits behind a long poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MonitorAction {
-    /// It wakes another worker to steal from the stuck one.
-    WokeWorker,
+    /// It stops parking, to steal from the queue of the stuck worker.
+    HelpedWorker,
     /// It takes the task out of the stuck worker's next-task slot.
     TookNextTask,
     /// It takes the driver, which the stuck worker was the last to poll.
@@ -188,12 +249,12 @@ pub(crate) const MAX_OPERAND: u64 = (1 << 40) - 1;
 pub(crate) const MAX_ARGUMENT: u32 = (1 << 24) - 1;
 
 /// The kinds by number. A number is never used again for something else: files have it.
-mod kind {
+pub(crate) mod kind {
     pub(super) const RUNTIME_STARTED: u8 = 1;
     pub(super) const RUNTIME_SHUT_DOWN: u8 = 2;
     pub(super) const TASK_SPAWNED: u8 = 3;
     pub(super) const TASK_NAMED: u8 = 4;
-    pub(super) const POLL_STARTED: u8 = 5;
+    pub(crate) const POLL_STARTED: u8 = 5;
     pub(super) const POLL_FINISHED: u8 = 6;
     pub(super) const TASK_WOKEN: u8 = 7;
     pub(super) const TASK_ENDED: u8 = 8;
@@ -323,7 +384,7 @@ impl Parts {
             kind::MONITOR_ACTED => E::MonitorActed {
                 worker: small()?,
                 action: match argument {
-                    0 => MonitorAction::WokeWorker,
+                    0 => MonitorAction::HelpedWorker,
                     1 => MonitorAction::TookNextTask,
                     2 => MonitorAction::TookDriver,
                     _ => return None,

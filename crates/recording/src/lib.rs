@@ -11,7 +11,7 @@ mod recording;
 mod string_id;
 mod writer;
 
-pub use event::{EndReason, Event, MonitorAction, PollResult};
+pub use event::{EndReason, Event, MonitorAction, PollEnd, PollResult};
 pub use reader::ReadError;
 pub use record::Record;
 pub use recording::{Entry, Recording, Thread};

@@ -1,7 +1,7 @@
 //! An event in 16 bytes.
 
-use crate::Event;
-use crate::event::{MAX_OPERAND, Parts};
+use crate::event::{MAX_OPERAND, Parts, kind};
+use crate::{Event, PollEnd};
 
 /// Bits of a record's time.
 const TIME_BITS: u32 = 56;
@@ -43,6 +43,33 @@ impl Record {
             time << (u64::BITS - TIME_BITS) | u64::from(parts.kind),
             u64::from(parts.argument) << OPERAND_BITS | parts.operand,
         ])
+    }
+
+    /// Makes the record of the start of a poll that also says how the former poll of the same
+    /// thread ended: two events that happen one after the other and have one time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recording::{Event, PollEnd, Record};
+    ///
+    /// let record = Record::of_poll(1_000, 3, Some(PollEnd::Pending));
+    /// assert_eq!(record.event(), Some(Event::PollStarted { task: 3 }));
+    /// assert_eq!(record.former_poll(), Some(PollEnd::Pending));
+    /// ```
+    #[inline]
+    pub fn of_poll(time: u64, task: u64, former: Option<PollEnd>) -> Self {
+        let Self([first, second]) = Self::new(time, Event::PollStarted { task });
+        let former = u64::from(PollEnd::number(former));
+        Self([first, second | former << OPERAND_BITS])
+    }
+
+    /// How the former poll of the thread ended, if this is the start of a poll and says it.
+    pub fn former_poll(self) -> Option<PollEnd> {
+        let [first, second] = self.0;
+        let is_start = first as u8 == kind::POLL_STARTED;
+        let number = (second >> OPERAND_BITS) as u32;
+        is_start.then(|| PollEnd::from_number(number)).flatten()
     }
 
     /// Makes a record of the words of another.

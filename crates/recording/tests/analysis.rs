@@ -148,6 +148,31 @@ fn a_poll_inside_a_poll_whose_end_is_lost_does_not_outlast_it() {
     assert_eq!(found, [(1, nanos(50)), (3, nanos(5))]);
 }
 
+/// The end of a poll has the time of its thread's next event.
+#[test]
+fn a_task_that_another_thread_polls_before_the_recorded_end_of_its_poll_does_not_wait() {
+    let mut recording = Recording::default();
+    let threads = [
+        vec![(0, started(1)), (50, finished(1, PollResult::Rescheduled))],
+        vec![
+            (45, started(1)),
+            (90, finished(1, PollResult::Pending)),
+            (95, started(1)),
+        ],
+    ];
+    for (number, events) in (1..).zip(threads) {
+        let entries = events
+            .into_iter()
+            .map(|(time, event)| Entry { time, event });
+        let thread = Thread {
+            entries: entries.collect(),
+            ..Thread::default()
+        };
+        recording.threads.insert(number, thread);
+    }
+    assert!(scheduling_delays(&recording).is_empty());
+}
+
 #[test]
 fn a_task_waits_from_spawn_wake_or_reschedule_to_its_poll() {
     let delays = scheduling_delays(&recording());

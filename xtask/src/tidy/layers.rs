@@ -24,12 +24,12 @@ const LAYERS: &[Layer] = &[
     ("raddle-sync", &["raddle-primitives", "raddle-coop", "raddle-timer"]),
     ("raddle-blocking", &["raddle-primitives"]),
     ("raddle-recording", &[]),
-    ("raddle-recorder", &["raddle-primitives", "raddle-recording"]),
     ("raddle-net", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-task", "raddle-reactor"]),
     // The pool is for tests.
     ("raddle-fs", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-task", "raddle-blocking"]),
     ("raddle-process", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-reactor"]),
     ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-task"]),
+    ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-sched"]),
 ];
 
 /// The crates that compose the layers, from the bottom up: each may use every

@@ -19,6 +19,7 @@ use raddle_primitives::random::Random;
 
 use crate::runtime::context::{self, Inside};
 use crate::runtime::driver::{self, Driver};
+use crate::runtime::flight_recorder::Settings;
 use crate::runtime::handle::Inner;
 use crate::runtime::observers::Observers;
 use crate::runtime::runtime::Scheduler;
@@ -62,6 +63,7 @@ pub struct Builder {
     start_paused: bool,
     rng_seed: Option<RngSeed>,
     pub(super) observers: Observers,
+    pub(super) recorder: Settings,
 }
 
 impl Builder {
@@ -121,6 +123,7 @@ impl Builder {
             start_paused: false,
             rng_seed: None,
             observers: Observers::default(),
+            recorder: Settings::default(),
         }
     }
 
@@ -518,9 +521,11 @@ impl Builder {
             (RuntimeFlavor::MultiThread, None) => default_workers(),
         };
         let drivers = self.drivers(workers)?;
+        let mut observers = self.observers.clone();
+        let recorder = self.recorder.attach(&mut observers);
         let mut blocking = None;
         let inner = Arc::new_cyclic(|inner| {
-            let pool = self.blocking_pool(inner);
+            let pool = self.blocking_pool(inner, &observers);
             let pool = blocking.insert(pool);
             Inner {
                 scheduler: OnceLock::new(),
@@ -529,11 +534,15 @@ impl Builder {
                 flavor: self.flavor,
                 name: self.name.clone(),
                 random: self.rng_seed.clone().map(Random::new),
+                recorder: recorder.clone(),
             }
         });
         let blocking = blocking.expect("made along with the handle");
 
-        let config = self.scheduler_config(workers, &inner);
+        let config = raddle_sched::Config {
+            observer: observers.of_tasks(),
+            ..self.scheduler_config(workers, &inner)
+        };
         let mut drivers = drivers.into_iter().map(driver::boxed);
         let (scheduler, handle) = match self.flavor {
             RuntimeFlavor::CurrentThread => {
@@ -570,7 +579,6 @@ impl Builder {
             poll_time_histogram: self
                 .poll_time_histogram
                 .then(|| self.poll_time_buckets.clone()),
-            observer: self.observers.of_tasks(),
             ..self.scheduler.clone()
         }
     }

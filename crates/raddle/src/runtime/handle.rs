@@ -10,6 +10,7 @@ use crate::runtime::blocking::{self, BlockingJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::driver::DriverHandles;
 use crate::runtime::error::TryCurrentError;
+use crate::runtime::flight_recorder::Attached;
 use crate::runtime::metrics::RuntimeMetrics;
 use crate::task::JoinHandle;
 use raddle_primitives::random::Random;
@@ -49,6 +50,11 @@ pub(crate) struct Inner {
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) name: Option<String>,
     pub(crate) random: Option<Random>,
+    #[cfg_attr(
+        not(feature = "flight-recorder"),
+        expect(dead_code, reason = "there is none")
+    )]
+    pub(crate) recorder: Attached,
 }
 
 /// The kinds of runtime.

@@ -51,6 +51,11 @@ mod builder;
 mod context;
 mod driver;
 mod error;
+#[cfg(feature = "flight-recorder")]
+pub mod flight_recorder;
+#[cfg(not(feature = "flight-recorder"))]
+#[path = "flight_recorder_off.rs"]
+mod flight_recorder;
 mod handle;
 mod local_runtime;
 mod metrics;

@@ -5,39 +5,60 @@ use std::time::Duration;
 
 use super::polls::by_label;
 use super::{Distribution, Tasks};
-use crate::{Event, PollResult, Recording};
+use crate::{Entry, Event, PollResult, Recording};
 
-/// The tasks that are due to be polled, and since when.
+/// The tasks that are due to be polled.
 #[derive(Default)]
-struct Waiting(BTreeMap<u64, u64>);
+struct Waiting {
+    since: BTreeMap<u64, u64>,
+    /// The tasks that are polled, and the threads that do so.
+    polled_by: BTreeMap<u64, u64>,
+}
 
 impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.since.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.since.len()
+    }
+
     /// Applies an event. Returns the task that starts to be polled and how long it waited.
-    fn apply(&mut self, time: u64, event: Event) -> Option<(u64, Duration)> {
+    fn apply(&mut self, thread: u64, entry: Entry) -> Option<(u64, Duration)> {
+        let Entry { time, event } = entry;
         match event {
             Event::TaskSpawned { task, .. } | Event::TaskWoken { task } => {
-                self.0.entry(task).or_insert(time);
+                self.since.entry(task).or_insert(time);
             }
             Event::PollStarted { task } => {
-                let since = self.0.remove(&task)?;
+                self.polled_by.insert(task, thread);
+                let since = self.since.remove(&task)?;
                 return Some((task, Duration::from_nanos(time.saturating_sub(since))));
             }
+            // The end of a poll has the time of the thread's next event. Another thread may poll
+            // the task again before that.
+            Event::PollFinished { task, .. }
+                if self.polled_by.get(&task).is_some_and(|by| *by != thread) => {}
             // A task that was woken during its poll waits from the end of the poll on.
-            Event::PollFinished { task, result } => match result {
-                PollResult::Rescheduled => {
-                    self.0.insert(task, time);
-                }
-                PollResult::Ended => {
-                    self.0.remove(&task);
-                }
-                PollResult::Pending => {
-                    if let Some(since) = self.0.get_mut(&task) {
-                        *since = time;
+            Event::PollFinished { task, result } => {
+                self.polled_by.remove(&task);
+                match result {
+                    PollResult::Rescheduled => {
+                        self.since.insert(task, time);
+                    }
+                    PollResult::Ended => {
+                        self.since.remove(&task);
+                    }
+                    PollResult::Pending => {
+                        if let Some(since) = self.since.get_mut(&task) {
+                            *since = time;
+                        }
                     }
                 }
-            },
+            }
             Event::TaskEnded { task, .. } => {
-                self.0.remove(&task);
+                self.since.remove(&task);
             }
             _ => {}
         }
@@ -69,9 +90,9 @@ pub fn scheduling_delays(recording: &Recording) -> Vec<(String, Distribution)> {
     let mut waiting = Waiting::default();
     let mut waits = Vec::new();
     let complete_from = recording.complete_from();
-    for (_, entry) in recording.by_time() {
+    for (thread, entry) in recording.by_time() {
         if entry.time >= complete_from {
-            waits.extend(waiting.apply(entry.time, entry.event));
+            waits.extend(waiting.apply(thread, entry));
         }
     }
     by_label(&Tasks::of(recording), waits.into_iter())
@@ -98,11 +119,11 @@ pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
     let mut parked = BTreeSet::new();
     let mut since = None;
     let complete_from = recording.complete_from();
-    for (_, entry) in recording.by_time() {
+    for (thread, entry) in recording.by_time() {
         if entry.time < complete_from {
             continue;
         }
-        let _started = waiting.apply(entry.time, entry.event);
+        let _started = waiting.apply(thread, entry);
         match entry.event {
             Event::WorkerParked { worker } => {
                 parked.insert(worker);
@@ -112,9 +133,9 @@ pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
             }
             _ => {}
         }
-        let is_wasted = !parked.is_empty() && !waiting.0.is_empty();
+        let is_wasted = !parked.is_empty() && !waiting.is_empty();
         if is_wasted {
-            found.most_waiting = found.most_waiting.max(waiting.0.len());
+            found.most_waiting = found.most_waiting.max(waiting.len());
             since.get_or_insert(entry.time);
         } else if let Some(start) = since.take() {
             let time = Duration::from_nanos(entry.time.saturating_sub(start));

@@ -68,6 +68,9 @@ impl<'a> Tasks<'a> {
 
     /// Where a task was spawned, with its name if it has one.
     pub fn label(&self, task: u64) -> String {
+        if task == 0 {
+            return "the future of block_on".to_owned();
+        }
         let text = |id: Option<StringId>| id.map(|id| self.recording.text(id));
         let found = self.get(task);
         let location = text(found.and_then(|task| task.location));

@@ -5,12 +5,17 @@ use std::sync::{Arc, Weak};
 use super::Builder;
 use crate::runtime::blocking::{self, BlockingJob, HandoffJob};
 use crate::runtime::handle::Inner;
+use crate::runtime::observers::Observers;
 
 impl Builder {
     /// The threads for blocking work, that of the layers included.
-    pub(super) fn blocking_pool(&self, inner: &Weak<Inner>) -> raddle_blocking::Pool<BlockingJob> {
+    pub(super) fn blocking_pool(
+        &self,
+        inner: &Weak<Inner>,
+        observers: &Observers,
+    ) -> raddle_blocking::Pool<BlockingJob> {
         raddle_task::blocking::set_submit(blocking::submit_to_current);
-        self.thread_pool(inner, self.max_blocking_threads, self.observers.of_jobs())
+        self.thread_pool(inner, self.max_blocking_threads, observers.of_jobs())
     }
 
     /// The threads that take workers over. Each worker may stay on one.

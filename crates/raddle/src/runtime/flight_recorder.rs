@@ -1,0 +1,99 @@
+//! A record of what a runtime did last, for a look afterwards.
+//!
+//! [`Builder::flight_recorder`] gives a runtime a recorder: each of its threads keeps its latest
+//! events in memory, 16 bytes each. [`Handle::flight_recorder`] returns the [`Recorder`], which can
+//! be switched off and on and asked for a snapshot. The program `raddle-recording` prints reports
+//! of a snapshot in a file, and exports it.
+//!
+//! ```
+//! use raddle::runtime::Builder;
+//! use raddle::runtime::flight_recorder::{Options, recording::analysis::Report};
+//!
+//! let runtime = Builder::new_multi_thread()
+//!     .worker_threads(2)
+//!     .flight_recorder(Options::default())
+//!     .build()?;
+//! runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+//! let recorder = runtime.handle().flight_recorder().unwrap();
+//! let recording = recorder.snapshot();
+//! print!("{}", Report::of(&recording));
+//! # let mut file = Vec::new();
+//! // Into a file, for the program.
+//! recording.write_to(&mut file)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::sync::Arc;
+
+pub use raddle_recorder::{Archive, ArchiveOptions, Follower, Options, Recorder};
+/// Recordings: their events, files, analyses and exports.
+pub use raddle_recording as recording;
+
+use crate::runtime::observers::Observers;
+use crate::runtime::{Builder, Handle};
+
+/// What a builder was told of the recorder.
+#[derive(Clone, Default)]
+pub(super) struct Settings(Option<Options>);
+
+/// The recorder of a runtime.
+#[derive(Clone, Default)]
+pub(crate) struct Attached(Option<Recorder>);
+
+impl Settings {
+    /// Makes the recorder of a runtime, which observes it.
+    pub(super) fn attach(&self, observers: &mut Observers) -> Attached {
+        let recorder = self.0.clone().map(Recorder::new);
+        if let Some(recorder) = &recorder {
+            observers.add_of_tasks(Arc::new(recorder.clone()));
+            observers.add_of_jobs(Arc::new(recorder.clone()));
+        }
+        Attached(recorder)
+    }
+}
+
+impl Builder {
+    /// Gives each runtime that is built a flight recorder of its own, which is on. Default: none.
+    ///
+    /// It records spawns, polls, wakes and ends of tasks, what workers do between polls, and
+    /// blocking jobs; not the tasks of a [`LocalSet`](crate::task::LocalSet), whose polls are parts
+    /// of the poll that polls the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use raddle::runtime::flight_recorder::Options;
+    ///
+    /// let mut options = Options::default();
+    /// options.records_per_thread = 65_536;
+    /// let runtime = Builder::new_current_thread().flight_recorder(options).build()?;
+    /// assert!(runtime.handle().flight_recorder().is_some());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn flight_recorder(&mut self, options: Options) -> &mut Self {
+        self.recorder = Settings(Some(options));
+        self
+    }
+}
+
+impl Handle {
+    /// The runtime's flight recorder, if its builder was [asked](Builder::flight_recorder) for one.
+    /// It may be used after the runtime's end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use raddle::runtime::flight_recorder::Options;
+    ///
+    /// let runtime = Builder::new_current_thread().flight_recorder(Options::default()).build()?;
+    /// let recorder = runtime.handle().flight_recorder().unwrap();
+    /// recorder.stop();
+    /// assert!(!recorder.is_on());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn flight_recorder(&self) -> Option<Recorder> {
+        self.inner.recorder.0.clone()
+    }
+}

@@ -1,0 +1,171 @@
+//! The recorder as an observer of a scheduler and of a blocking pool.
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use raddle_blocking::JobMeta;
+use raddle_recording::{Event, PollEnd};
+use raddle_sched::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
+use raddle_task::Id;
+
+use crate::Recorder;
+
+/// Records what a scheduler does: for `Config::observer`.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use raddle_recorder::{Options, Recorder};
+/// use raddle_recording::Event;
+/// use raddle_sched::{Config, CurrentThread};
+///
+/// let recorder = Recorder::new(Options::default());
+/// let config = Config { observer: Some(Arc::new(recorder.clone())), ..Config::default() };
+/// let scheduler = CurrentThread::new(config, None);
+/// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
+/// let events = recorder.snapshot().by_time();
+/// let spawns = events.iter().filter(|(_, entry)| matches!(entry.event, Event::TaskSpawned { .. }));
+/// assert_eq!(spawns.count(), 1);
+/// ```
+impl raddle_sched::Observer for Recorder {
+    fn started(&self, workers: usize) {
+        let workers = small(workers);
+        self.record(Event::RuntimeStarted { workers });
+    }
+
+    fn shutdown_started(&self) {
+        self.record(Event::RuntimeShutDown);
+    }
+
+    fn worker_stopped(&self, _worker: usize) {
+        self.end_poll();
+    }
+
+    fn worker_handed_off(&self, worker: usize) {
+        let worker = small(worker);
+        self.record(Event::WorkerHandedOff { worker });
+    }
+
+    fn task_spawned(&self, task: &SpawnedTask<'_>) {
+        let id = number(task.id());
+        self.record_spawn(id, task.location());
+        if let Some(name) = task.name() {
+            let name = self.text(name);
+            self.record(Event::TaskNamed { task: id, name });
+        }
+    }
+
+    fn task_woken(&self, task: Id) {
+        self.record(Event::TaskWoken { task: number(task) });
+    }
+
+    #[inline]
+    fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
+        self.record_poll(number(task.id()));
+    }
+
+    #[inline]
+    fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
+        let end = match result {
+            PollResult::Pending => PollEnd::Pending,
+            PollResult::Rescheduled => PollEnd::Rescheduled,
+            PollResult::Ended => PollEnd::Ended(raddle_recording::EndReason::Completed),
+        };
+        self.record_poll_end(number(task), end);
+    }
+
+    #[inline]
+    fn task_ended(&self, task: Id, reason: raddle_sched::EndReason) {
+        use raddle_recording::EndReason as Recorded;
+        use raddle_sched::EndReason as Observed;
+        let reason = match reason {
+            Observed::Completed => Recorded::Completed,
+            Observed::Cancelled => Recorded::Cancelled,
+            Observed::Panicked => Recorded::Panicked,
+        };
+        self.record_end(number(task), reason);
+    }
+
+    fn root_poll_started(&self, _worker: Option<usize>) {
+        self.record_root_poll();
+    }
+
+    fn root_poll_finished(&self, _worker: Option<usize>, _is_ready: bool) {
+        self.record_root_poll_end();
+    }
+
+    fn worker_parked(&self, worker: usize) {
+        self.record_kernel_delays();
+        let worker = small(worker);
+        self.record(Event::WorkerParked { worker });
+    }
+
+    fn worker_unparked(&self, worker: usize) {
+        let worker = small(worker);
+        self.record(Event::WorkerUnparked { worker });
+    }
+
+    fn search_started(&self, worker: usize) {
+        let worker = small(worker);
+        self.record(Event::SearchStarted { worker });
+    }
+
+    fn tasks_stolen(&self, _worker: usize, victim: usize, count: usize) {
+        self.record(Event::TasksStolen {
+            victim: small(victim),
+            count: small(count),
+        });
+    }
+
+    fn driver_started(&self, _worker: usize, _timeout: Option<Duration>) {
+        self.record(Event::DriverStarted);
+    }
+
+    fn driver_finished(&self, _worker: usize, turn: Turn) {
+        self.record(Event::DriverFinished {
+            events: small(turn.events),
+            timers: small(turn.timers),
+        });
+    }
+
+    fn monitor_acted(&self, _worker: usize, stuck: usize, action: MonitorAction) {
+        use raddle_recording::MonitorAction as Recorded;
+        self.record(Event::MonitorActed {
+            worker: small(stuck),
+            action: match action {
+                MonitorAction::TookNextTask => Recorded::TookNextTask,
+                MonitorAction::HelpedWorker => Recorded::HelpedWorker,
+                MonitorAction::TookDriver => Recorded::TookDriver,
+            },
+        });
+    }
+}
+
+/// Records the jobs of a blocking pool. A job that is dropped without a run is done.
+impl raddle_blocking::Observer for Recorder {
+    fn queued(&self, job: JobMeta) {
+        self.record(Event::JobQueued { job: job.id });
+    }
+
+    fn started(&self, job: JobMeta) {
+        self.record(Event::JobStarted { job: job.id });
+    }
+
+    fn finished(&self, job: JobMeta) {
+        self.record(Event::JobFinished { job: job.id });
+    }
+
+    fn dropped(&self, job: JobMeta) {
+        self.record(Event::JobFinished { job: job.id });
+    }
+}
+
+#[inline]
+fn number(task: Id) -> u64 {
+    NonZeroU64::from(task).get()
+}
+
+fn small(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
