@@ -12,17 +12,17 @@ use clock::Clock;
 use histogram::{Histogram, HistogramConfiguration};
 use poll_average::PollAverage;
 
-/// The counts of one worker, which alone writes them. What each step and poll
-/// writes comes first, so that it is one cache line.
+/// The counts of one worker. Only that worker writes them. The counts that each step and poll
+/// changes come first, so that they share one cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Counters {
-    /// By which a watcher sees, too, whether the worker gets on.
+    /// The monitor also reads it, to see whether the worker makes progress.
     pub(crate) polls: Count,
     pub(crate) local_schedules: Count,
     /// Tasks spawned on the worker while the scheduler was open.
     pub(crate) spawned: Count,
-    /// Tasks that completed here, by themselves or cancelled.
+    /// Tasks that completed on this worker, cancelled ones included.
     pub(crate) completed: Count,
     pub(crate) completed_elsewhere: Count,
     pub(crate) parks: Count,
@@ -33,13 +33,12 @@ pub(crate) struct Counters {
     pub(crate) overflows: Count,
     /// Polls that used up their budget.
     pub(crate) budget_yields: Count,
-    /// How many tasks are in the backlog now.
+    /// The number of tasks in the backlog now.
     pub(crate) backlog: Count,
     pub(crate) clock: Clock,
     pub(crate) poll_average: PollAverage,
     pub(crate) poll_times: Option<Histogram>,
-    /// How many polls there were at the last park. None can be as many before
-    /// the first.
+    /// The number of polls at the last park. Its first value is one that no count reaches.
     polls_at_park: Count,
 }
 
@@ -90,7 +89,7 @@ impl Counters {
         self.take_time();
     }
 
-    /// How long the worker has been busy in all, of which the poll-time average takes note.
+    /// Adds a sample to the poll-time average, and returns the total busy time.
     pub(crate) fn take_time(&self) -> Duration {
         let busy = self.clock.busy();
         self.poll_average.note(busy, self.polls.get());
@@ -98,8 +97,7 @@ impl Counters {
     }
 }
 
-/// What came from outside the workers: written under the lock of the injection
-/// queue.
+/// Counts of tasks from outside the workers. Written under the lock of the injection queue.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
     pub(crate) schedules: Count,

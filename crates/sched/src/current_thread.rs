@@ -1,4 +1,4 @@
-//! A scheduler that runs on the threads that block on it.
+//! The scheduler that runs on the threads that call `block_on`.
 
 use std::fmt;
 use std::future::Future;
@@ -19,10 +19,10 @@ use crate::panics;
 use crate::worker::core::Step;
 use crate::worker::{Driving, Worker};
 
-/// A scheduler of one worker and no thread: its tasks run while a thread is in
+/// A scheduler with one worker and no thread of its own. Its tasks run while a thread is in
 /// [`block_on`](Self::block_on), in the order in which they became ready.
 ///
-/// Dropping it drops its tasks on the dropping thread.
+/// Dropping the scheduler drops its tasks on the dropping thread.
 pub struct CurrentThread {
     handle: Handle,
     place: Mutex<Place>,
@@ -66,7 +66,7 @@ impl Call {
     }
 }
 
-/// What a poll of the future came to.
+/// The result of a poll of the future.
 enum Polled<T> {
     Pending,
     Ready(T),
@@ -75,12 +75,12 @@ enum Polled<T> {
 }
 
 impl CurrentThread {
-    /// Makes a scheduler. The worker count, thread name and stack size of the
-    /// settings mean nothing to it.
+    /// Makes a scheduler. It ignores the number of workers, the thread name and the stack size of
+    /// `config`.
     ///
     /// # Panics
     ///
-    /// If an interval is zero.
+    /// Panics if an interval is zero.
     pub fn new(config: Config, driver: Option<Box<dyn Driver>>) -> Self {
         let config = Config {
             workers: 1,
@@ -101,21 +101,20 @@ impl CurrentThread {
         }
     }
 
-    /// A reference to the scheduler.
+    /// Returns a reference to the scheduler.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Runs a future on the calling thread, and the scheduler's tasks beside
-    /// it, until the future is ready. The future has its turn as if it were one of
-    /// the tasks: once it was polled, those that are due by then go first, up to
-    /// [`event_interval`](Config::event_interval) of them. While another thread is
-    /// inside, that one runs the tasks.
+    /// Runs a future on the calling thread until it is ready, together with the scheduler's tasks.
+    /// The future takes turns with the tasks: after a poll of it, the tasks that are ready by then
+    /// are polled, at most [`event_interval`](Config::event_interval) of them, before it is polled
+    /// again. If several threads are in `block_on`, one of them runs the tasks.
     ///
     /// # Panics
     ///
-    /// On a thread that runs tasks or blocks on a future already, and if a task has panicked under
-    /// [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
+    /// Panics on a thread that runs tasks or blocks on a future already, and if a task has panicked
+    /// under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::AsWorker);
@@ -134,7 +133,7 @@ impl CurrentThread {
             .unwrap_or_else(|| panics::end_block_on())
     }
 
-    /// Drops every task. Later spawns are cancelled at once.
+    /// Drops every task. Tasks that are spawned later are cancelled at once.
     pub fn shutdown(&mut self) {
         let worker = self.place.lock().worker.take();
         drop(worker);
@@ -151,12 +150,12 @@ impl fmt::Debug for CurrentThread {
 struct BlockOn<'a> {
     place: &'a Mutex<Place>,
     signal: &'a Arc<Signal>,
-    /// There while this call drives the worker.
+    /// `Some` while this call drives the worker.
     worker: Option<Worker>,
 }
 
 impl BlockOn<'_> {
-    /// None if a task's panic has ended the scheduler. It wakes the signal.
+    /// `None` if a task's panic has shut the scheduler down. The waker wakes the signal.
     fn run<F: Future>(
         mut self,
         mut future: Pin<&mut F>,

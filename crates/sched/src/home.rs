@@ -1,4 +1,4 @@
-//! Making tasks of futures, and where a wake leads.
+//! Makes tasks of futures, and queues tasks that are woken.
 
 use std::future::Future;
 use std::panic::Location;
@@ -198,15 +198,14 @@ where
     handle
 }
 
-/// Ends the scheduler, if a panic is to. Called by a task that has
-/// panicked.
+/// Shuts the scheduler down if a task's panic is to do so. Called by the task that has panicked.
 fn task_panicked(shared: &Shared) {
     match shared.config.unhandled_panic {
         UnhandledPanic::Ignore => return,
         UnhandledPanic::ShutdownRuntime => {}
     }
     match Core::current().filter(|worker| worker.scheduler == shared.id) {
-        // All of it, if this is a shard.
+        // All shards, if this is one.
         Some(worker) => {
             // Closed before another thread can learn of the panic and spawn again.
             worker.parts().iter().for_each(|part| part.close());

@@ -1,5 +1,5 @@
-//! What a scheduler counts, and the view of it from outside. `docs/metrics.md`
-//! says what each count means, and what counting costs.
+//! The counts of a scheduler, and the view of them. `docs/metrics.md` says what each count means
+//! and what counting costs.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,51 +9,49 @@ use crate::counters::histogram::Histogram;
 use crate::handle::Handle;
 use crate::worker::shared::Remote;
 
-/// The counts of a scheduler: a view that reads them when it is asked.
+/// A view of the counts of a scheduler. Each method reads the present values.
 ///
-/// Workers go on while it reads, so that counts read one after the other need
-/// not fit each other exactly. Counts of what has happened never decrease;
-/// they are kept after the scheduler's end.
+/// Workers run while a method reads, so two counts that are read one after the other may not fit
+/// exactly. Counts of events never decrease, and stay available after the shutdown.
 #[derive(Clone)]
 pub struct Metrics {
     handle: Handle,
 }
 
-/// The counts of one worker at some moment, from the start of the scheduler.
+/// The counts of one worker since the scheduler was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
-    /// How many tasks it has run: polled, or, if they were aborted, dropped.
+    /// The number of polls, and of drops of aborted tasks.
     pub polls: u64,
-    /// How many times it has blocked for want of work.
+    /// The number of times the worker has parked.
     pub parks: u64,
-    /// How many times it has come back from that.
+    /// The number of times it has stopped parking.
     pub unparks: u64,
-    /// How many times it has blocked a second time without having run a task.
+    /// The number of parks without a poll since the park before.
     pub noops: u64,
-    /// How many tasks it has taken from other workers.
+    /// The number of tasks that it has stolen from other workers.
     pub steals: u64,
-    /// In how many goes it took them.
+    /// The number of steal operations.
     pub steal_operations: u64,
-    /// How many times its queue was full and handed tasks to the injection
-    /// queue.
+    /// The number of times its full run queue moved tasks to the injection queue.
     pub overflows: u64,
-    /// How many polls used up their budget, so that the task yielded.
+    /// The number of polls that used up their budget, so that the task yielded.
     pub budget_yields: u64,
-    /// How many times a task was queued by the worker itself: spawned or woken
-    /// on it, or woken while it ran there.
+    /// The number of times the worker itself queued a task: one that was spawned or woken on it, or
+    /// woken while it ran there.
     pub local_schedules: u64,
-    /// How many tasks it has completed that another worker had been the first
-    /// to run, or had spawned, or during a poll of which the worker went to
-    /// another thread. Their memory goes back by way of a stack.
+    /// The number of tasks that completed on this worker and are in the live list of another one:
+    /// those that another worker ran first or spawned, and those from whose poll this worker was
+    /// handed off. Their memory returns to the other worker through a stack.
     pub completed_elsewhere: u64,
-    /// How many tasks wait in its queue and its next-task slot.
+    /// The number of tasks in its run queue and its next-task slot.
     pub local_queue_depth: usize,
-    /// How long it has been driven without being parked.
+    /// How long threads have driven the worker while it was not parked.
     pub busy: Duration,
-    /// The mean time of a poll, what a worker does between polls included: a
-    /// moving average of the stretches from one park, or look at the driver, to
-    /// the next, in which one of `n` polls weighs `n / (n + 9)`.
+    /// The mean duration of a poll, including what the worker does between polls. It is a moving
+    /// average over the stretches from one park, or look at the driver, to the next: a stretch of
+    /// `n` polls weighs `n / (n + 9)`.
     pub mean_poll_time: Duration,
 }
 
@@ -67,16 +65,16 @@ impl Handle {
 }
 
 impl Metrics {
-    /// How many workers there are.
+    /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.handle.workers()
     }
 
-    /// How many tasks have been spawned and have not completed. A task counts
-    /// for a moment longer than its join handle waits.
+    /// Returns the number of tasks that were spawned and have not completed. A task is counted for
+    /// a moment after its join handle is ready.
     pub fn alive_tasks(&self) -> usize {
-        // First what has completed: every completion that is seen makes the
-        // spawn before it seen, so that the difference is not negative.
+        // Completions are read first: a completion that is seen makes its spawn visible, so the
+        // difference is not negative.
         let workers = self.handle.remotes();
         let completed: u64 = workers.map(|remote| remote.counters.completed.get()).sum();
         let parts = self.handle.parts().iter();
@@ -85,7 +83,7 @@ impl Metrics {
         (self.spawned_tasks() - completed) as usize
     }
 
-    /// How many tasks have been spawned.
+    /// Returns the number of tasks that were spawned.
     pub fn spawned_tasks(&self) -> u64 {
         let workers = self.handle.remotes();
         let spawned: u64 = workers.map(|remote| remote.counters.spawned.get()).sum();
@@ -94,24 +92,24 @@ impl Metrics {
         spawned + outside.sum::<u64>()
     }
 
-    /// How many tasks wait in the injection queue, or in those of all shards.
+    /// Returns the number of tasks in the injection queue, or in those of all shards.
     pub fn injection_depth(&self) -> usize {
         let parts = self.handle.parts().iter();
         parts.map(|part| part.injection.len()).sum()
     }
 
-    /// How many times a task was queued by a thread that is not a worker of
-    /// the scheduler, through the injection queue.
+    /// Returns how often a thread that is not a worker of the scheduler queued a task, in the
+    /// injection queue.
     pub fn remote_schedules(&self) -> u64 {
         let parts = self.handle.parts().iter();
         parts.map(|part| part.outside.schedules.get()).sum()
     }
 
-    /// The counts of a worker.
+    /// Returns the counts of a worker.
     ///
     /// # Panics
     ///
-    /// If there is no worker of that index.
+    /// Panics if there is no worker with that index.
     #[track_caller]
     pub fn worker(&self, index: usize) -> WorkerMetrics {
         let remote = self.remote(index);
@@ -135,20 +133,19 @@ impl Metrics {
         }
     }
 
-    /// How many buckets the histograms of poll times have; zero if
-    /// [`Config::poll_time_histogram`](crate::Config::poll_time_histogram) is
-    /// none.
+    /// Returns the number of buckets of the poll-time histograms, or zero if
+    /// [`Config::poll_time_histogram`](crate::Config::poll_time_histogram) is `None`.
     pub fn poll_time_buckets(&self) -> usize {
         self.histogram(0).map_or(0, Histogram::num_buckets)
     }
 
-    /// The times that a bucket counts. Each bucket begins where the one before
-    /// ends; the first begins at zero, the last ends at `u64::MAX` nanoseconds.
-    /// Empty if polls are not timed.
+    /// Returns the durations that a bucket counts. Each bucket starts where the one before ends;
+    /// the first starts at zero, and the last ends at `u64::MAX` nanoseconds. Returns an empty
+    /// range if polls are not timed.
     ///
     /// # Panics
     ///
-    /// If polls are timed and there is no such bucket.
+    /// Panics if polls are timed and there is no such bucket.
     #[track_caller]
     pub fn poll_time_bucket_range(&self, bucket: usize) -> Range<Duration> {
         self.check_bucket(bucket);
@@ -156,23 +153,22 @@ impl Metrics {
         histogram.map_or(Duration::ZERO..Duration::ZERO, |h| h.range(bucket))
     }
 
-    /// How many of a worker's polls took as long as a bucket says; zero if polls
-    /// are not timed.
+    /// Returns the number of a worker's polls in a bucket, or zero if polls are not timed.
     ///
     /// # Panics
     ///
-    /// If there is no such worker, or polls are timed and there is no such bucket.
+    /// Panics if there is no such worker, or if polls are timed and there is no such bucket.
     #[track_caller]
     pub fn poll_time_count(&self, worker: usize, bucket: usize) -> u64 {
         self.check_bucket(bucket);
         self.histogram(worker).map_or(0, |h| h.count(bucket))
     }
 
-    /// The thread that drives a worker, or did last. None before the first.
+    /// Returns the thread that drives a worker, or drove it last; `None` if no thread has.
     ///
     /// # Panics
     ///
-    /// If there is no worker of that index.
+    /// Panics if there is no worker with that index.
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub fn worker_thread_id(&self, worker: usize) -> Option<std::thread::ThreadId> {

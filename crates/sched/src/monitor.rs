@@ -1,5 +1,5 @@
-//! The monitor: a parked worker that looks at those that run, and takes what waits
-//! behind a poll that does not return. `docs/scheduler.md`, the monitor.
+//! The monitor: a parked worker that looks at the running ones, and takes tasks that wait behind a
+//! poll that does not return. `docs/scheduler.md`, the monitor.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use raddle_primitives::{Count, Epoch};
 
 /// How long the monitor sleeps before its first look.
 pub(crate) const FIRST_LOOK: Duration = Duration::from_millis(1);
-/// How long it sleeps at most: two looks see that a worker makes no progress, and
-/// what it leaves undone is to be served within 10 ms.
+/// The longest time that it sleeps. Within two looks it finds that a worker makes no progress, and
+/// the tasks behind it must be served within 10 ms.
 const LONGEST_LOOK: Duration = Duration::from_millis(4);
-/// What the monitor has seen of the workers: one for a scheduler. The worker that is the
-/// monitor writes it, with plain stores; if there are two for a moment, each look is
-/// still a look.
+/// What the monitor has seen of the workers, once for each scheduler. The worker that is the
+/// monitor writes it with plain stores. If there are two monitors for a moment, the looks of both
+/// count.
 pub(crate) struct Monitor {
-    sights: Box<[Sight]>,
+    observations: Box<[Observation]>,
     epoch: Epoch,
-    /// When it looked last, in nanoseconds since the epoch; zero before its first look.
+    /// When the monitor looked last, in nanoseconds since the epoch; zero before its first look.
     looked: Count,
 }
 
 /// What was last seen of one worker.
 #[derive(Default)]
-struct Sight {
+struct Observation {
     polls: Count,
     parks: Count,
-    /// Not zero if it ran, and had made no progress since the look before.
+    /// Not zero if the worker ran, and had begun no poll since the look before.
     stuck: Count,
-    /// Not zero if it had run all the time since then, and its polls were long: its
-    /// average, of which it takes note every so many polls, may not show it yet.
+    /// Not zero if the worker had run all the time since the look before, and its polls were long.
+    /// Its poll-time average, which it updates once for many polls, may not show that yet.
     slow: Count,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Progress {
     pub(crate) is_running: bool,
 }
 
-/// How long the monitor sleeps until its next look, if it has slept for `interval`.
+/// The time that the monitor sleeps until its next look, after it has slept for `interval`.
 pub(crate) fn next_interval(interval: Duration, has_rescued: bool) -> Duration {
     match has_rescued {
         true => FIRST_LOOK,
@@ -50,15 +50,15 @@ pub(crate) fn next_interval(interval: Duration, has_rescued: bool) -> Duration {
 impl Monitor {
     pub(crate) fn new(workers: usize, epoch: Epoch) -> Self {
         Self {
-            sights: (0..workers).map(|_| Sight::default()).collect(),
+            observations: (0..workers).map(|_| Observation::default()).collect(),
             epoch,
             looked: Count::default(),
         }
     }
 
-    /// Looks at each worker, and hands those that are stuck to `rescue`, which says whether it
-    /// took anything. Returns whether it did. `is_long` says whether so many polls in such a time
-    /// were long.
+    /// Looks at each worker, and calls `rescue` for those that are stuck; `rescue` returns whether
+    /// it took a task. Returns whether any call did. `is_long` is whether this many polls in this
+    /// time were long.
     pub(crate) fn look(
         &self,
         workers: impl Iterator<Item = Progress>,
@@ -67,21 +67,21 @@ impl Monitor {
     ) -> bool {
         let now = self.epoch.nanos();
         let passed = match self.looked.get() {
-            // Nothing is known of the polls before the first look.
+            // The durations of polls before the first look are not known.
             0 => Duration::ZERO,
             looked => Duration::from_nanos(now.saturating_sub(looked)),
         };
         self.looked.set(now);
         let mut has_rescued = false;
-        for (index, (sight, progress)) in self.sights.iter().zip(workers).enumerate() {
-            let polls = progress.polls.wrapping_sub(sight.polls.get());
-            let has_parked = sight.parks.get() != progress.parks;
+        for (index, (seen, progress)) in self.observations.iter().zip(workers).enumerate() {
+            let polls = progress.polls.wrapping_sub(seen.polls.get());
+            let has_parked = seen.parks.get() != progress.parks;
             let is_stuck = progress.is_running && polls == 0;
             let is_slow = progress.is_running && !has_parked && is_long(passed, polls);
-            sight.stuck.set(u64::from(is_stuck));
-            sight.slow.set(u64::from(is_slow));
-            sight.polls.set(progress.polls);
-            sight.parks.set(progress.parks);
+            seen.stuck.set(u64::from(is_stuck));
+            seen.slow.set(u64::from(is_slow));
+            seen.polls.set(progress.polls);
+            seen.parks.set(progress.parks);
             has_rescued |= is_stuck && rescue(index);
         }
         has_rescued
@@ -89,16 +89,16 @@ impl Monitor {
 
     /// Whether a worker was stuck at the last look.
     pub(crate) fn was_stuck(&self, worker: usize) -> bool {
-        self.sights[worker].stuck.get() != 0
+        self.observations[worker].stuck.get() != 0
     }
 
     /// Whether a worker was slow at the last look.
     pub(crate) fn was_slow(&self, worker: usize) -> bool {
-        self.sights[worker].slow.get() != 0
+        self.observations[worker].slow.get() != 0
     }
 
-    /// How many polls a worker had begun at the last look.
+    /// The number of polls that a worker had begun at the last look.
     pub(crate) fn polls(&self, worker: usize) -> u64 {
-        self.sights[worker].polls.get()
+        self.observations[worker].polls.get()
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of a scheduler when a task panics.
+//! What a panic of a task does to its scheduler.
 
 use std::fmt;
 use std::task::Waker;
@@ -8,9 +8,9 @@ use raddle_primitives::sync::{Mutex, Rank};
 
 /// What the panic of a task does to its scheduler.
 ///
-/// A task panics in a poll, or in the drop of its future when that is ready.
-/// What panics in the drop of a future that was aborted, or of an output, goes
-/// no further than the join handle in either case.
+/// A task panics if a poll of its future panics, or the drop of the future after it was ready. A
+/// panic in the drop of an aborted future, or of an output, only reaches the join handle, under
+/// either policy.
 ///
 /// # Examples
 ///
@@ -27,20 +27,19 @@ use raddle_primitives::sync::{Mutex, Rank};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnhandledPanic {
-    /// Nothing: the panic goes to the task's join handle.
+    /// Only the task's join handle receives the panic.
     #[default]
     Ignore,
-    /// The scheduler ends: it drops every other task, as soon as the polls
-    /// that are under way return, and cancels what is spawned later. Every
-    /// `block_on`, those under way and later ones, panics. The panic goes to
-    /// the task's join handle nevertheless.
+    /// The scheduler shuts down: it drops every other task, as soon as the polls that are running
+    /// return, and cancels tasks that are spawned later. Every `block_on`, running or later,
+    /// panics. The task's join handle receives the panic too.
     ShutdownRuntime,
 }
 
 /// Whether a panic of a task has shut the scheduler down, and the threads to wake then.
 pub(crate) struct Panics {
     fatal: AtomicBool,
-    /// Those that block on futures.
+    /// The wakers of threads that block on futures.
     blocked: Mutex<Vec<Waker>>,
 }
 
@@ -54,7 +53,7 @@ impl Default for Panics {
 }
 
 impl Panics {
-    /// Wakes those that block on futures, after the scheduler was closed.
+    /// Wakes the threads that block on futures. The scheduler is closed.
     pub(crate) fn shut_down(&self) {
         // ORDERING: Release pairs with `is_fatal`: a thread that sees it finds the
         // scheduler closed. A thread that blocks is woken after, so that it
@@ -64,15 +63,15 @@ impl Panics {
         blocked.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether a task has panicked and the scheduler ends by that.
+    /// Whether a task's panic has shut the scheduler down.
     pub(crate) fn is_fatal(&self) -> bool {
         // ORDERING: pairs with `shut_down`; a join handle that gives the
         // panic sees it too, by the completion of the task.
         self.fatal.load(Ordering::Acquire)
     }
 
-    /// Has a thread that blocks on a future woken by a panic that ends the
-    /// scheduler, until the guard is dropped. A panic before this wakes no thread.
+    /// Registers the waker of a thread that blocks on a future, until the guard is dropped: a panic
+    /// that shuts the scheduler down wakes it. An earlier panic does not.
     pub(crate) fn wake_on_panic(
         &self,
         behavior: UnhandledPanic,
@@ -89,8 +88,8 @@ impl Panics {
     }
 }
 
-/// A place among the threads that a panic wakes. The wakers are this crate's,
-/// not a user's, so that they may be touched under the lock.
+/// The registration of a waker that a panic wakes. The waker is this crate's, not a user's, so it
+/// may be called under the lock.
 pub(crate) struct WokenByPanic<'a> {
     panics: &'a Panics,
     waker: Waker,
@@ -114,7 +113,7 @@ impl fmt::Debug for WokenByPanic<'_> {
     }
 }
 
-/// Ends a `block_on` whose scheduler has ended by a task's panic.
+/// Panics in a `block_on` whose scheduler was shut down by a task's panic.
 #[cold]
 #[track_caller]
 pub(crate) fn end_block_on() -> ! {

@@ -19,36 +19,36 @@ use crate::worker::shared::Shards;
 
 /// A pool of worker threads.
 ///
-/// Dropping it shuts it down and waits: see [`shutdown`](Self::shutdown).
+/// Dropping a pool shuts it down and waits for the end of the shutdown: see
+/// [`shutdown`](Self::shutdown).
 pub struct Pool {
     handle: Handle,
-    /// Of each shard, or one.
+    /// One for each shard, or one for the whole pool.
     retirements: Vec<Arc<Retirement>>,
-    /// Those that have not been joined.
+    /// The threads that were not joined yet.
     threads: Vec<JoinHandle<()>>,
     is_shut_down: bool,
 }
 
 impl Pool {
-    /// Starts `config.workers` threads. They share the driver: the one that
-    /// has it waits in it, the others sleep.
+    /// Starts a pool of `config.workers` threads. The workers share the driver: one parked worker
+    /// waits in it, and the other parked workers sleep.
     ///
     /// # Errors
     ///
-    /// If the system refuses a thread, or its name has a zero byte; those
-    /// already started have ended then.
+    /// Returns an error if the system refuses to start a thread, or if a thread name contains a
+    /// zero byte. The threads that were started before have ended by then.
     ///
     /// # Panics
     ///
-    /// If the number of workers or an interval is zero, or if the workers of a
-    /// sharded pool cannot share the driver.
+    /// Panics if the number of workers or an interval is zero, or if the policy is
+    /// [`Sharded`](Policy::Sharded) and the workers would have to share a driver.
     pub fn start(config: Config, driver: Option<Box<dyn Driver>>) -> io::Result<Self> {
         Self::start_workers(Self::stepped(config, driver))
     }
 
-    /// Starts a thread for each driver: a pool of the policy
-    /// [`Sharded`](Policy::Sharded), whatever the settings say of policy and
-    /// number of workers.
+    /// Starts a pool of the policy [`Sharded`](Policy::Sharded) with one thread for each driver.
+    /// The policy and the number of workers in `config` are ignored.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl Pool {
     ///
     /// # Panics
     ///
-    /// If there is no driver, or an interval is zero.
+    /// Panics if there is no driver, or if an interval is zero.
     pub fn start_sharded(config: Config, drivers: Vec<Box<dyn Driver>>) -> io::Result<Self> {
         Self::start_workers(Self::stepped_sharded(config, drivers))
     }
@@ -77,12 +77,11 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Makes a pool without threads. The caller drives its workers, in whatever
-    /// order and on whatever threads, inside [`Handle::enter`]; the pool ends
-    /// when they have all been dropped.
+    /// Makes a pool without threads. The caller drives its workers inside [`Handle::enter`], in any
+    /// order and on any threads. The pool shuts down when all workers are dropped.
     ///
-    /// A worker of a sharded pool stays on its thread while it has tasks: its
-    /// methods panic on another, and to drop it there leaks it and panics.
+    /// A worker of a sharded pool stays on its thread while it has tasks. On another thread its
+    /// methods panic; dropping it there leaks it and panics.
     ///
     /// # Panics
     ///
@@ -141,8 +140,8 @@ impl Pool {
             .spawn(move || {
                 let around = handle.shared().config.around_worker.clone();
                 let _current = handle.enter();
-                // Dropped by the function, so that tasks that end with the
-                // worker do so in its surroundings.
+                // Dropped inside the wrapper function, so that tasks which end with the worker
+                // still have its surroundings.
                 let mut worker = Some(worker);
                 let mut run = || {
                     if let Some(worker) = worker.take() {
@@ -170,14 +169,15 @@ impl Pool {
         &self.handle
     }
 
-    /// Ends the pool: every task is dropped, on a worker, when its present
-    /// poll returns. Waits for that, for at most `wait` if given; zero does not
-    /// wait. Whether the pool has ended, and its threads with the destructors of
-    /// their thread-locals, which are waited for as long as they take. May be
-    /// called again, to wait once more.
+    /// Shuts the pool down and waits for the end of the shutdown, for at most `wait` if that is
+    /// given. Each task is dropped on a worker, when its present poll returns. With a `wait` of
+    /// zero the call returns at once.
     ///
-    /// One of the pool's own workers does not wait, since it would wait for
-    /// itself.
+    /// Returns whether the shutdown has ended: the tasks are dropped, and the threads have ended
+    /// with the destructors of their thread-locals, for which the call waits without a limit. The
+    /// method may be called again, to wait once more.
+    ///
+    /// On a thread of the pool the call does not wait, since it would wait for itself.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
         for part in &self.retirements {
@@ -192,16 +192,15 @@ impl Pool {
         let start = Instant::now();
         let left = || wait.map(|wait| wait.saturating_sub(start.elapsed()));
         if !self.retirements.iter().all(|part| part.wait(left())) {
-            // The threads end by themselves when their polls do, or are joined by a
-            // later call.
+            // The threads end when their polls return, or a later call joins them.
             return false;
         }
-        // The calling thread may be one of them, past its worker: in the drop of
-        // a thread-local.
+        // The calling thread may be a thread of the pool that has left its worker, in the drop of a
+        // thread-local.
         let own = thread::current_id();
         let others = |thread: &JoinHandle<()>| thread.thread().id() != own;
         for thread in self.threads.drain(..).filter(others) {
-            // A worker that panicked, by a hook, has said so.
+            // A panic of a hook has been reported on the worker's thread.
             let _ = thread.join();
         }
         true

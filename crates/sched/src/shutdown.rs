@@ -1,8 +1,8 @@
-//! The end of a scheduler: every task is dropped, once, by its worker, or else
-//! by the last one.
+//! The shutdown of a scheduler. Each task is dropped once, by its worker or else by the last worker
+//! to retire.
 //!
-//! `docs/scheduler.md`, shutdown, has the steps and why a task cannot
-//! outlive the shared state.
+//! `docs/scheduler.md`, shutdown, has the steps, and says why a task cannot outlive the shared
+//! state.
 
 use std::time::{Duration, Instant};
 
@@ -14,22 +14,21 @@ use crate::worker::core_ref::CoreRef;
 use crate::worker::finish::Waited;
 use crate::worker::retirement::{Retired, Retirement};
 
-/// What a thread does next that has retired a worker, or has finished a poll that its worker has
-/// left.
+/// What a thread must do after it has retired a worker, or finished a handed-off poll.
 #[must_use]
 enum Duty {
     Nothing,
-    /// All workers are retired, and threads are in handed-off polls yet: to
-    /// [release](release_handed_off) them, then to retire the workers again.
+    /// All workers are retired, and some threads are still in handed-off polls:
+    /// [release](Retirement::release_handed_off) these threads, then put the workers back.
     Release(Vec<CoreRef>),
-    /// Nothing runs any more.
+    /// All workers are retired and no thread is in a handed-off poll.
     Finish(Vec<CoreRef>),
 }
 
 impl Retired {
-    /// What is to be done now. While the workers are with a thread that releases,
-    /// no other finds them all retired. Once they are, the number of handed-off
-    /// polls only falls.
+    /// Decides what to do now. While a thread that releases others has the workers, no other thread
+    /// finds them all retired. When they are all retired, the number of handed-off polls can only
+    /// decrease.
     fn take_duty(&mut self, workers: usize) -> Duty {
         if self.workers.len() < workers {
             Duty::Nothing
@@ -43,8 +42,8 @@ impl Retired {
     }
 }
 
-/// Takes a worker out of service. The last to go ends the scheduler, or has the
-/// threads in handed-off polls do so.
+/// Retires a worker. The last worker to retire ends the scheduler, or releases the threads in
+/// handed-off polls, the last of which ends it.
 pub(crate) fn retire(core: CoreRef) {
     core.detach();
     let retirement = core.retirement.clone();
@@ -52,32 +51,31 @@ pub(crate) fn retire(core: CoreRef) {
         core.queues.abandon();
     }
     retirement.finish_after(|retired| retired.workers.push(core));
-    // CHECK: the end, also since the first look: the workers that have retired by it did
-    // not find this one among those that went before.
+    // CHECK: the shutdown, also one that began after the first look: the workers that retired for
+    // it did not find this worker among those that had retired before.
     if retirement.shared.is_closed() {
         retirement.cancel_left_behind();
     }
 }
 
-/// Notes that a thread is out of the poll that its worker has left. The last to go ends the
-/// scheduler.
+/// Counts a handed-off poll as finished. The last one ends the scheduler.
 pub(crate) fn finish_handed_off(core: CoreRef) {
     let retirement = core.retirement.clone();
-    // The memory of the worker, which is another thread's.
+    // This only keeps the memory of the worker, which another thread drives.
     drop(core);
     retirement.finish_after(|retired| retired.handed_off -= 1);
 }
 
 impl Retirement {
-    /// Closes the scheduler, and drops what no worker is left to drop.
+    /// Closes the scheduler, and drops the tasks that retired workers have left.
     pub(crate) fn close(&self) {
         self.shared.close();
         self.retire_handed_off();
         self.cancel_left_behind();
     }
 
-    /// Waits until every task has been dropped, at most for `timeout`, and meanwhile retires
-    /// workers that wait for a thread. Whether all have been dropped.
+    /// Waits until every task is dropped, for at most `timeout`. Meanwhile it retires workers that
+    /// wait for a thread. Returns whether all tasks are dropped.
     pub(crate) fn wait(&self, timeout: Option<Duration>) -> bool {
         let start = Instant::now();
         let left = || timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
@@ -90,8 +88,8 @@ impl Retirement {
         }
     }
 
-    /// Retires the workers that wait, in handoff slots, for a thread to drive them. There may be
-    /// no such thread, and a poll that waits for the driver waits for the shutdown.
+    /// Retires the workers that wait in handoff slots for a thread to drive them. There may be no
+    /// such thread, and a poll that waits for the driver waits for the shutdown.
     fn retire_handed_off(&self) {
         for slot in &self.handoff_slots {
             let slot = slot.lock().take();
@@ -101,8 +99,8 @@ impl Retirement {
         }
     }
 
-    /// Drops the waiting tasks of the workers that have retired: those that are left may all
-    /// be in polls.
+    /// Drops the waiting tasks of the workers that have retired, since the other workers may all be
+    /// in polls.
     fn cancel_left_behind(&self) {
         let mut cores = std::mem::take(&mut self.retired.lock().workers);
         cancel_waiting(&cores);
@@ -126,12 +124,12 @@ impl Retirement {
         retired.take_duty(self.shared.remotes.len())
     }
 
-    /// Ends what handed-off polls may wait for: all tasks but theirs, and the
-    /// driver, in which no worker waits any more.
+    /// Drops everything that handed-off polls may wait for: all tasks but theirs, and the driver,
+    /// in which no worker waits any more.
     fn release_handed_off(&self, cores: &[CoreRef]) {
         self.shared.close();
         cancel_waiting(cores);
-        // No worker looks into the queue from here on: who wakes a task that was not
+        // No worker looks into the queue from here on. A thread that wakes a task which was not
         // found there cancels it.
         self.shared.injection.close();
         cancel_waiting(cores);
@@ -141,11 +139,11 @@ impl Retirement {
     fn finish(&self, cores: Vec<CoreRef>) {
         let announce = Announce(self);
         self.shared.close();
-        // The drops of futures find their scheduler as their polls did; all of it, if
-        // this is the end of one shard.
+        // Futures find the same current scheduler in their drops as in their polls: the whole of
+        // it, if this is one shard.
         let handle = Handle::of_worker(&cores[0]);
         let current = handle.enter();
-        // Tasks that are woken by the drops of others go to this worker's queue.
+        // Tasks that these drops wake go to this worker's queue.
         let worker = cores[0].enter();
         abort_all(&cores);
         loop {
@@ -170,9 +168,8 @@ impl Retirement {
     }
 }
 
-/// Drops the tasks that no poll needs to return for, before others go: a poll
-/// that another is in may wait for just that, for a sender that one of these
-/// tasks has.
+/// Drops the tasks that are not being polled, before the other workers have retired: a poll of
+/// another worker may wait for a sender that one of these tasks has.
 fn cancel_waiting(cores: &[CoreRef]) {
     let Some(first) = cores.first() else { return };
     let handle = Handle::of_worker(first);
@@ -182,15 +179,15 @@ fn cancel_waiting(cores: &[CoreRef]) {
     cancel_queued(cores);
 }
 
-/// Aborts the tasks of workers; those that were idle are queued.
+/// Aborts the tasks of the workers. Tasks that were idle are queued.
 fn abort_all(cores: &[CoreRef]) {
     for core in cores {
         core.live.abort_all(|task| core.shared().inject(Task(task)));
     }
 }
 
-/// The first worker cancels and counts: this thread has them all. What is in the
-/// queues of those that are in polls is cancelled too.
+/// Cancels every queued task, also those in the queues of workers that are in polls. The first
+/// worker counts them, since this thread has all of `cores`.
 fn cancel_queued(cores: &[CoreRef]) {
     let next = || {
         let mut own = cores.iter();

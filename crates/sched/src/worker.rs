@@ -32,33 +32,33 @@ use park::Parked;
 use retirement::Retirement;
 use shared::Shared;
 
-/// What a worker that has parked without blocking waits for.
+/// The wait of a worker that has parked without blocking its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Whether it waits in the driver: until that has something to wake, or is
-    /// unparked. Otherwise it waits until [`Worker::is_unparked`].
+    /// Whether it waits in the driver, until the driver has an event or is unparked. If not, it
+    /// waits until [`Worker::is_unparked`].
     pub in_driver: bool,
-    /// How long it waits at most.
+    /// The longest time that it waits.
     pub timeout: Option<Duration>,
 }
 
-/// One of a scheduler's workers, to be driven by one thread at a time.
+/// A worker of a scheduler. One thread at a time drives it.
 ///
-/// Dropping it retires it: what it had to run goes to the other workers, and
-/// the last to be dropped drops every task of the scheduler.
+/// Dropping a worker retires it: its queued tasks go to the other workers. When the last worker is
+/// dropped, every task of the scheduler is dropped.
 pub struct Worker {
-    /// There until the drop.
+    /// `Some` until the drop.
     core: Option<CoreRef>,
-    /// Whether this thread drives the worker. If the worker was handed off to
-    /// another, `core` only keeps the memory.
+    /// Whether this thread drives the worker. If the worker was handed off to another thread,
+    /// `core` only keeps its memory.
     held: Cell<bool>,
     handoff_slot: HandoffSlot,
-    /// What it waits for, if it has parked without blocking.
+    /// The present wait, if the worker has parked without blocking.
     parked: Option<Parked>,
 }
 
 impl Worker {
-    /// Makes a scheduler of `config.workers` workers, none of which runs yet.
+    /// Makes a scheduler of `config.workers` workers, which no thread drives yet.
     pub(crate) fn build(
         id: Id,
         first_worker: usize,
@@ -86,14 +86,14 @@ impl Worker {
         }
     }
 
-    /// Runs one unit of work.
+    /// Runs one task, or finds that there is none.
     pub fn step(&mut self) -> Step {
         let core = self.awake();
         let _worker = core.enter();
         core.step()
     }
 
-    /// Blocks until there may be something to do, at most for `timeout`.
+    /// Blocks until there may be a task to run, for at most `timeout`.
     pub fn park(&mut self, timeout: Option<Duration>) {
         let core = self.awake();
         core.attach();
@@ -102,9 +102,8 @@ impl Worker {
         core.detach();
     }
 
-    /// Steps and parks until the scheduler shuts down, or until a task has
-    /// another thread drive the worker, to [block](crate::block_in_place) on
-    /// this one.
+    /// Steps and parks until the scheduler shuts down, or until the worker is handed off because a
+    /// task [blocks](crate::block_in_place) on this thread.
     pub fn run(mut self) {
         self.end_park();
         let core = self.core();
@@ -136,15 +135,15 @@ impl Worker {
         &self.core().retirement
     }
 
-    /// Offers the worker to other threads, during a poll. The caller is to
-    /// [take it back](Self::take_back).
+    /// Offers the worker to other threads during a poll. The caller must [take it
+    /// back](Self::take_back) afterwards.
     pub(crate) fn leave(&self) {
         if let Some(core) = &self.core {
             self.handoff_slot.put(core.share());
         }
     }
 
-    /// Takes the worker back. False if another thread has it.
+    /// Takes the worker back. Returns `false` if another thread has it.
     pub(crate) fn take_back(&self) -> bool {
         let is_back = self.handoff_slot.take_back().is_some();
         self.held.set(is_back);
@@ -177,12 +176,11 @@ impl Worker {
 /// Parking without blocking, for callers that drive several workers from one thread:
 /// `docs/stepped-testing.md`.
 impl Worker {
-    /// Parks as [`park`](Self::park) does, but returns where that would block.
-    /// None if there is something to do after all: the worker is to be stepped.
+    /// Parks as [`park`](Self::park) does, but returns where that would block. Returns `None` if
+    /// there is something to do after all: step the worker then.
     ///
-    /// The caller sees to it that [`resume_park`](Self::resume_park) is called
-    /// when the wait has ended. A step ends the parking too, as if the worker
-    /// had woken by itself.
+    /// The caller must call [`resume_park`](Self::resume_park) when the wait has ended. A step also
+    /// ends the parking, as if the worker had woken by itself.
     pub fn begin_park(&mut self) -> Option<Waiting> {
         let core = self.awake();
         core.attach();
@@ -193,22 +191,20 @@ impl Worker {
         self.wait_as(parked)
     }
 
-    /// Whether a worker that waits outside the driver was unparked, so that its
-    /// wait has ended.
+    /// Whether a worker that waits outside the driver was unparked. Its wait has ended then.
     pub fn is_unparked(&self) -> bool {
         self.core().queues.remote().parker.is_notified()
     }
 
-    /// Does what a worker does that comes out of its wait; the driver is polled
-    /// if it waited there. None if it does not park any more: it is to be
-    /// stepped. Otherwise it waits anew.
+    /// Does what a worker does after its wait, and polls the driver if it waited there. Returns
+    /// `None` if the worker has stopped parking: step it then. Otherwise it waits again.
     pub fn resume_park(&mut self) -> Option<Waiting> {
         let core = self
             .core
             .as_deref()
             .expect("a worker has its core until it is dropped");
         let worker = core.enter();
-        // Kept until the driver is through: it goes back also if it panics.
+        // Kept while the driver runs, and given back also if the driver panics.
         if let Some(driver) = &mut self.parked.as_mut()?.driver {
             core.queues.run_driver(driver, Some(Duration::ZERO));
         }
@@ -218,7 +214,7 @@ impl Worker {
         self.wait_as(parked)
     }
 
-    /// Stops parking, if the worker does, whatever it waits for.
+    /// Stops parking, if the worker is parked.
     fn end_park(&mut self) {
         if let Some(parked) = self.parked.take() {
             let core = self.core();

@@ -6,11 +6,10 @@ use std::task::{Context, Poll};
 
 use crate::worker::core::Core;
 
-/// Lets the other tasks that are ready run before this one goes on.
+/// Lets the other ready tasks run before this one continues.
 ///
-/// The task goes to the end of its worker's queue. When the worker has nothing
-/// but tasks that have yielded, it looks for events and due timers before it runs
-/// them again.
+/// The task goes to the end of its worker's queue. If all tasks of the worker have yielded, the
+/// worker looks for events and due timers before it runs them again.
 ///
 /// # Cancel safety
 ///

@@ -59,7 +59,7 @@ fn several_threads_block_on_one_current_thread() {
 /// The thread that drives the tasks leaves; one that waits for a task takes
 /// over, or it would wait for ever.
 #[test]
-fn the_seat_is_handed_over() {
+fn the_worker_is_passed_to_a_waiting_thread() {
     let scheduler = current_thread();
     let (first, task_signal) = (Signal::default(), Signal::default());
     let task = scheduler.handle().spawn(task_signal.clone());
@@ -109,7 +109,7 @@ fn is_driven(scheduler: &CurrentThread) {
 }
 
 #[test]
-fn each_of_several_threads_that_wait_has_the_seat_in_turn() {
+fn waiting_threads_drive_the_worker_in_turn() {
     with_threads_that_wait(|scheduler, signals| {
         for signal in signals {
             is_driven(scheduler);
@@ -119,7 +119,7 @@ fn each_of_several_threads_that_wait_has_the_seat_in_turn() {
 }
 
 #[test]
-fn a_thread_that_waits_no_more_is_not_called_to_the_seat() {
+fn the_worker_is_not_passed_to_a_thread_that_has_stopped_waiting() {
     with_threads_that_wait(|scheduler, [driving, gone, waiting]| {
         gone.set();
         wait_until(|| gone.polls() == 2);
@@ -132,7 +132,7 @@ fn a_thread_that_waits_no_more_is_not_called_to_the_seat() {
 }
 
 #[test]
-fn the_seat_survives_a_panic() {
+fn the_worker_survives_a_panic() {
     let scheduler = current_thread();
     for _ in 0..3 {
         let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -149,7 +149,7 @@ fn the_seat_survives_a_panic() {
 
 /// A thread that waits for the seat while the one that has it panics.
 #[test]
-fn a_panic_hands_the_seat_over() {
+fn a_panic_passes_the_worker_on() {
     let scheduler = current_thread();
     let (gate, task_signal) = (Signal::default(), Signal::default());
     let task = scheduler.handle().spawn(task_signal.clone());

@@ -138,7 +138,7 @@ fn a_park_hook_may_spawn() {
 
 /// tokio 8372: a driver that comes back without a reason.
 #[test]
-fn spurious_returns_do_not_upset_the_books() {
+fn spurious_returns_of_the_driver_lose_no_task() {
     for policy in SHARING {
         for workers in [1, 2, 4] {
             let (events, pool) = with_driver(config_of(policy, workers));

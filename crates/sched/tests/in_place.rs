@@ -153,7 +153,7 @@ async fn wait_until_polled(signal: &Signal) {
 }
 
 #[test]
-fn it_is_a_worker_no_more_and_stays_inside() {
+fn a_handed_off_thread_is_no_worker_and_stays_inside_the_scheduler() {
     run(1, async {
         assert!(is_inside());
         let before = thread::current().id();
@@ -399,7 +399,7 @@ fn where_no_worker_is_left_the_function_is_just_called() {
 }
 
 #[test]
-fn the_current_thread_scheduler_has_nobody_else() {
+fn block_in_place_panics_on_the_current_thread_scheduler() {
     let scheduler = common::current_thread();
     const MESSAGE: &str = "block_in_place needs the multi-thread runtime";
     scheduler.block_on(async {

@@ -114,7 +114,7 @@ fn a_remote_spawn() {
 
 /// Two threads block on one scheduler: the one that ends first hands the worker over.
 #[test]
-fn two_threads_and_one_seat() {
+fn two_threads_block_on_one_worker() {
     check(|| {
         let scheduler = scheduler();
         let task = scheduler.handle().spawn(async {});

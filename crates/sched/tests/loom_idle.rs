@@ -250,7 +250,7 @@ fn push(idle: &Arc<IdleSet>, queued: &Arc<AtomicBool>) -> JoinHandle<bool> {
 /// The fences of a push and of a worker that parks, without the rest: the worker
 /// sees the task, or the pusher sees the worker, in either group. Complete.
 #[test]
-fn a_push_is_seen_by_who_parks_or_wakes_it() {
+fn a_worker_that_parks_sees_the_push_or_is_woken() {
     for (worker, searches) in [(0, false), (0, true), (2, false), (2, true)] {
         Model::new().check(move || {
             let idle = Arc::new(IdleSet::new(4, false));
@@ -269,7 +269,7 @@ fn a_push_is_seen_by_who_parks_or_wakes_it() {
 /// seen by it, or wakes the worker that is parked, in the same group or in another
 /// (tokio 4383). Complete.
 #[test]
-fn a_push_is_seen_by_who_ends_the_last_search_or_wakes_another() {
+fn the_last_searcher_sees_the_push_or_another_worker_is_woken() {
     for parked in [1, 2] {
         Model::new().check(move || {
             let idle = Arc::new(IdleSet::new(4, false));
@@ -438,7 +438,7 @@ fn a_monitor_is_claimed_against_its_duty() {
     });
 }
 
-/// As `a_push_is_seen_by_who_parks_or_wakes_it`, by a pusher that notifies before it
+/// As `a_worker_that_parks_sees_the_push_or_is_woken`, by a pusher that notifies before it
 /// pushes.
 #[test]
 #[should_panic(expected = "the task waits for ever")]

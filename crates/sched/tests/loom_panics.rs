@@ -83,7 +83,7 @@ fn a_panic_against_a_thread_that_waits_for_that_task() {
 /// One has the seat and runs the task, the other waits for the seat or comes
 /// later.
 #[test]
-fn a_panic_against_two_threads_and_one_seat() {
+fn a_panic_against_two_threads_that_block_on_one_worker() {
     check(3, || {
         let scheduler = Arc::new(CurrentThread::new(config(), None));
         let task = scheduler.handle().spawn(panics());
@@ -109,27 +109,27 @@ fn a_panic_against_a_spawn_from_outside() {
     });
 }
 
-/// Who hears of the panic finds the scheduler closed: what it spawns then is
-/// cancelled on the spot.
+/// A thread whose `block_on` the panic has ended finds the scheduler closed: a task that it spawns
+/// then is cancelled at once.
 #[test]
-fn a_panic_against_a_spawn_by_who_was_told() {
+fn a_panic_against_a_spawn_after_a_block_on_that_it_ended() {
     check(3, || {
         let (handle, mut workers) = Pool::stepped(config(), None);
         drop(handle.spawn(panics()));
-        let told = thread::spawn(move || {
+        let blocked = thread::spawn(move || {
             ends(|| handle.block_on(pending()));
             assert!(handle.spawn(pending::<()>()).is_finished());
         });
         let mut worker = workers.pop().unwrap();
         assert_eq!(worker.step(), Step::Ran);
-        told.join().unwrap();
+        blocked.join().unwrap();
         drop(worker);
     });
 }
 
 /// Whose task is refused sees what was done before the panic.
 #[test]
-fn a_refused_spawn_sees_what_the_task_did_that_panicked() {
+fn a_refused_spawn_sees_the_writes_of_the_panicked_task() {
     check(3, || {
         let (handle, mut workers) = Pool::stepped(config(), None);
         let shared = Arc::new(Shared(UnsafeCell::new(0)));
@@ -156,7 +156,7 @@ fn a_refused_spawn_sees_what_the_task_did_that_panicked() {
 /// whose `block_on` is ended by that.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_the_panic_is_not_seen_by_who_blocks() {
+fn canary_a_write_after_the_panic_is_not_seen_by_the_blocked_thread() {
     check(2, || {
         let (handle, mut workers) = Pool::stepped(config(), None);
         drop(handle.spawn(panics()));

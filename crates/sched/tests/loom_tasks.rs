@@ -276,7 +276,7 @@ fn a_drop_that_wakes_against_the_end() {
 /// One worker runs what is in its queue while another steals from it: each task
 /// runs once. Both are stepped, so that nothing else is in the model.
 #[test]
-fn a_thief_against_the_owner_of_the_tasks() {
+fn a_stealer_against_the_owner_of_the_tasks() {
     check(|| {
         let config = Config {
             workers: 2,

@@ -173,7 +173,7 @@ fn a_park_that_finds_a_task_at_once_is_not_counted() {
 }
 
 #[test]
-fn parks_and_those_that_came_to_nothing() {
+fn parks_and_parks_without_a_poll_are_counted() {
     for policy in POLICIES {
         let (handle, mut workers) = stepped(policy, 1);
         let _current = handle.enter();
@@ -336,7 +336,7 @@ fn the_current_thread_counts_too() {
 
 /// Busy is what is neither parked nor outside of `block_on`.
 #[test]
-fn busy_time_stands_while_nobody_drives() {
+fn busy_time_does_not_grow_while_no_thread_drives_the_worker() {
     let scheduler = current_thread();
     let metrics = scheduler.handle().metrics();
     assert_eq!(metrics.worker(0).busy, Duration::ZERO);
@@ -353,7 +353,7 @@ fn busy_time_stands_while_nobody_drives() {
 }
 
 #[test]
-fn busy_time_goes_on_during_a_poll() {
+fn busy_time_grows_during_a_poll() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);
         let metrics = pool.handle().metrics();
@@ -369,7 +369,7 @@ fn busy_time_goes_on_during_a_poll() {
 }
 
 #[test]
-fn busy_time_stands_while_a_worker_is_parked() {
+fn busy_time_does_not_grow_while_the_worker_is_parked() {
     for policy in POLICIES {
         let (handle, mut workers) = stepped(policy, 1);
         let _current = handle.enter();
@@ -434,7 +434,7 @@ fn polls_are_timed_when_asked() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn metrics_of_missing_workers_and_buckets_panic() {
     for policy in POLICIES {
         let config = Config {
             poll_time_histogram: Some(HistogramConfiguration::linear(Duration::from_nanos(1), 3)),

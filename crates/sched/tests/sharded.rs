@@ -369,7 +369,7 @@ fn a_local_spawn_in_the_end_is_cancelled_there() {
 }
 
 #[test]
-fn hooks_are_told_of_local_tasks() {
+fn hooks_are_called_for_local_tasks() {
     let told = Census::default();
     let (spawned, ended) = (told.clone(), told.clone());
     let config = Config {

@@ -245,7 +245,7 @@ impl Drop for Grenade {
 /// notice.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_hook_that_panics_harms_nobody() {
+fn a_panic_of_a_hook_reaches_neither_task_nor_worker() {
     for policy in POLICIES {
         for place in 0..4 {
             let calls = Arc::new(AtomicUsize::new(0));

@@ -105,7 +105,7 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
 /// tokio 8065, 8120: a task that is put into the empty slot of a worker wakes
 /// no other worker, however often; the first has one worker elected as the monitor.
 #[test]
-fn a_request_and_its_response_wake_nobody_else() {
+fn a_request_and_its_response_wake_no_other_worker() {
     const TURNS: usize = 1000;
     let mut pool = Asleep::new(Policy::WorkStealing, 0);
     let handle = pool.handle.clone();
@@ -144,7 +144,7 @@ fn a_request_and_its_response_wake_nobody_else() {
 /// A task that yields is run next if there is no other, so a worker that was woken for it would
 /// find it gone. A task that it spawns notifies.
 #[test]
-fn a_task_that_yields_alone_wakes_nobody() {
+fn a_task_that_yields_alone_wakes_no_worker() {
     const TURNS: usize = 1000;
     let mut pool = Asleep::new(Policy::WorkStealing, 0);
     let handle = pool.handle.clone();

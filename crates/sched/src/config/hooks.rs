@@ -9,11 +9,11 @@ use raddle_task::{Id, Outcome, Runnable};
 
 use crate::context;
 
-/// A function that is called at some point of each task's life.
+/// A callback for an event in a task's life.
 ///
-/// It runs on the thread at hand, outside the task: [`raddle_task::try_id`]
-/// does not name it. A panic in it ends the call and nothing else: std's panic
-/// hook reports it, and the task, the worker and the spawner go on.
+/// It runs on the thread where the event happens, outside the task: [`raddle_task::try_id`] does
+/// not return the task's id. If it panics, std's panic hook reports the panic, and the task, the
+/// worker and the spawner continue.
 pub type TaskHook = Arc<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
 
 /// The task that a hook is called for.
@@ -39,7 +39,7 @@ pub struct TaskMeta<'a> {
 }
 
 impl TaskMeta<'_> {
-    /// None of a scheduler without hooks, which notes no locations.
+    /// `None` if the scheduler has no hooks, since it records no locations then.
     pub(crate) fn of(task: &Runnable) -> Option<Self> {
         Some(Self {
             id: task.id(),
@@ -48,7 +48,7 @@ impl TaskMeta<'_> {
         })
     }
 
-    /// The task's id, which its join handle tells too.
+    /// Returns the id of the task. The task's join handle returns the same id.
     ///
     /// # Examples
     ///
@@ -66,7 +66,7 @@ impl TaskMeta<'_> {
         self.id
     }
 
-    /// Where the task was spawned.
+    /// Returns the source location where the task was spawned.
     ///
     /// # Examples
     ///
@@ -85,23 +85,23 @@ impl TaskMeta<'_> {
     }
 }
 
-/// The functions that a scheduler calls for each of its tasks.
+/// The callbacks that a scheduler calls for each of its tasks.
 #[derive(Clone, Default)]
 pub struct TaskHooks {
-    /// Runs where a task is spawned, before it can run.
+    /// Called when a task is spawned, on the spawning thread, before the task can run.
     pub on_spawn: Option<TaskHook>,
-    /// Runs when a task has ended, however it did: its future is dropped, and
-    /// its join handle may have been woken.
+    /// Called when a task has ended, whether it completed, panicked or was aborted. Its future is
+    /// dropped by then, and its join handle may have been woken.
     pub on_terminate: Option<TaskHook>,
-    /// Runs before each poll of a task, or before it is dropped instead since
-    /// it was aborted.
+    /// Called before each poll of a task, and before the drop of its future if the task was
+    /// aborted.
     pub before_poll: Option<TaskHook>,
-    /// Runs after the same, also if the poll panicked.
+    /// Called after each poll or drop that `before_poll` announced, also if it panicked.
     pub after_poll: Option<TaskHook>,
 }
 
 impl TaskHooks {
-    /// Whether there is any.
+    /// Whether any callback is set.
     pub(crate) fn are_set(&self) -> bool {
         self.on_spawn.is_some()
             || self.on_terminate.is_some()
@@ -121,14 +121,14 @@ impl TaskHooks {
         call(&self.after_poll, task);
     }
 
-    /// Says that a task has ended, if the outcome of its run is that.
+    /// Calls the callback for the end of a task, if the outcome of the run is that end.
     pub(crate) fn ended(&self, task: &Option<TaskMeta<'_>>, outcome: &Outcome) {
         if matches!(outcome, Outcome::Complete | Outcome::CompleteElsewhere) {
             call(&self.on_terminate, task);
         }
     }
 
-    /// Cancels a task outside a worker's run, and says so.
+    /// Cancels a task outside a worker's run, and calls the callback for its end.
     pub(crate) fn cancel(&self, task: Runnable) -> Outcome {
         let meta = TaskMeta::of(&task);
         let outcome = task.cancel(None);

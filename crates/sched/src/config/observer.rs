@@ -1,4 +1,4 @@
-//! What a scheduler tells an observer: the events of workers and tasks.
+//! The events of workers and tasks that a scheduler reports to an observer.
 
 use std::fmt;
 use std::panic::Location;
@@ -8,11 +8,11 @@ use raddle_task::{EndReason, Id, Outcome, Runnable};
 
 use crate::driver::Turn;
 
-/// Is called when something happens in a scheduler: for a recorder, a watchdog, a list of tasks.
+/// Callbacks for the events of a scheduler, for a recorder, a watchdog or a list of tasks.
 ///
-/// Each method does nothing by default. It is called on the thread where the event happens, never
-/// under an internal lock. A panic in it ends the call and nothing else. A worker is named by its
-/// number in the whole scheduler, from 0.
+/// Each method does nothing by default. The scheduler calls it on the thread where the event
+/// happens, never under an internal lock. If it panics, std's panic hook reports the panic and the
+/// scheduler continues. `worker` is the worker's index in the whole scheduler, from 0.
 ///
 /// Without an observer, a spawn, a wake, a poll and a park have one predictable branch each. The
 /// scheduler reads no clock for the observer, and the events of different workers write no word
@@ -21,15 +21,17 @@ use crate::driver::Turn;
 /// # What a method must not do
 ///
 /// - Block: the worker runs nothing meanwhile.
-/// - Spawn or wake tasks of this scheduler: the worker may be about to sleep, and would not look
+/// - Spawn or wake tasks of this scheduler: the worker may be about to park, and would not look at
+///   its queue again. Pass such work to another thread.
 ///   at its queue again. Hand such work to a thread of your own.
-/// - Call [`block_in_place`](crate::block_in_place) in the hope that the worker goes elsewhere: the
+/// - Rely on [`block_in_place`](crate::block_in_place) to hand the worker off: inside an observer
+///   it only calls the closure.
 ///   closure is just called.
 ///
 /// # What is not seen
 ///
 /// Tasks of a [`LocalSet`](raddle_task::LocalSet): they are polled inside the poll of the task, or
-/// of the future of `block_on`, that polls the set.
+/// of the `block_on` future, that polls the set.
 ///
 /// # Examples
 ///
@@ -70,8 +72,8 @@ pub trait Observer: Send + Sync {
         let _ = worker;
     }
 
-    /// The calling thread does not drive the worker any more. Not called on a thread that has
-    /// lost the worker by a handoff.
+    /// The calling thread stops driving the worker. Not called on a thread that has lost the worker
+    /// by a handoff.
     fn worker_stopped(&self, worker: usize) {
         let _ = worker;
     }
@@ -83,50 +85,53 @@ pub trait Observer: Send + Sync {
         let _ = worker;
     }
 
-    /// A task is being spawned, on this thread. It cannot run yet. The task that spawns it, if any
-    /// does, is [`raddle_task::try_id`].
+    /// A task is being spawned on this thread. It cannot run yet. [`raddle_task::try_id`] returns
+    /// the id of the task that spawns it, if a task does.
     fn task_spawned(&self, task: &SpawnedTask<'_>) {
         let _ = task;
     }
 
-    /// A task that waited is woken or aborted on this thread, and is queued after this. What wakes
-    /// it is the task [`raddle_task::try_id`], or the driver's turn on this thread, or neither.
+    /// A waiting task is woken or aborted on this thread. It is queued after this call. The cause
+    /// is the task that [`raddle_task::try_id`] names, or the driver if this thread is in it, or
+    /// code outside both.
     ///
-    /// Not called for a task that is woken during its poll: the result of the poll says that.
+    /// Not called for a task that is woken during its poll: the result of the poll reports it.
     fn task_woken(&self, task: Id) {
         let _ = task;
     }
 
-    /// A worker polls a task, or drops a task that was aborted in place of that.
+    /// A worker is about to poll a task, or to drop a task that was aborted.
     fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
         let _ = (worker, task);
     }
 
-    /// The poll of a task has ended, on the thread where it started. `worker` is none if the
-    /// worker was handed off to another thread meanwhile.
+    /// The poll of a task has returned, on the thread where it started. `worker` is `None` if the
+    /// worker was handed off to another thread during the poll.
     fn poll_finished(&self, worker: Option<usize>, task: Id, result: PollResult) {
         let _ = (worker, task, result);
     }
 
-    /// A task has ended. Its future is dropped, and its join handle may have been woken. It comes
-    /// after the end of the task's last poll; a task that is cancelled at shutdown may have none.
+    /// A task has ended. Its future is dropped, and its join handle may have been woken. The call
+    /// comes after that of the task's last poll; a task that is cancelled at shutdown may have
+    /// none.
     fn task_ended(&self, task: Id, reason: EndReason) {
         let _ = (task, reason);
     }
 
-    /// The future of a `block_on` is polled. `worker` is the worker that the calling thread drives
-    /// between such polls, if it does.
+    /// The future of a `block_on` is about to be polled. `worker` is the worker that the calling
+    /// thread drives between such polls, if any.
     fn root_poll_started(&self, worker: Option<usize>) {
         let _ = worker;
     }
 
-    /// The poll has ended. `is_ready` says whether the future was ready; false if it has panicked.
+    /// That poll has returned. `is_ready` is whether the future was ready; it is `false` if the
+    /// future panicked.
     fn root_poll_finished(&self, worker: Option<usize>, is_ready: bool) {
         let _ = (worker, is_ready);
     }
 
-    /// A worker has nothing to do and parks. It may wait several times, in the driver or not,
-    /// until it is unparked.
+    /// A worker has no task and parks. It may wait several times, in the driver or on its thread,
+    /// before it is unparked.
     fn worker_parked(&self, worker: usize) {
         let _ = worker;
     }
@@ -136,19 +141,19 @@ pub trait Observer: Send + Sync {
         let _ = worker;
     }
 
-    /// A worker starts to search the queues of the others. The search ends with the next poll or
-    /// park of the worker.
+    /// A worker starts to search the queues of the other workers. The search ends with its next
+    /// poll or park.
     fn search_started(&self, worker: usize) {
         let _ = worker;
     }
 
-    /// A worker has taken tasks from the queue of another. The first of them runs next.
+    /// A worker has stolen tasks from another. It runs the first of them next.
     fn tasks_stolen(&self, worker: usize, victim: usize, count: usize) {
         let _ = (worker, victim, count);
     }
 
-    /// A worker enters the driver, at most for `timeout`: zero only looks for events, none waits
-    /// for ever.
+    /// A worker enters the driver for at most `timeout`. With zero it only looks for events; with
+    /// `None` it waits without a limit.
     fn driver_started(&self, worker: usize, timeout: Option<Duration>) {
         let _ = (worker, timeout);
     }
@@ -158,8 +163,8 @@ pub trait Observer: Send + Sync {
         let _ = (worker, turn);
     }
 
-    /// The monitor, a parked worker, does something for tasks that wait behind a poll of a worker
-    /// that is stuck, or slow.
+    /// The monitor, a parked worker, does something for tasks that wait behind a poll of a stuck or
+    /// slow worker.
     fn monitor_acted(&self, worker: usize, stuck: usize, action: MonitorAction) {
         let _ = (worker, stuck, action);
     }
@@ -239,7 +244,7 @@ impl fmt::Debug for TaskRef<'_> {
     }
 }
 
-/// What a task is to do after a poll.
+/// The state of a task after a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollResult {
     /// It waits to be woken.

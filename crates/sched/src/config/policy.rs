@@ -1,6 +1,6 @@
-//! Which worker runs a task that is due: `docs/policies.md`.
+//! Which worker runs a task that is ready: `docs/policies.md`.
 
-/// How a scheduler gives its tasks to its workers.
+/// Which worker of a scheduler runs a task.
 ///
 /// # Examples
 ///
@@ -22,33 +22,31 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// A worker runs what was spawned and woken on it, the latest first, and
-    /// takes from others when it has nothing.
+    /// A worker runs the tasks that are spawned and woken on it, the latest one first, and steals
+    /// from other workers when it has none.
     #[default]
     WorkStealing,
-    /// All workers take from one queue, in the order in which tasks became
-    /// due.
+    /// All workers take tasks from one queue, first in, first out.
     Shared,
-    /// A task stays on the worker that it was spawned on, whose tasks run in
-    /// the order in which they became due. Each worker has a driver of its own.
-    /// Tasks need not be `Send`.
+    /// A task stays on the worker on which it was spawned, and each worker runs its tasks first in,
+    /// first out. Each worker has a driver of its own. Tasks need not be `Send`.
     Sharded,
 }
 
-/// Where a worker keeps the tasks that it spawns and wakes.
+/// Where a worker queues the tasks that it spawns and wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// In its next-task slot, the former content of which goes to its queue.
+    /// In its next-task slot; the task that was in the slot moves to the run queue.
     Slot,
-    /// In its queue, and in its backlog when that is full.
+    /// In its run queue, and in its backlog when that is full.
     Queue,
     /// In the injection queue.
     Common,
 }
 
 impl Order {
-    /// How many tasks a worker without any takes from the injection queue at
-    /// most. What it took for later would be out of order among the others'.
+    /// The highest number of tasks that an idle worker takes from the injection queue at once. In
+    /// `Common` order it takes one: others that it kept for later would be overtaken.
     pub(crate) fn batch(self) -> usize {
         match self {
             Self::Slot | Self::Queue => usize::MAX,
@@ -56,11 +54,11 @@ impl Order {
         }
     }
 
-    /// How many tasks a worker with some takes from the injection queue at most,
-    /// each time that it has taken `interval` steps: as many as there were steps,
-    /// so that what comes from outside in numbers has its half of the polls. A
-    /// queue in order takes one: in its backlog others may be before them.
-    pub(crate) fn batch_of_turn(self, interval: u32) -> usize {
+    /// The highest number of tasks that a busy worker takes from the injection queue after
+    /// `interval` steps. With a slot it is `interval`, so that tasks from outside get up to half of
+    /// the polls. A worker that keeps its tasks in order takes one, since older tasks may be in its
+    /// backlog.
+    pub(crate) fn batch_of_tick(self, interval: u32) -> usize {
         match self {
             Self::Slot => interval as usize,
             Self::Queue | Self::Common => 1,

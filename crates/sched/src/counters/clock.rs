@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use raddle_primitives::{Count, Epoch};
 
-/// Set while the clock stands.
-const STANDS: u64 = 1 << 63;
+/// Set while the clock is stopped.
+const STOPPED: u64 = 1 << 63;
 
-/// A stop watch that any thread reads and its worker starts and stops, when it
-/// parks and comes back. Times are in nanoseconds.
+/// A stopwatch. Its worker starts it and stops it, when it unparks and parks; any thread reads it.
+/// Times are in nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Clock {
     epoch: Epoch,
-    /// While the clock runs, the time since the epoch less what it showed
-    /// before: one word, so that a reader cannot see half a change. While it
-    /// stands, what it shows, and `STANDS`.
+    /// While the clock runs: the time since the epoch minus what the clock showed when it was
+    /// started. While it is stopped: what it shows, with `STOPPED`. It is one word, so that a
+    /// reader cannot see half a change.
     word: Count,
 }
 
@@ -22,38 +22,38 @@ impl Clock {
     pub(crate) fn new(epoch: Epoch) -> Self {
         Self {
             epoch,
-            word: Count::new(STANDS),
+            word: Count::new(STOPPED),
         }
     }
 
-    /// Lets the clock run. The worker alone.
+    /// Starts the clock. Only the worker calls this.
     pub(crate) fn start(&self) {
         let word = self.word.get();
-        if word & STANDS != 0 {
-            let total = word & !STANDS;
+        if word & STOPPED != 0 {
+            let total = word & !STOPPED;
             self.word.set(self.now().saturating_sub(total));
         }
     }
 
-    /// Stops the clock. The worker alone.
+    /// Stops the clock. Only the worker calls this.
     pub(crate) fn stop(&self) {
         let word = self.word.get();
-        if word & STANDS == 0 {
-            let total = self.now().saturating_sub(word) & !STANDS;
-            self.word.set(total | STANDS);
+        if word & STOPPED == 0 {
+            let total = self.now().saturating_sub(word) & !STOPPED;
+            self.word.set(total | STOPPED);
         }
     }
 
     /// How long the clock has run.
     pub(crate) fn busy(&self) -> Duration {
         let word = self.word.get();
-        Duration::from_nanos(match word & STANDS {
+        Duration::from_nanos(match word & STOPPED {
             0 => self.now().saturating_sub(word),
-            _ => word & !STANDS,
+            _ => word & !STOPPED,
         })
     }
 
     fn now(&self) -> u64 {
-        self.epoch.nanos() & !STANDS
+        self.epoch.nanos() & !STOPPED
     }
 }

@@ -40,7 +40,7 @@ pub enum Step {
 
 /// The state of a worker that only the thread that drives it touches.
 pub(crate) struct Core {
-    /// That of the scheduler, close at hand.
+    /// A copy of the scheduler's id.
     pub(crate) scheduler: Id,
     pub(crate) queues: Queues,
     pub(crate) live: LiveList,
@@ -77,10 +77,10 @@ impl Core {
         }
     }
 
-    /// The worker that the calling thread is running.
+    /// Returns the worker that the calling thread is running.
     ///
-    /// The reference is for immediate use: it is valid as long as the caller's
-    /// caller has not returned to the loop that entered the worker.
+    /// The reference is for immediate use: it is valid until the caller's caller returns to the
+    /// loop that entered the worker.
     #[inline]
     pub(crate) fn current<'a>() -> Option<&'a Self> {
         // SAFETY: the pointer is null or was set by `enter`, whose guard outlives
@@ -116,7 +116,7 @@ impl Core {
         self.queues.index
     }
 
-    /// Which of all workers of the scheduler it is.
+    /// The worker's index in the whole scheduler.
     #[inline]
     pub(crate) fn number(&self) -> usize {
         self.queues.number()
@@ -133,7 +133,7 @@ impl Core {
         self.shards.get()
     }
 
-    /// What the scheduler consists of: several, if this is the worker of a shard.
+    /// The parts of the scheduler: all shards, if this is the worker of one.
     pub(crate) fn parts(&self) -> &[Arc<Shared>] {
         match self.shards() {
             None => std::slice::from_ref(self.shared()),
@@ -141,35 +141,36 @@ impl Core {
         }
     }
 
-    /// Says which shards the worker's is one of.
+    /// Notes the shards that the worker's shard belongs to.
     pub(crate) fn join(&self, shards: &Arc<Shards>) {
         let joined = self.shards.set(shards.clone());
         debug_assert!(joined.is_ok(), "a worker is of one scheduler");
     }
 
-    /// Says that the calling thread drives the worker.
+    /// Notes that the calling thread drives the worker.
     pub(crate) fn attach(&self) {
         self.queues.remote().parker.attach();
         self.queues.counters.clock.start();
     }
 
-    /// Notes that no thread drives the worker for the time being.
+    /// Notes that no thread drives the worker for now.
     pub(crate) fn detach(&self) {
         self.queues.counters.rest();
     }
 
-    /// Lets the time that steps take count.
+    /// Measures the time that steps take from now on.
     pub(crate) fn keep_time(&self) {
         self.queues.is_timed.set(cfg!(not(raddle_loom)));
     }
 
-    /// Blocks until there may be something to do, at most for `limit`.
+    /// Blocks until there may be a task to run, for at most `limit`.
     pub(crate) fn park(&self, limit: Option<Duration>) {
         self.live.reclaim();
         park::park(&self.queues, limit);
     }
 
-    /// Parks up to where the worker would block. None if there is something to do after all.
+    /// Parks up to the point where the worker would block. Returns `None` if there is something to
+    /// do after all.
     pub(crate) fn begin_park(&self) -> Option<Parked> {
         self.live.reclaim();
         Parked::begin(&self.queues, None)
@@ -187,15 +188,15 @@ impl Core {
 
     /// Schedules a task that stays on this worker, which is pinned and has spawned it.
     pub(crate) fn start_local(&self, task: Runnable) {
-        // Not only after its first poll, as other tasks: until then it would not keep the worker on
-        // its thread (claim 2).
+        // Other tasks are adopted after their first poll. Until then this one would not keep the
+        // worker on its thread (claim 2).
         self.live.adopt(&task);
         self.start(task);
     }
 }
 
-/// Workers that stay on their thread, because their tasks must. Why none ever leaves it stands
-/// in `docs/policies.md`, with the numbered claims that are cited here.
+/// Pinned workers, which stay on their thread because their tasks must. `docs/policies.md` says why
+/// no task ever leaves it, with the numbered claims that are cited here.
 impl Core {
     /// Whether the worker stays on its thread while it has tasks.
     #[inline]
@@ -246,8 +247,8 @@ impl Core {
         }
     }
 
-    /// Sees to what is due before the worker's own queue. If that is a task, it
-    /// is the step.
+    /// Does what is due before the worker takes from its own queue. If that is to run a task, the
+    /// task is the step.
     #[cold]
     fn look_around(&self) -> Option<Step> {
         let busy = || {
@@ -265,7 +266,7 @@ impl Core {
             }
         }
         let interval = self.shared().config.global_queue_interval;
-        let limit = self.queues.order.batch_of_turn(interval);
+        let limit = self.queues.order.batch_of_tick(interval);
         let task = due
             .injection
             .then(|| self.queues.take_injected(limit))
@@ -273,8 +274,8 @@ impl Core {
         Some(self.run(task))
     }
 
-    /// Runs a task. Afterwards the worker may be another thread's: that is
-    /// `Step::Shutdown`, as far as this thread goes.
+    /// Runs a task. If the worker was handed off meanwhile, another thread drives it, and this
+    /// thread gets `Step::Shutdown`.
     #[inline]
     pub(crate) fn run(&self, task: Task) -> Step {
         if self.queues.searching.take() {
@@ -303,7 +304,7 @@ impl Core {
         Step::Ran
     }
 
-    /// Drops the future of a task, in the end.
+    /// Drops the future of a task, at the shutdown.
     pub(crate) fn cancel(&self, task: Task) {
         match self.shared().cancel_observed(task) {
             Outcome::Idle => {}
@@ -313,14 +314,14 @@ impl Core {
         }
     }
 
-    /// Counts a task of another worker's list that has completed here.
+    /// Counts a task that completed here and is in the live list of another worker.
     fn count_completed_elsewhere(&self) {
         self.queues.counters.completed.add(1);
         self.queues.counters.completed_elsewhere.add(1);
     }
 
-    /// Ends a run on a thread that the worker has left during it: nothing that changes
-    /// of the worker is looked at.
+    /// Ends the run of a task on a thread that has lost the worker during it: nothing of the worker
+    /// that changes is read.
     #[cold]
     fn end_handed_off(&self, outcome: Outcome) -> Step {
         match outcome {
@@ -342,7 +343,7 @@ impl Core {
         self.ticks.nested_step()
     }
 
-    /// Has the next step look whether the scheduler is shutting down.
+    /// Makes the next step check whether the scheduler is shutting down.
     pub(crate) fn check_shutdown_next_step(&self) {
         self.ticks.look_next();
     }
@@ -351,7 +352,7 @@ impl Core {
     fn poll(&self, task: Task) -> Outcome {
         raddle_coop::budget(|| {
             let outcome = task.0.run_in(&self.live);
-            // One whose budget ran out has yielded, too.
+            // A task whose budget is used up has yielded, too.
             if matches!(outcome, Outcome::Again(_))
                 && !raddle_coop::has_budget_remaining()
                 && context::is_worker()
@@ -410,7 +411,7 @@ impl Core {
 
 /// Looking at the driver between steps.
 impl Core {
-    /// Lets the driver wake what is ready, unless another worker has it.
+    /// Lets the driver wake the tasks whose events are ready, unless another worker has the driver.
     #[cold]
     pub(crate) fn look_at_driver(&self) {
         self.yields.restart();
@@ -434,10 +435,10 @@ impl Core {
         self.yields.note();
     }
 
-    /// Counts a task that has yielded and is queued again. If all that are queued
-    /// have, the driver is looked at. Those that are queued behind one that
-    /// yielded have not been counted, so the queue is longer than the count while
-    /// another kind is in it, or the count is too high and the look too early.
+    /// Counts a task that has yielded and is queued again. If all queued tasks have yielded, looks
+    /// at the driver. A task that is queued behind one that yielded is not counted, so the queue is
+    /// longer than the count while there is such a task, or the count is too high and the look
+    /// comes early.
     #[inline]
     fn count_yield(&self) {
         if self.yields.count() >= self.queues.queued_len() && !self.queues.has_next() {

@@ -1,4 +1,4 @@
-//! The right to drive a worker, and where a thread leaves it for another:
+//! The right to drive a worker, and the slot through which it goes to another thread:
 //! `docs/block-in-place.md`, whose rules the `SAFETY` lines cite.
 
 use std::ops::Deref;
@@ -7,8 +7,8 @@ use raddle_primitives::sync::{Arc, Mutex, Rank};
 
 use super::core::Core;
 
-/// The right to drive a worker, while it is held; otherwise a reference that
-/// keeps its memory.
+/// The right to drive a worker. On a thread that has lost the worker, only a reference that keeps
+/// its memory.
 pub(crate) struct CoreRef(Arc<Core>);
 
 // SAFETY: what a reference gives access to may go to another thread, for it is `Send`, as the
@@ -44,8 +44,8 @@ impl Deref for CoreRef {
     }
 }
 
-/// Where a thread leaves its worker during a handoff, for the thread that takes it first:
-/// another, or the same.
+/// The slot in which a thread leaves its worker during a handoff. The first thread to take it
+/// drives the worker: another thread, or the same one.
 #[derive(Clone)]
 pub(crate) struct HandoffSlot(Arc<Mutex<Place>>);
 
@@ -59,23 +59,24 @@ impl Default for HandoffSlot {
 #[derive(Default)]
 struct Place {
     core: Option<CoreRef>,
-    /// Set while another thread may come at any time. So a thread that leaves its worker
-    /// many times for a moment asks for one other.
+    /// Set while another thread is requested and has not come. So a thread that leaves its worker
+    /// many times for a moment requests one other thread.
     is_requested: bool,
 }
 
 impl HandoffSlot {
-    /// Leaves the worker.
+    /// Puts the worker into the slot.
     pub(crate) fn put(&self, core: CoreRef) {
         self.0.lock().core = Some(core);
     }
 
-    /// Takes the worker back, on the thread that left it. None if another has it.
+    /// Takes the worker back, on the thread that left it. Returns `None` if another thread has it.
     pub(crate) fn take_back(&self) -> Option<CoreRef> {
         self.0.lock().core.take()
     }
 
-    /// Notes that another thread is asked for. False if one was asked for, or has come.
+    /// Notes that another thread is requested. Returns `false` if one was requested before, or has
+    /// taken the worker.
     pub(crate) fn request(&self) -> bool {
         let mut place = self.0.lock();
         let is_needed = !place.is_requested && place.core.is_some();
@@ -83,12 +84,12 @@ impl HandoffSlot {
         is_needed
     }
 
-    /// Takes the worker for another thread than that which left it.
+    /// Takes the worker, on a thread other than the one that left it.
     pub(crate) fn take(&self) -> Option<CoreRef> {
         self.0.lock().take()
     }
 
-    /// Takes the worker for the thread that was asked for.
+    /// Takes the worker, on the thread that was requested.
     pub(crate) fn take_requested(&self) -> Option<CoreRef> {
         let mut place = self.0.lock();
         place.is_requested = false;
@@ -100,7 +101,7 @@ impl HandoffSlot {
         let mut place = self.0.lock();
         place.is_requested = false;
         let core = place.core.as_ref()?;
-        // CHECK: the end, which looks for the worker later than this otherwise.
+        // CHECK: the shutdown, which otherwise looks for the worker later than this.
         match core.shared().is_closed() {
             true => place.take(),
             false => None,
@@ -111,7 +112,7 @@ impl HandoffSlot {
 impl Place {
     fn take(&mut self) -> Option<CoreRef> {
         let core = self.core.take()?;
-        // Counted before the thread that left the worker can know that it is handed off.
+        // Counted before the thread that left the worker can find that it is handed off.
         core.retirement.retired.lock().handed_off += 1;
         Some(core)
     }

@@ -1,10 +1,10 @@
-//! Waiting for the end of a scheduler.
+//! Waiting for the end of a shutdown.
 
 use std::time::Duration;
 
 use raddle_primitives::sync::{Condvar, Mutex, Rank};
 
-/// The end of a scheduler, for the threads that wait for it.
+/// A latch for the threads that wait for the end of a scheduler's shutdown.
 pub(crate) struct Finish {
     state: Mutex<State>,
     changed: Condvar,
@@ -13,7 +13,7 @@ pub(crate) struct Finish {
 #[derive(Default)]
 struct State {
     is_finished: bool,
-    /// Whether a thread has left its worker since this was last looked at.
+    /// Whether a thread has left its worker since a waiting thread looked last.
     has_handoff: bool,
 }
 
@@ -37,19 +37,19 @@ impl Default for Finish {
 }
 
 impl Finish {
-    /// Says that every task has been dropped.
+    /// Announces that every task has been dropped.
     pub(crate) fn announce(&self) {
         self.state.lock().is_finished = true;
         self.changed.notify_all();
     }
 
-    /// Says that a thread has left its worker.
+    /// Announces that a thread has left its worker.
     pub(crate) fn announce_handoff(&self) {
         self.state.lock().has_handoff = true;
         self.changed.notify_all();
     }
 
-    /// Waits for either, at most for what `left` says each time.
+    /// Waits for either announcement. `left` returns the remaining time, or `None` for no limit.
     pub(crate) fn wait(&self, left: impl Fn() -> Option<Duration>) -> Waited {
         let mut state = self.state.lock();
         let mut timed_out = false;

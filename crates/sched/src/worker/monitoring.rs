@@ -1,5 +1,5 @@
-//! What a worker does that is the monitor: it looks at the workers that run, and takes what waits
-//! behind a poll that does not return. `docs/scheduler.md`, the monitor.
+//! What the monitor does: it looks at the running workers, and takes tasks that wait behind a poll
+//! that does not return. `docs/scheduler.md`, the monitor.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::config::observer::MonitorAction;
 use crate::counters::poll_average::PollAverage;
 use crate::monitor::{self, Progress};
 
-/// Looks at the other workers, and sets how long to sleep until the next look. Returns whether
-/// there is something to run now.
+/// Looks at the other workers, and sets `interval` to the time until the next look. Returns whether
+/// there is a task to run now.
 pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
     let shared = &queues.shared;
     let workers = shared.remotes.iter().enumerate();

@@ -1,4 +1,5 @@
-//! The workers of a scheduler that no thread drives, and the end of the scheduler.
+//! The workers of a scheduler that have retired, and the handed-off polls that the shutdown waits
+//! for.
 
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 
@@ -6,11 +7,11 @@ use super::core_ref::{CoreRef, HandoffSlot};
 use super::finish::Finish;
 use super::shared::Shared;
 
-/// What the shutdown of a scheduler needs of its workers: `docs/scheduler.md`, shutdown.
+/// What the shutdown of a scheduler needs to know about its workers: `docs/scheduler.md`, shutdown.
 pub(crate) struct Retirement {
     pub(crate) shared: Arc<Shared>,
     pub(crate) retired: Mutex<Retired>,
-    /// For each worker, where its thread has left it last and asked for another.
+    /// For each worker, the handoff slot for which another thread was requested last.
     pub(crate) handoff_slots: Box<[Mutex<Option<HandoffSlot>>]>,
     pub(crate) finish: Finish,
 }
@@ -19,9 +20,9 @@ pub(crate) struct Retirement {
 #[derive(Default)]
 pub(crate) struct Retired {
     pub(crate) workers: Vec<CoreRef>,
-    /// How many threads are in polls that their workers have left.
+    /// The number of threads in handed-off polls.
     pub(crate) handed_off: usize,
-    /// Whether those threads were released from what they may wait for.
+    /// Whether these threads were released from what they may wait for.
     pub(crate) has_released: bool,
 }
 

@@ -3,29 +3,28 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-/// How long the steps between two looks at the driver should take at most. With
-/// polls that take longer than usual the looks are closer. A server's polls, of
-/// some 10 us with their system calls, are not: each look is a system call too.
+/// The longest time that the steps between two looks at the driver should take. With slower polls
+/// the worker looks after fewer steps. A server's polls, of about 10 us with their system calls, do
+/// not reach it: each look is a system call too.
 const TARGET: Duration = Duration::from_millis(3);
 
 /// What is due before the next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Due {
-    /// A look into the injection queue before the worker's own.
+    /// Taking from the injection queue before the worker's own queue.
     pub(super) injection: bool,
     /// A look at the driver.
     pub(super) events: bool,
 }
 
-/// Counts steps. Both kinds of turn are at most their configured number of
-/// steps apart; that number is scaled down so that the time between two looks at
-/// the driver comes back to [`TARGET`] when it has been longer.
+/// Counts steps. Ticks of each kind are at most their configured number of steps apart. This number
+/// is scaled down when the time between two looks at the driver exceeds [`TARGET`].
 pub(super) struct Ticks {
-    /// Steps until the nearest turn: all that an ordinary step touches.
+    /// Steps until the next tick: all that an ordinary step touches.
     left: Cell<u32>,
-    /// What `left` was after the last turn.
+    /// The value of `left` after the last tick.
     span: Cell<u32>,
-    /// Steps, from the last turn, to the next of each kind.
+    /// Steps from the last tick to the next one of each kind.
     to_injection: Cell<u32>,
     to_events: Cell<u32>,
     /// As configured.
@@ -33,13 +32,13 @@ pub(super) struct Ticks {
     event_interval: u32,
     /// The number of steps between two looks at the driver now.
     scaled: Cell<u32>,
-    /// How long the worker had been busy at the last look.
+    /// The total busy time at the last look.
     looked_at: Cell<Duration>,
 }
 
 impl Ticks {
     pub(super) fn new(injection_interval: u32, event_interval: u32) -> Self {
-        let turns = Self {
+        let ticks = Self {
             left: Cell::new(0),
             span: Cell::new(0),
             to_injection: Cell::new(injection_interval),
@@ -49,11 +48,11 @@ impl Ticks {
             scaled: Cell::new(event_interval),
             looked_at: Cell::new(Duration::ZERO),
         };
-        turns.start_span();
-        turns
+        ticks.start_span();
+        ticks
     }
 
-    /// Counts a step. Whether a turn is due before it.
+    /// Counts a step. Returns whether a tick is due before it.
     #[inline]
     pub(super) fn step(&self) -> bool {
         let left = self.left.get() - 1;
@@ -61,12 +60,12 @@ impl Ticks {
         left == 0
     }
 
-    /// Counts a step that is made in the middle of another, unless a turn is due first. Returns
-    /// whether it was counted.
+    /// Counts a poll in the middle of a step, unless a tick is due first. Returns whether it was
+    /// counted.
     #[inline]
     pub(super) fn nested_step(&self) -> bool {
         match self.left.get() {
-            // The next step has the turn.
+            // The next step has the tick.
             1 => false,
             left => {
                 self.left.set(left - 1);
@@ -75,8 +74,8 @@ impl Ticks {
         }
     }
 
-    /// Says what is due, and counts anew. `busy` is how long the worker has been
-    /// at work in all, if that is to be taken into account.
+    /// Returns what is due, and starts to count again. `busy` returns the total busy time of the
+    /// worker, or `None` if time is not measured.
     pub(super) fn take(&self, busy: impl FnOnce() -> Option<Duration>) -> Due {
         let span = self.span.get();
         let to_injection = self.to_injection.get() - span;
@@ -91,7 +90,7 @@ impl Ticks {
             }
         }
         let scaled = self.scaled.get();
-        // A turn that was far off comes nearer too when polls turn out slow.
+        // A tick that was far off comes nearer too when polls turn out slow.
         let share = u64::from(self.injection_interval) * u64::from(scaled);
         let injection = share.div_ceil(u64::from(self.event_interval)) as u32;
         self.to_injection.set(match due.injection {

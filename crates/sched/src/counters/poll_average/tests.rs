@@ -16,11 +16,11 @@ impl History {
             busy: Duration::ZERO,
             polls: 0,
         };
-        (0..spells).for_each(|_| history.spell(3, 3 * POLL));
+        (0..spells).for_each(|_| history.sample(3, 3 * POLL));
         history
     }
 
-    fn spell(&mut self, polls: u64, time: Duration) {
+    fn sample(&mut self, polls: u64, time: Duration) {
         self.busy += time;
         self.polls += polls;
         self.average.note(self.busy, self.polls);
@@ -28,10 +28,10 @@ impl History {
 }
 
 #[test]
-fn a_new_worker_is_not_trusted() {
+fn a_new_worker_is_not_keeping_up() {
     assert!(!History::new(0).average.keeps_up(1));
-    assert!(!History::new(STEADY - 1).average.keeps_up(1));
-    assert!(History::new(STEADY).average.keeps_up(1));
+    assert!(!History::new(MIN_SAMPLES - 1).average.keeps_up(1));
+    assert!(History::new(MIN_SAMPLES).average.keeps_up(1));
 }
 
 #[test]
@@ -41,56 +41,56 @@ fn the_mean_approaches_the_time_of_a_poll() {
 }
 
 #[test]
-fn as_many_tasks_are_kept_as_are_done_before_a_wake_is_worth_while() {
-    let average = History::new(STEADY).average;
+fn a_worker_keeps_up_with_the_tasks_that_it_runs_within_the_delay() {
+    let average = History::new(MIN_SAMPLES).average;
     assert!(average.keeps_up(12));
     assert!(!average.keeps_up(13));
 }
 
 #[test]
-fn one_slow_poll_ends_the_trust() {
-    let mut history = History::new(2 * STEADY);
-    history.spell(3, 3 * POLL + UNUSUAL + POLL);
-    (1..STEADY).for_each(|_| {
-        history.spell(3, 3 * POLL);
+fn one_slow_poll_ends_keeping_up() {
+    let mut history = History::new(2 * MIN_SAMPLES);
+    history.sample(3, 3 * POLL + MAX_EXCESS + POLL);
+    (1..MIN_SAMPLES).for_each(|_| {
+        history.sample(3, 3 * POLL);
         assert!(!history.average.keeps_up(1));
     });
     // The mean is what it was again too.
-    history.spell(3, 3 * POLL);
+    history.sample(3, 3 * POLL);
     assert!(history.average.keeps_up(12));
 }
 
 #[test]
-fn polls_that_all_take_long_are_no_reason_to_trust() {
+fn a_worker_whose_polls_are_all_long_is_not_keeping_up() {
     let mut history = History::new(0);
-    (0..2 * STEADY).for_each(|_| history.spell(1, 2 * LONG_POLL));
+    (0..2 * MIN_SAMPLES).for_each(|_| history.sample(1, 2 * LONG_POLL));
     assert!(!history.average.keeps_up(1));
 }
 
 #[test]
-fn a_spell_without_a_poll_says_nothing() {
-    let mut history = History::new(STEADY);
-    history.spell(0, Duration::from_secs(1));
+fn a_sample_without_a_poll_is_ignored() {
+    let mut history = History::new(MIN_SAMPLES);
+    history.sample(0, Duration::from_secs(1));
     assert!(history.average.keeps_up(12));
     assert_eq!(
         history.average.mean_poll_time(),
-        History::new(STEADY).average.mean_poll_time()
+        History::new(MIN_SAMPLES).average.mean_poll_time()
     );
 }
 
 #[test]
-fn a_spell_is_usual_up_to_a_fixed_time_above_what_its_polls_let_expect() {
-    let mut history = History::new(STEADY);
-    history.spell(1_000, 1_000 * POLL);
+fn a_sample_is_regular_up_to_a_fixed_time_above_the_prediction() {
+    let mut history = History::new(MIN_SAMPLES);
+    history.sample(1_000, 1_000 * POLL);
     assert!(
         history.average.keeps_up(12),
         "many polls take long together"
     );
     let mean = history.average.mean_poll_time();
-    history.spell(3, 3 * mean + UNUSUAL);
+    history.sample(3, 3 * mean + MAX_EXCESS);
     assert!(history.average.keeps_up(1));
     let mean = history.average.mean_poll_time();
-    history.spell(3, 3 * mean + UNUSUAL + Duration::from_nanos(1));
+    history.sample(3, 3 * mean + MAX_EXCESS + Duration::from_nanos(1));
     assert!(!history.average.keeps_up(1));
 }
 
@@ -100,8 +100,8 @@ fn a_mean_below_that_of_a_long_poll_is_short() {
     for (mean, keeps_up) in [(LONG_POLL - nanosecond, true), (LONG_POLL, false)] {
         let mut history = History::new(0);
         // The average begins at zero.
-        history.spell(1, mean * (INERTIA as u32 + 1));
-        (0..STEADY).for_each(|_| history.spell(1, mean));
+        history.sample(1, mean * (EWMA_WEIGHT as u32 + 1));
+        (0..MIN_SAMPLES).for_each(|_| history.sample(1, mean));
         assert_eq!(history.average.mean_poll_time(), mean);
         assert_eq!(history.average.keeps_up(1), keeps_up);
     }

@@ -58,7 +58,7 @@ fn slow_polls_bring_the_ticks_closer() {
 }
 
 #[test]
-fn polls_longer_than_the_target_have_a_turn_each() {
+fn polls_longer_than_the_target_have_a_tick_each() {
     let ticks = Ticks::new(31, 61);
     let poll = Duration::from_millis(5);
     let _ = due(&ticks, 61, poll);
@@ -86,7 +86,7 @@ fn without_a_time_the_intervals_stay() {
 }
 
 #[test]
-fn a_look_that_is_asked_for_comes_next_and_delays_none() {
+fn a_requested_look_is_next_and_delays_no_other_tick() {
     let ticks = Ticks::new(3, 5);
     let mut injection = Vec::new();
     let mut events = Vec::new();

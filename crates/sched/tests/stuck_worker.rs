@@ -177,7 +177,7 @@ fn events_of_the_driver() {
 }
 
 #[test]
-fn without_a_watch_the_task_waits() {
+fn without_a_monitor_the_task_waits() {
     // Shows that the tests above see the monitor at work, not something else.
     let pool = Pool::start(
         raddle_sched::Config {
