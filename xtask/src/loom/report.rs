@@ -18,6 +18,7 @@ pub(super) fn area(package: &str, suite: &str) -> &'static str {
         ("raddle-timer", _) => "timers",
         ("raddle-reactor", _) => "reactor",
         ("raddle-recorder", _) => "flight recorder",
+        ("raddle-watchdog", _) => "watchdog",
         ("raddle-sync", _) => "channels and locks",
         _ => "others",
     }

@@ -1,0 +1,124 @@
+//! The owner of a live page.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use raddle_primitives::sync::atomic::Ordering;
+use raddle_primitives::thread;
+
+use crate::metrics::Source;
+use crate::observer::Watch;
+use crate::server::Server;
+use crate::slow::SlowPolls;
+use crate::table::Table;
+use crate::token::Token;
+
+/// How long the end of a console waits for its own connection.
+const WAKE_LIMIT: Duration = Duration::from_millis(200);
+
+/// A live page that has an address and is not served yet.
+pub struct Console {
+    listener: TcpListener,
+    table: Arc<Table>,
+    slow: SlowPolls,
+}
+
+/// A live page that is served. Dropping it ends that.
+pub struct Serving {
+    server: Arc<Server>,
+    address: SocketAddr,
+}
+
+impl Console {
+    /// Listens on an address and port, such as `127.0.0.1:6669` or `[::1]:0`; port 0 is any.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no address with a port, if the address is not a loopback address, and if it
+    /// is in use.
+    pub fn bind(address: &str) -> io::Result<Self> {
+        let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
+        let parsed: SocketAddr = address.parse().map_err(|_| {
+            invalid(format!(
+                "{address:?} is no address with a port; give the console one such as 127.0.0.1:6669"
+            ))
+        })?;
+        if !parsed.ip().is_loopback() {
+            return Err(invalid(format!(
+                "{address} can be reached from other machines; give the console a loopback address \
+                 and forward a port to it"
+            )));
+        }
+        Ok(Self {
+            listener: TcpListener::bind(parsed)?,
+            table: Arc::new(Table::new()),
+            slow: SlowPolls::new(),
+        })
+    }
+
+    /// The observer of the scheduler that the page shows.
+    pub fn observer(&self) -> Arc<dyn raddle_sched::Observer> {
+        Arc::new(Watch(Arc::clone(&self.table)))
+    }
+
+    /// The list of slow polls that the page shows.
+    pub fn slow_polls(&self) -> SlowPolls {
+        self.slow.clone()
+    }
+
+    /// Starts the thread that accepts clients.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses the thread.
+    pub fn serve(self, source: impl Source) -> io::Result<Serving> {
+        let Self {
+            listener,
+            table,
+            slow,
+        } = self;
+        let address = listener.local_addr()?;
+        let server = Server::new(Token::random(), table, slow, Box::new(source));
+        let server = Arc::new(server);
+        let running = Arc::clone(&server);
+        thread::Builder::new()
+            .name("raddle-console".to_owned())
+            .spawn(move || running.run(&listener))?;
+        Ok(Serving { server, address })
+    }
+}
+
+impl Serving {
+    /// The address of the page, with the token.
+    pub fn url(&self) -> String {
+        let token = self.server.token.as_str();
+        format!("http://{}/?token={token}", self.address)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // ORDERING: by itself; the listener looks after each client.
+        self.server.is_stopped.store(true, Ordering::Relaxed);
+        // The listener gets a client, and looks.
+        let _ = TcpStream::connect_timeout(&self.address, WAKE_LIMIT);
+    }
+}
+
+impl fmt::Debug for Console {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Console").finish_non_exhaustive()
+    }
+}
+
+/// Without the token.
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serving")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

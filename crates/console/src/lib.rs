@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod console;
+mod metrics;
+mod observer;
+mod request;
+mod server;
+mod slow;
+mod table;
+mod token;
+
+pub use console::{Console, Serving};
+pub use metrics::{Metrics, Source, WorkerMetrics};
+pub use slow::{SlowPoll, SlowPolls};

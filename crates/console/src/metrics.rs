@@ -1,0 +1,145 @@
+//! What the page shows of the runtime's counters.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+/// What the console asks the runtime for, on threads of its own.
+pub trait Source: Send + Sync + 'static {
+    /// What the runtime counts.
+    fn metrics(&self) -> Metrics;
+
+    /// A recording of the flight recorder, as a file. None if there is no recorder.
+    fn recording(&self) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+/// What a runtime counts.
+#[derive(Clone, Debug, Default)]
+pub struct Metrics {
+    /// One for each worker.
+    pub workers: Vec<WorkerMetrics>,
+    /// Tasks that have not ended.
+    pub alive_tasks: usize,
+    /// Tasks that were spawned.
+    pub spawned_tasks: u64,
+    /// Tasks in the injection queue.
+    pub injection_depth: usize,
+    /// Threads of the blocking pool.
+    pub blocking_threads: usize,
+    /// Of these, the threads that wait for a job.
+    pub idle_blocking_threads: usize,
+    /// Blocking jobs that wait for a thread.
+    pub blocking_depth: usize,
+}
+
+/// What one worker counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WorkerMetrics {
+    /// Polls.
+    pub polls: u64,
+    /// Tasks that it has taken from other workers.
+    pub steals: u64,
+    /// How many times it has parked.
+    pub parks: u64,
+    /// The time in which it was not parked.
+    pub busy: Duration,
+    /// Tasks in its queue.
+    pub depth: usize,
+}
+
+impl Metrics {
+    /// The text format of Prometheus, version 0.0.4.
+    pub(crate) fn prometheus(&self) -> String {
+        let mut text = String::new();
+        let mut one = |name: &str, kind: &str, help: &str, value: f64| {
+            let _ = writeln!(
+                text,
+                "# HELP raddle_{name} {help}\n# TYPE raddle_{name} {kind}\nraddle_{name} {value}"
+            );
+        };
+        let gauge = "gauge";
+        one(
+            "workers",
+            gauge,
+            "Number of workers.",
+            self.workers.len() as f64,
+        );
+        one(
+            "alive_tasks",
+            gauge,
+            "Tasks that have not ended.",
+            self.alive_tasks as f64,
+        );
+        let spawned = self.spawned_tasks as f64;
+        one(
+            "spawned_tasks_total",
+            "counter",
+            "Tasks that were spawned.",
+            spawned,
+        );
+        let depth = self.injection_depth as f64;
+        one(
+            "injection_queue_depth",
+            gauge,
+            "Tasks in the injection queue.",
+            depth,
+        );
+        let threads = self.blocking_threads as f64;
+        one(
+            "blocking_threads",
+            gauge,
+            "Threads for blocking work.",
+            threads,
+        );
+        let idle = self.idle_blocking_threads as f64;
+        one(
+            "blocking_threads_idle",
+            gauge,
+            "Threads that wait for blocking work.",
+            idle,
+        );
+        let depth = self.blocking_depth as f64;
+        one(
+            "blocking_queue_depth",
+            gauge,
+            "Blocking jobs that wait for a thread.",
+            depth,
+        );
+        type Count = fn(&WorkerMetrics) -> f64;
+        let counts: [(&str, &str, &str, Count); 5] = [
+            ("polls_total", "counter", "Polls of tasks.", |worker| {
+                worker.polls as f64
+            }),
+            (
+                "steals_total",
+                "counter",
+                "Tasks taken from other workers.",
+                |worker| worker.steals as f64,
+            ),
+            (
+                "parks_total",
+                "counter",
+                "How many times it parked.",
+                |worker| worker.parks as f64,
+            ),
+            (
+                "busy_seconds_total",
+                "counter",
+                "Time in which it was not parked.",
+                |worker| worker.busy.as_secs_f64(),
+            ),
+            ("queue_depth", "gauge", "Tasks in its queue.", |worker| {
+                worker.depth as f64
+            }),
+        ];
+        for (name, kind, help, count) in counts {
+            let name = format!("raddle_worker_{name}");
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            for (number, worker) in self.workers.iter().enumerate() {
+                let _ = writeln!(text, "{name}{{worker=\"{number}\"}} {}", count(worker));
+            }
+        }
+        text
+    }
+}

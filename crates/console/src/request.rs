@@ -1,0 +1,255 @@
+//! Requests: what is read of them, and which are refused.
+
+use std::io::{self, Read};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::table::{Filter, Order, Query};
+use crate::token::Token;
+
+/// The greatest size of a request's head, in bytes, and the greatest number of its headers.
+const MAX_HEAD: usize = 16 * 1024;
+const MAX_HEADERS: usize = 64;
+/// How long a client has for the head.
+const HEAD_LIMIT: Duration = Duration::from_secs(2);
+
+/// A request that may be answered.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) route: Route,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Route {
+    Page,
+    Events,
+    Tasks(Query),
+    Recording,
+    Metrics,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Not HTTP.
+    Malformed,
+    /// More or longer headers than are read.
+    TooLarge,
+    /// The head is not complete in time.
+    TooSlow,
+    /// The host or the origin is not a loopback address: another site, or a name that it has made
+    /// point here.
+    Foreign,
+    NoToken,
+    Method,
+    NotFound,
+}
+
+impl Refusal {
+    /// The status and the text of the answer.
+    pub(crate) fn status(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Malformed => ("400 Bad Request", "not a request"),
+            Self::TooLarge => ("431 Request Header Fields Too Large", "too many headers"),
+            Self::TooSlow => ("408 Request Timeout", "too slow"),
+            Self::Foreign => ("403 Forbidden", "use a loopback address or localhost"),
+            Self::NoToken => (
+                "401 Unauthorized",
+                "open the URL that the program has printed",
+            ),
+            Self::Method => ("405 Method Not Allowed", "only GET"),
+            Self::NotFound => ("404 Not Found", "no such page"),
+        }
+    }
+}
+
+/// Reads the head of a request. An error is one of the connection.
+pub(crate) fn read(stream: &mut TcpStream, token: &Token) -> io::Result<Result<Request, Refusal>> {
+    let deadline = Instant::now() + HEAD_LIMIT;
+    let mut head = Vec::new();
+    let mut buffer = [0; 2048];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(Err(Refusal::TooSlow));
+        }
+        stream.set_read_timeout(Some(left))?;
+        let count = match stream.read(&mut buffer) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => count,
+            Err(error) if is_time_out(&error) => continue,
+            Err(error) => return Err(error),
+        };
+        head.extend_from_slice(&buffer[..count]);
+        match parse(&head, token) {
+            Some(result) => return Ok(result),
+            None if head.len() >= MAX_HEAD => return Ok(Err(Refusal::TooLarge)),
+            None => {}
+        }
+    }
+}
+
+fn is_time_out(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}
+
+/// None if the head is not complete.
+fn parse(head: &[u8], token: &Token) -> Option<Result<Request, Refusal>> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    match request.parse(head) {
+        Ok(httparse::Status::Partial) => None,
+        Ok(httparse::Status::Complete(_)) => Some(check(&request, token)),
+        Err(httparse::Error::TooManyHeaders) => Some(Err(Refusal::TooLarge)),
+        Err(_) => Some(Err(Refusal::Malformed)),
+    }
+}
+
+fn check(request: &httparse::Request<'_, '_>, token: &Token) -> Result<Request, Refusal> {
+    let header = |name: &str| {
+        let mut values = request
+            .headers
+            .iter()
+            .filter(|header| header.name.eq_ignore_ascii_case(name))
+            .map(|header| std::str::from_utf8(header.value).map_err(|_| Refusal::Malformed));
+        let value = values.next().transpose()?;
+        // Which of two would count?
+        match values.next() {
+            None => Ok(value),
+            Some(_) => Err(Refusal::Malformed),
+        }
+    };
+    let host = header("Host")?.ok_or(Refusal::Malformed)?;
+    if !is_loopback(host) {
+        return Err(Refusal::Foreign);
+    }
+    if let Some(origin) = header("Origin")? {
+        // The page itself, and no other server of this machine.
+        if origin.strip_prefix("http://") != Some(host) {
+            return Err(Refusal::Foreign);
+        }
+    }
+    let target = request.path.ok_or(Refusal::Malformed)?;
+    let (path, parameters) = target.split_once('?').unwrap_or((target, ""));
+    let has_token = pairs(parameters).any(|(name, value)| name == "token" && token.is(&value));
+    let is_get = request.method == Some("GET");
+    // Numbers without names.
+    if is_get && path == "/metrics" {
+        return Ok(Request {
+            route: Route::Metrics,
+        });
+    }
+    if !has_token {
+        return Err(Refusal::NoToken);
+    }
+    if !is_get {
+        return Err(Refusal::Method);
+    }
+    let route = match path {
+        "/" => Route::Page,
+        "/events" => Route::Events,
+        "/tasks" => Route::Tasks(query(parameters)),
+        "/recording" => Route::Recording,
+        _ => return Err(Refusal::NotFound),
+    };
+    Ok(Request { route })
+}
+
+/// Whether a `Host` names this machine by an address or by the name that browsers do not look up.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((name, port)) if port.is_empty() || is_port(port) => name,
+            _ => return false,
+        },
+        None => match host.find(':') {
+            Some(colon) if is_port(&host[colon..]) => &host[..colon],
+            Some(_) => return false,
+            None => host,
+        },
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+/// A colon and a number.
+fn is_port(text: &str) -> bool {
+    let number = text.strip_prefix(':').unwrap_or_default();
+    number.bytes().all(|byte| byte.is_ascii_digit()) && number.parse::<u16>().is_ok()
+}
+
+fn query(parameters: &str) -> Query {
+    let mut query = Query::default();
+    for (name, value) in pairs(parameters) {
+        match name {
+            "filter" => {
+                query.filter = match value.as_str() {
+                    "busy" => Filter::Busy,
+                    "waiting" => Filter::Waiting,
+                    "slow" => Filter::Slow,
+                    "idle" => Filter::Idle,
+                    _ => Filter::All,
+                };
+            }
+            "text" => query.text = value.to_lowercase(),
+            "sort" => {
+                query.is_descending = value.starts_with('-');
+                query.order = match value.trim_start_matches('-') {
+                    "name" => Order::Name,
+                    "location" => Order::Location,
+                    "state" => Order::State,
+                    "age" => Order::Age,
+                    "polls" => Order::Polls,
+                    "busy" => Order::Busy,
+                    "longest" => Order::Longest,
+                    "since" => Order::Since,
+                    _ => Order::Id,
+                };
+            }
+            "offset" => query.offset = value.parse().unwrap_or(0),
+            "limit" => query.limit = value.parse().unwrap_or(0),
+            _ => {}
+        }
+    }
+    query
+}
+
+/// The parameters of a URL, decoded.
+fn pairs(parameters: &str) -> impl Iterator<Item = (&str, String)> {
+    let pairs = parameters
+        .split('&')
+        .filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (name, decode(value)))
+}
+
+/// Replaces `+` and `%xx`. What is no such code stays.
+fn decode(value: &str) -> String {
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        let code = match (first, tail) {
+            (b'%', [high, low, ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                digit(high).zip(digit(low))
+            }
+            _ => None,
+        };
+        match code {
+            Some((high, low)) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = &tail[2..];
+            }
+            None if *first == b'+' => bytes.push(b' '),
+            None => bytes.push(*first),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

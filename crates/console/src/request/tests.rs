@@ -1,0 +1,134 @@
+use super::{MAX_HEADERS, Refusal, Route, decode, is_loopback, parse};
+use crate::table::{Filter, Order};
+use crate::token::Token;
+
+fn ask(token: &Token, line: &str, headers: &str) -> Result<Route, Refusal> {
+    let head = format!("{line} HTTP/1.1\r\n{headers}\r\n");
+    let result = parse(head.as_bytes(), token).expect("a whole head");
+    result.map(|request| request.route)
+}
+
+const HOST: &str = "Host: 127.0.0.1:6669\r\n";
+
+#[test]
+fn everything_but_metrics_needs_the_token() {
+    let token = Token::random();
+    let good = format!("?token={}", token.as_str());
+    for path in ["/", "/events", "/tasks", "/recording", "/nothing"] {
+        for query in ["", "?token=", "?token=0123456789abcdef0123456789abcdef"] {
+            let result = ask(&token, &format!("GET {path}{query}"), HOST);
+            assert_eq!(result.err(), Some(Refusal::NoToken), "{path}{query}");
+        }
+    }
+    assert!(matches!(
+        ask(&token, &format!("GET /{good}"), HOST),
+        Ok(Route::Page)
+    ));
+    assert!(matches!(
+        ask(&token, "GET /metrics", HOST),
+        Ok(Route::Metrics)
+    ));
+    let nothing = ask(&token, &format!("GET /nothing{good}"), HOST);
+    assert_eq!(nothing.err(), Some(Refusal::NotFound));
+}
+
+#[test]
+fn only_get_is_answered_and_others_need_the_token_first() {
+    let token = Token::random();
+    let good = format!("?token={}", token.as_str());
+    for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+        let without = ask(&token, &format!("{method} /metrics"), HOST);
+        assert_eq!(without.err(), Some(Refusal::NoToken));
+        let with = ask(&token, &format!("{method} /tasks{good}"), HOST);
+        assert_eq!(with.err(), Some(Refusal::Method));
+    }
+}
+
+#[test]
+fn a_host_that_is_not_this_machine_is_refused() {
+    for host in [
+        "127.0.0.1",
+        "127.0.0.1:80",
+        "localhost:6669",
+        "LOCALHOST",
+        "[::1]:6669",
+        "[::1]",
+    ] {
+        assert!(is_loopback(host), "{host}");
+    }
+    for host in [
+        "",
+        "example.com",
+        "localhost.example.com",
+        "127.0.0.1.example.com:6669",
+        "10.0.0.1",
+        "0.0.0.0",
+        "127.0.0.1:",
+        "127.0.0.1:x",
+        "127.0.0.1:+1",
+        "127.0.0.1:80:80",
+        "[::1",
+        "[::1]x",
+        "user@127.0.0.1",
+    ] {
+        assert!(!is_loopback(host), "{host}");
+        let token = Token::random();
+        let line = format!("GET /?token={}", token.as_str());
+        let result = ask(&token, &line, &format!("Host: {host}\r\n"));
+        assert!(result.is_err(), "{host}");
+    }
+}
+
+#[test]
+fn an_origin_other_than_the_page_is_refused() {
+    let token = Token::random();
+    let line = format!("GET /events?token={}", token.as_str());
+    let with = |origin: &str| ask(&token, &line, &format!("{HOST}Origin: {origin}\r\n"));
+    assert!(with("http://127.0.0.1:6669").is_ok());
+    for origin in [
+        "null",
+        "http://example.com",
+        "http://127.0.0.1:80",
+        "https://127.0.0.1:6669",
+    ] {
+        assert_eq!(with(origin).err(), Some(Refusal::Foreign), "{origin}");
+    }
+}
+
+#[test]
+fn a_head_without_a_host_or_with_two_is_refused() {
+    let token = Token::random();
+    let line = "GET /metrics";
+    assert_eq!(ask(&token, line, "").err(), Some(Refusal::Malformed));
+    let two = format!("{HOST}{HOST}");
+    assert_eq!(ask(&token, line, &two).err(), Some(Refusal::Malformed));
+}
+
+#[test]
+fn many_headers_and_no_headers_are_refused() {
+    let token = Token::random();
+    let many = "a: b\r\n".repeat(MAX_HEADERS + 1);
+    assert_eq!(
+        ask(&token, "GET /metrics", &many).err(),
+        Some(Refusal::TooLarge)
+    );
+    let result = parse(b"\x16\x03\x01 no request\r\n\r\n", &token);
+    assert_eq!(result.and_then(Result::err), Some(Refusal::Malformed));
+    assert!(parse(b"GET / HTTP/1.1\r\nHost: ", &token).is_none());
+}
+
+#[test]
+fn the_parameters_of_a_query_are_read() {
+    let token = Token::random();
+    let query = "filter=slow&text=My%20Task+%zz&sort=-busy&offset=5&limit=7&unknown=1";
+    let line = format!("GET /tasks?token={}&{query}", token.as_str());
+    let Ok(Route::Tasks(query)) = ask(&token, &line, HOST) else {
+        panic!("a route to the tasks");
+    };
+    assert_eq!((query.filter, query.order), (Filter::Slow, Order::Busy));
+    assert!(query.is_descending);
+    assert_eq!(query.text, "my task %zz");
+    assert_eq!((query.offset, query.limit), (5, 7));
+    assert_eq!(decode("%"), "%");
+    assert_eq!(decode("%4"), "%4");
+}

@@ -1,0 +1,129 @@
+//! Slow polls that the page shows.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use raddle_primitives::sync::{Arc, Mutex, Rank};
+use serde_json::{Value, json};
+
+/// The number of slow polls that are kept.
+const KEPT: usize = 64;
+/// The greatest length of the text of a stack, in bytes.
+const MAX_STACK: usize = 32 * 1024;
+
+/// The text of a stack, which is made when it is shown.
+type Stack = LazyLock<String, Box<dyn FnOnce() -> String + Send>>;
+
+/// A poll that takes too long.
+pub struct SlowPoll {
+    /// The number of the task.
+    pub task: Option<u64>,
+    /// The task's name.
+    pub name: Option<String>,
+    /// Where the task was spawned.
+    pub location: Option<String>,
+    /// The thread that polls.
+    pub thread: String,
+    /// How long the poll has taken.
+    pub elapsed: Duration,
+    /// Makes the text of the thread's stack, on a thread of the console.
+    pub stack: Box<dyn FnOnce() -> String + Send>,
+}
+
+/// The latest slow polls. A clone is the same list.
+#[derive(Clone)]
+pub struct SlowPolls(Arc<Mutex<List>>);
+
+struct List {
+    /// The number of the next.
+    next: u64,
+    polls: VecDeque<Arc<Kept>>,
+}
+
+struct Kept {
+    number: u64,
+    at: Instant,
+    poll: Value,
+    stack: Stack,
+}
+
+impl SlowPolls {
+    pub(crate) fn new() -> Self {
+        let list = List {
+            next: 1,
+            polls: VecDeque::new(),
+        };
+        Self(Arc::new(Mutex::ranked(
+            Rank::leaf("console slow polls"),
+            list,
+        )))
+    }
+
+    /// Adds a poll. The oldest goes if there are many.
+    pub fn push(&self, poll: SlowPoll) {
+        let fields = json!({
+            "task": poll.task,
+            "name": poll.name,
+            "location": poll.location,
+            "thread": poll.thread,
+            "elapsed": poll.elapsed.as_secs_f64(),
+        });
+        let mut list = self.0.lock();
+        let kept = Kept {
+            number: list.next,
+            at: Instant::now(),
+            poll: fields,
+            stack: LazyLock::new(poll.stack),
+        };
+        list.next += 1;
+        list.polls.push_back(Arc::new(kept));
+        let oldest = match list.polls.len() > KEPT {
+            true => list.polls.pop_front(),
+            false => None,
+        };
+        drop(list);
+        drop(oldest);
+    }
+
+    /// Those after the one with the number `after`, and the number of the last.
+    pub(crate) fn after(&self, after: u64) -> (Vec<Value>, u64) {
+        let list = self.0.lock();
+        let last = list.next - 1;
+        let new = list.polls.iter().filter(|kept| kept.number > after);
+        let new: Vec<_> = new.cloned().collect();
+        drop(list);
+        (new.iter().map(|kept| kept.to_json()).collect(), last)
+    }
+}
+
+impl Kept {
+    fn to_json(&self) -> Value {
+        let mut value = self.poll.clone();
+        let stack = self.stack.as_str();
+        let mut end = stack.len().min(MAX_STACK);
+        while !stack.is_char_boundary(end) {
+            end -= 1;
+        }
+        value["number"] = self.number.into();
+        value["age"] = self.at.elapsed().as_secs_f64().into();
+        value["stack"] = stack[..end].into();
+        value
+    }
+}
+
+impl fmt::Debug for SlowPoll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SlowPoll")
+            .field("task", &self.task)
+            .field("elapsed", &self.elapsed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for SlowPolls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SlowPolls").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+pub mod exchange;
+mod observer;
+mod registry;
+mod report;
+pub mod slot;
+mod stack;
+mod watchdog;
+
+pub use report::{Report, ShutdownReport, SlowPoll, WaitingJobs, warn};
+pub use stack::{Frame, StackTrace};
+pub use watchdog::Watchdog;

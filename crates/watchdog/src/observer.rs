@@ -1,0 +1,85 @@
+//! What the scheduler and the blocking pool say of their threads.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use raddle_blocking::JobMeta;
+use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef};
+use raddle_task::Id;
+
+use crate::registry::Registry;
+use crate::slot::{Activity, Kind};
+
+/// Notes what the threads of a runtime run.
+#[derive(Debug)]
+pub(crate) struct Watch(pub(crate) Arc<Registry>);
+
+fn number(task: Id) -> u64 {
+    NonZeroU64::from(task).get()
+}
+
+impl raddle_sched::Observer for Watch {
+    fn task_spawned(&self, task: &SpawnedTask<'_>) {
+        if let Some(name) = task.name() {
+            self.0.name_task(number(task.id()), name);
+        }
+    }
+
+    fn task_ended(&self, task: Id, _: EndReason) {
+        self.0.forget_task(number(task));
+    }
+
+    fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
+        self.0.start(Activity {
+            kind: Kind::Poll,
+            worker: Some(worker),
+            id: number(task.id()),
+            location: Some(task.location()),
+        });
+    }
+
+    fn poll_finished(&self, _: Option<usize>, _: Id, _: PollResult) {
+        self.0.finish();
+    }
+
+    fn root_poll_started(&self, worker: Option<usize>) {
+        self.0.start(Activity {
+            kind: Kind::RootPoll,
+            worker,
+            id: 0,
+            location: None,
+        });
+    }
+
+    fn root_poll_finished(&self, _: Option<usize>, _: bool) {
+        self.0.finish();
+    }
+
+    fn worker_handed_off(&self, worker: usize) {
+        self.0.allow_blocking(worker);
+    }
+}
+
+impl raddle_blocking::Observer for Watch {
+    fn queued(&self, job: JobMeta) {
+        self.0.queue_job(job.id, job.location);
+    }
+
+    fn started(&self, job: JobMeta) {
+        self.0.take_job(job.id);
+        self.0.start(Activity {
+            kind: Kind::Job,
+            worker: None,
+            id: job.id,
+            location: job.location,
+        });
+    }
+
+    fn finished(&self, _: JobMeta) {
+        self.0.finish();
+    }
+
+    fn dropped(&self, job: JobMeta) {
+        self.0.take_job(job.id);
+    }
+}

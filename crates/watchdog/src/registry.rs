@@ -1,0 +1,286 @@
+//! The threads of one runtime, and the calling thread's slot.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::Location;
+use std::time::Instant;
+
+use raddle_primitives::Numbers;
+use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::{Arc, Mutex, Rank};
+
+use crate::slot::{Activity, Kind, Running, Slot};
+
+static NUMBERS: Numbers = Numbers::new();
+
+/// What the threads of one runtime run.
+pub(crate) struct Registry {
+    number: u64,
+    threads: Mutex<Vec<Thread>>,
+    names: Names,
+    jobs: Mutex<HashMap<u64, Job>>,
+}
+
+/// A thread and what the last look has found.
+struct Thread {
+    slot: Arc<Slot>,
+    seen: Option<Seen>,
+}
+
+#[derive(Clone, Copy)]
+struct Seen {
+    sequence: usize,
+    since: Instant,
+    is_reported: bool,
+}
+
+/// The names of tasks that have one.
+struct Names {
+    /// How many there are, so that tasks without a name need no lock.
+    count: AtomicUsize,
+    names: Mutex<HashMap<u64, Box<str>>>,
+}
+
+/// A job that waits for a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub(crate) location: Option<&'static Location<'static>>,
+    pub(crate) since: Instant,
+}
+
+/// Something that a thread runs, and how long for at least.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) slot: Arc<Slot>,
+    pub(crate) running: Running,
+    pub(crate) since: Instant,
+}
+
+impl Registry {
+    pub(crate) fn new() -> Self {
+        Self {
+            number: NUMBERS.take(1),
+            threads: Mutex::ranked(Rank::leaf("watchdog threads"), Vec::new()),
+            names: Names {
+                count: AtomicUsize::new(0),
+                names: Mutex::ranked(Rank::leaf("watchdog names"), HashMap::new()),
+            },
+            jobs: Mutex::ranked(Rank::leaf("watchdog jobs"), HashMap::new()),
+        }
+    }
+
+    /// Notes what the calling thread runs.
+    #[inline]
+    pub(crate) fn start(&self, activity: Activity) {
+        // A thread that is past its thread-locals is not watched.
+        let _ = SLOTS.try_with(|slots| slots.borrow_mut().of(self).start(activity));
+    }
+
+    /// Notes that the calling thread has run it.
+    #[inline]
+    pub(crate) fn finish(&self) {
+        let _ = SLOTS.try_with(|slots| slots.borrow_mut().of(self).finish());
+    }
+
+    /// Lets the other threads that run tasks of a worker block: this thread has taken it over.
+    pub(crate) fn allow_blocking(&self, worker: usize) {
+        for thread in self.threads.lock().iter() {
+            let running = thread.slot.running();
+            let of_worker = running.filter(|running| running.activity.worker == Some(worker));
+            if let Some(running) = of_worker {
+                thread.slot.allow_blocking(running.sequence);
+            }
+        }
+    }
+
+    /// Looks at all threads, and returns the polls that have taken long enough to be reported.
+    pub(crate) fn look(&self, now: Instant, is_slow: impl Fn(Instant) -> bool) -> Vec<Found> {
+        let mut found = Vec::new();
+        let mut threads = self.threads.lock();
+        threads.retain(|thread| !thread.slot.has_ended());
+        for thread in threads.iter_mut() {
+            let Some(running) = thread.slot.running() else {
+                thread.seen = None;
+                continue;
+            };
+            let seen = thread.see(running.sequence, now);
+            let is_poll = running.activity.kind != Kind::Job;
+            if is_poll && !running.may_block && !seen.is_reported && is_slow(seen.since) {
+                seen.is_reported = true;
+                let since = seen.since;
+                found.push(Found {
+                    slot: Arc::clone(&thread.slot),
+                    running,
+                    since,
+                });
+            }
+        }
+        found
+    }
+
+    /// Everything that runs at the moment.
+    pub(crate) fn running(&self, now: Instant) -> Vec<Found> {
+        let threads = self.threads.lock();
+        let running = threads.iter().filter_map(|thread| {
+            let running = thread.slot.running()?;
+            let seen = thread.seen.filter(|seen| seen.sequence == running.sequence);
+            Some(Found {
+                slot: Arc::clone(&thread.slot),
+                running,
+                since: seen.map_or(now, |seen| seen.since),
+            })
+        });
+        running.collect()
+    }
+
+    pub(crate) fn name_task(&self, task: u64, name: &str) {
+        self.names.names.lock().insert(task, name.into());
+        // ORDERING: the task is not run before this, and what runs it acquires the spawn.
+        self.names.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn forget_task(&self, task: u64) {
+        // ORDERING: as in `name_task`.
+        if self.names.count.load(Ordering::Relaxed) > 0
+            && self.names.names.lock().remove(&task).is_some()
+        {
+            // ORDERING: as in `name_task`.
+            self.names.count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn name_of(&self, task: u64) -> Option<String> {
+        self.names
+            .names
+            .lock()
+            .get(&task)
+            .map(|name| name.to_string())
+    }
+
+    pub(crate) fn queue_job(&self, id: u64, location: Option<&'static Location<'static>>) {
+        let since = Instant::now();
+        // Those without a number are not told apart.
+        if id != 0 {
+            self.jobs.lock().insert(id, Job { location, since });
+        }
+    }
+
+    pub(crate) fn take_job(&self, id: u64) {
+        self.jobs.lock().remove(&id);
+    }
+
+    /// The number of jobs that have waited long enough, and the one that has waited longest.
+    pub(crate) fn waiting_jobs(&self, is_slow: impl Fn(Instant) -> bool) -> Option<(usize, Job)> {
+        let jobs = self.jobs.lock();
+        let slow = jobs.values().filter(|job| is_slow(job.since));
+        let oldest = *slow.clone().min_by_key(|job| job.since)?;
+        Some((slow.count(), oldest))
+    }
+}
+
+impl Thread {
+    fn see(&mut self, sequence: usize, now: Instant) -> &mut Seen {
+        let seen = self.seen.filter(|seen| seen.sequence == sequence);
+        self.seen.insert(seen.unwrap_or(Seen {
+            sequence,
+            since: now,
+            is_reported: false,
+        }))
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").finish_non_exhaustive()
+    }
+}
+
+raddle_primitives::thread_local! {
+    static SLOTS: RefCell<Slots> = RefCell::new(Slots(Vec::new()));
+}
+
+/// The slots of one thread: one for each registry, the last used first.
+struct Slots(Vec<OwnSlot>);
+
+/// A slot of the calling thread.
+struct OwnSlot {
+    registry: u64,
+    slot: Arc<Slot>,
+    /// What runs.
+    current: Option<Activity>,
+    /// What it runs inside of: a poll that blocks in place may run a future to its end.
+    outer: Vec<Activity>,
+}
+
+impl Slots {
+    #[inline]
+    fn of(&mut self, registry: &Registry) -> &mut OwnSlot {
+        match self.0.first() {
+            Some(first) if first.registry == registry.number => {}
+            _ => self.bring_to_front(registry),
+        }
+        &mut self.0[0]
+    }
+
+    #[cold]
+    fn bring_to_front(&mut self, registry: &Registry) {
+        let is_it = |slot: &OwnSlot| slot.registry == registry.number;
+        if let Some(position) = self.0.iter().position(is_it) {
+            self.0.swap(0, position);
+            return;
+        }
+        // Those of registries that are gone.
+        self.0.retain(|slot| Arc::strong_count(&slot.slot) > 1);
+        let slot = Arc::new(Slot::of_current_thread());
+        registry.threads.lock().push(Thread {
+            slot: Arc::clone(&slot),
+            seen: None,
+        });
+        let own = OwnSlot {
+            registry: registry.number,
+            slot,
+            current: None,
+            outer: Vec::new(),
+        };
+        self.0.insert(0, own);
+    }
+}
+
+impl OwnSlot {
+    #[inline]
+    fn start(&mut self, activity: Activity) {
+        if let Some(outer) = self.current.replace(activity) {
+            self.outer.push(outer);
+            self.slot.finish();
+        }
+        self.slot.start(activity);
+    }
+
+    #[inline]
+    fn finish(&mut self) {
+        self.slot.finish();
+        self.current = None;
+        if !self.outer.is_empty() {
+            self.resume();
+        }
+    }
+
+    /// Goes on with what blocks in place.
+    #[cold]
+    fn resume(&mut self) {
+        self.current = self.outer.pop();
+        if let Some(outer) = self.current {
+            self.slot.start(outer);
+            if let Some(running) = self.slot.running() {
+                self.slot.allow_blocking(running.sequence);
+            }
+        }
+    }
+}
+
+impl Drop for OwnSlot {
+    fn drop(&mut self) {
+        self.slot.end();
+    }
+}

@@ -1,0 +1,416 @@
+//! What a watchdog reports.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::Location;
+use std::time::{Duration, Instant};
+
+use raddle_primitives::sync::{Mutex, Rank};
+
+use crate::slot::Kind;
+use crate::stack::StackTrace;
+
+/// How often the default action warns of one location.
+const WARNING_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What a watchdog has found. `Display` writes it as text, with the stack.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_watchdog::Report;
+///
+/// /// An action of a watchdog.
+/// fn print(report: &Report) {
+///     eprintln!("{report}");
+/// }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Report {
+    /// A poll that takes too long, and has not ended yet.
+    SlowPoll(SlowPoll),
+    /// Jobs of the blocking pool that wait too long for a thread.
+    WaitingJobs(WaitingJobs),
+    /// A shutdown that has given up on what still runs.
+    Shutdown(ShutdownReport),
+}
+
+/// A poll that takes too long, or a job of the blocking pool that has not ended.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_watchdog::Report;
+///
+/// /// An action of a watchdog.
+/// fn print(report: &Report) {
+///     if let Report::SlowPoll(poll) = report {
+///         println!("{:?} {:?} {:?}", poll.task_id(), poll.spawned_at(), poll.elapsed());
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct SlowPoll {
+    pub(crate) kind: Kind,
+    pub(crate) id: u64,
+    pub(crate) name: Option<String>,
+    pub(crate) location: Option<&'static Location<'static>>,
+    pub(crate) worker: Option<usize>,
+    pub(crate) thread: String,
+    pub(crate) elapsed: Duration,
+    pub(crate) stack: Option<StackTrace>,
+}
+
+macro_rules! example {
+    ($call:literal) => {
+        concat!(
+            "\n# Examples\n\n```\nuse raddle_watchdog::SlowPoll;\n\n",
+            "fn print(poll: &SlowPoll) {\n    println!(\"{:?}\", poll.",
+            $call,
+            ");\n}\n```"
+        )
+    };
+}
+
+impl SlowPoll {
+    /// The task's id as a number, or that of the blocking job. None for the future of `block_on`.
+    #[doc = example!("task_id()")]
+    pub fn task_id(&self) -> Option<u64> {
+        (self.id != 0).then_some(self.id)
+    }
+
+    /// The task's name, if it was given one.
+    #[doc = example!("task_name()")]
+    pub fn task_name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Where the task was spawned. None for the future of `block_on`.
+    #[doc = example!("spawned_at()")]
+    pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
+        self.location
+    }
+
+    /// The number of the worker that polls, if it is one.
+    #[doc = example!("worker()")]
+    pub fn worker(&self) -> Option<usize> {
+        self.worker
+    }
+
+    /// The name of the thread.
+    #[doc = example!("thread_name()")]
+    pub fn thread_name(&self) -> &str {
+        &self.thread
+    }
+
+    /// How long the poll has taken by now, at least. It may have begun up to a quarter of the
+    /// watchdog's threshold earlier.
+    #[doc = example!("elapsed()")]
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// The stack of the thread in this poll. None where there are no stacks (on Linux on x86-64 and
+    /// AArch64 there are), if the thread blocks the signal, and if the poll has just ended.
+    #[doc = example!("stack()")]
+    pub fn stack(&self) -> Option<&StackTrace> {
+        self.stack.as_ref()
+    }
+
+    /// Whether this is a job of the blocking pool, not a poll.
+    #[doc = example!("is_blocking_job()")]
+    pub fn is_blocking_job(&self) -> bool {
+        self.kind == Kind::Job
+    }
+}
+
+/// Jobs of the blocking pool that wait too long for a thread.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_watchdog::WaitingJobs;
+///
+/// fn print(jobs: &WaitingJobs) {
+///     println!("{} jobs, the oldest for {:?}", jobs.count(), jobs.longest());
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct WaitingJobs {
+    pub(crate) count: usize,
+    pub(crate) longest: Duration,
+    pub(crate) location: Option<&'static Location<'static>>,
+}
+
+impl WaitingJobs {
+    /// How many jobs have waited longer than the threshold.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::WaitingJobs;
+    ///
+    /// fn print(jobs: &WaitingJobs) {
+    ///     println!("{}", jobs.count());
+    /// }
+    /// ```
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How long the oldest has waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::WaitingJobs;
+    ///
+    /// fn print(jobs: &WaitingJobs) {
+    ///     println!("{:?}", jobs.longest());
+    /// }
+    /// ```
+    pub fn longest(&self) -> Duration {
+        self.longest
+    }
+
+    /// Where the oldest was spawned, if that is known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::WaitingJobs;
+    ///
+    /// fn print(jobs: &WaitingJobs) {
+    ///     println!("{:?}", jobs.spawned_at());
+    /// }
+    /// ```
+    pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
+        self.location
+    }
+}
+
+/// What a shutdown has not stopped within its time.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_watchdog::ShutdownReport;
+///
+/// fn check(report: &ShutdownReport) {
+///     if !report.is_complete() {
+///         eprintln!("{report}");
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ShutdownReport {
+    /// Whether the threads of the workers have ended.
+    pub(crate) workers_ended: bool,
+    /// Whether the threads of the blocking pool have ended.
+    pub(crate) blocking_ended: bool,
+    pub(crate) tasks: usize,
+    pub(crate) stuck: Vec<SlowPoll>,
+}
+
+impl ShutdownReport {
+    /// Makes a report: whether the threads of the workers and those of the blocking pool have
+    /// ended, how many tasks have not, and what the threads run that have not ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::ShutdownReport;
+    ///
+    /// assert!(ShutdownReport::new(true, true, 0, Vec::new()).is_complete());
+    /// ```
+    pub fn new(
+        workers_ended: bool,
+        blocking_ended: bool,
+        tasks: usize,
+        stuck: Vec<SlowPoll>,
+    ) -> Self {
+        Self {
+            workers_ended,
+            blocking_ended,
+            tasks,
+            stuck,
+        }
+    }
+
+    /// Whether everything has stopped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::ShutdownReport;
+    ///
+    /// assert!(!ShutdownReport::new(true, false, 0, Vec::new()).is_complete());
+    /// ```
+    pub fn is_complete(&self) -> bool {
+        self.workers_ended && self.blocking_ended
+    }
+
+    /// Whether the threads of all workers have ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::ShutdownReport;
+    ///
+    /// assert!(ShutdownReport::new(true, false, 0, Vec::new()).has_stopped_workers());
+    /// ```
+    pub fn has_stopped_workers(&self) -> bool {
+        self.workers_ended
+    }
+
+    /// Whether all threads of the blocking pool have ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::ShutdownReport;
+    ///
+    /// assert!(!ShutdownReport::new(true, false, 0, Vec::new()).has_stopped_blocking_threads());
+    /// ```
+    pub fn has_stopped_blocking_threads(&self) -> bool {
+        self.blocking_ended
+    }
+
+    /// How many tasks have not ended: those that are being polled, and those that the shutdown
+    /// drops once these polls return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::ShutdownReport;
+    ///
+    /// assert_eq!(ShutdownReport::new(false, true, 3, Vec::new()).tasks(), 3);
+    /// ```
+    pub fn tasks(&self) -> usize {
+        self.tasks
+    }
+
+    /// The polls and the blocking jobs that still run, with stacks. Empty without a watchdog.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::ShutdownReport;
+    ///
+    /// assert!(ShutdownReport::new(false, true, 3, Vec::new()).stuck().is_empty());
+    /// ```
+    pub fn stuck(&self) -> &[SlowPoll] {
+        &self.stuck
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SlowPoll(poll) => poll.fmt(f),
+            Self::WaitingJobs(jobs) => jobs.fmt(f),
+            Self::Shutdown(report) => report.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for SlowPoll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::Poll => write!(f, "a poll of task {}", self.id)?,
+            Kind::RootPoll => write!(f, "a poll of the future of block_on")?,
+            Kind::Job => write!(f, "blocking job {}", self.id)?,
+        }
+        if let Some(name) = &self.name {
+            write!(f, " {name:?}")?;
+        }
+        if let Some(location) = self.location {
+            write!(f, ", spawned at {location},")?;
+        }
+        write!(
+            f,
+            " has run for {:.1?} on thread {:?}",
+            self.elapsed, self.thread
+        )?;
+        if let Some(worker) = self.worker {
+            write!(f, ", worker {worker}")?;
+        }
+        match &self.stack {
+            Some(stack) => write!(f, "\n{stack}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for WaitingJobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, longest, .. } = self;
+        write!(
+            f,
+            "{count} blocking jobs wait for a thread, the oldest for {longest:.1?}"
+        )?;
+        match self.location {
+            Some(location) => write!(f, ", spawned at {location}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_complete() {
+            return write!(f, "all threads have ended");
+        }
+        let threads = match (self.workers_ended, self.blocking_ended) {
+            (false, false) => "workers and blocking threads",
+            (false, true) => "workers",
+            _ => "blocking threads",
+        };
+        write!(
+            f,
+            "{threads} have not stopped; {} tasks have not ended",
+            self.tasks
+        )?;
+        for stuck in &self.stuck {
+            write!(f, "\n{stuck}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The default action: a warning of the crate `tracing`, at most one a second for each location at
+/// which tasks are spawned.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use raddle_watchdog::{Watchdog, warn};
+///
+/// let watchdog = Watchdog::start(Duration::from_millis(100), warn())?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn warn() -> impl Fn(&Report) + Send + Sync + 'static {
+    let warned = Mutex::ranked(Rank::leaf("watchdog warnings"), HashMap::new());
+    move |report| {
+        let place = match report {
+            Report::SlowPoll(poll) => (0, poll.location),
+            Report::WaitingJobs(jobs) => (1, jobs.location),
+            Report::Shutdown(_) => (2, None),
+        };
+        let now = Instant::now();
+        let is_due = {
+            let mut warned = warned.lock();
+            let last = warned.get(&place);
+            let is_due = last.is_none_or(|last| now.duration_since(*last) >= WARNING_INTERVAL);
+            if is_due {
+                warned.insert(place, now);
+            }
+            is_due
+        };
+        if is_due {
+            tracing::warn!(target: "raddle::watchdog", "{report}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What one thread runs, as the watchdog sees it.
+
+use std::fmt;
+use std::panic::Location;
+use std::ptr;
+
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use raddle_primitives::sync::{Mutex, Rank};
+
+use crate::stack::{Pending, Sampler, ThreadStack};
+
+/// The kinds of what a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The poll of a task.
+    Poll,
+    /// The poll of the future of `block_on`.
+    RootPoll,
+    /// A job of the blocking pool.
+    Job,
+}
+
+/// What a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// The kind.
+    pub kind: Kind,
+    /// The worker that the thread drives, if it drives one.
+    pub worker: Option<usize>,
+    /// The number of the task or the job, 0 if it has none.
+    pub id: u64,
+    /// Where the task or the job was spawned, if that is known.
+    pub location: Option<&'static Location<'static>>,
+}
+
+/// An activity under way: its number on its thread, which no other has, and what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// An odd number.
+    pub sequence: usize,
+    /// What runs.
+    pub activity: Activity,
+    /// Whether the thread is allowed to block: another thread drives its worker.
+    pub may_block: bool,
+}
+
+/// What one thread runs, written by that thread and read by the watchdog.
+///
+/// The sequence is odd while something runs. The thread writes the words of an activity before it
+/// makes the sequence odd, and after it has made it even again. A reader that finds the same odd
+/// sequence before and after it reads the words has the words of one activity.
+pub struct Slot {
+    sequence: AtomicUsize,
+    /// The kind in the two lowest bits; above them the worker's number and one, or 0.
+    kind: AtomicUsize,
+    id: AtomicU64,
+    location: AtomicPtr<Location<'static>>,
+    /// The sequence of an activity that may block.
+    blocking: AtomicUsize,
+    has_ended: AtomicBool,
+    /// None once the thread ends. Held while a signal is sent, so that it does not end meanwhile.
+    thread: Mutex<Option<ThreadInfo>>,
+}
+
+struct ThreadInfo {
+    name: String,
+    stack: Option<ThreadStack>,
+}
+
+/// Transitions, each made by the thread that owns the slot.
+impl Slot {
+    /// Makes the slot of the calling thread.
+    pub fn of_current_thread() -> Self {
+        let current = std::thread::current();
+        let thread = ThreadInfo {
+            name: current.name().unwrap_or("unnamed").to_owned(),
+            stack: ThreadStack::of_current_thread(),
+        };
+        Self {
+            sequence: AtomicUsize::new(0),
+            kind: AtomicUsize::new(0),
+            id: AtomicU64::new(0),
+            location: AtomicPtr::new(ptr::null_mut()),
+            blocking: AtomicUsize::new(0),
+            has_ended: AtomicBool::new(false),
+            thread: Mutex::ranked(Rank::leaf("watchdog thread"), Some(thread)),
+        }
+    }
+
+    /// Notes what the thread runs from now on. Nothing else must run.
+    #[inline]
+    pub fn start(&self, activity: Activity) {
+        self.write(activity);
+        // ORDERING: only this thread writes the sequence.
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        debug_assert!(sequence % 2 == 0, "one activity at a time");
+        // ORDERING: releases the words to `running`.
+        self.sequence
+            .store(sequence.wrapping_add(1), Ordering::Release);
+    }
+
+    #[inline]
+    fn write(&self, activity: Activity) {
+        let worker = activity.worker.map_or(0, |worker| worker + 1);
+        let location = activity.location.map_or(ptr::null(), ptr::from_ref);
+        // ORDERING: each store releases the even sequence before it to `running`, whose later
+        // load of the sequence then does not find the former odd one.
+        self.kind
+            .store(worker << 2 | activity.kind as usize, Ordering::Release);
+        // ORDERING: as above.
+        self.id.store(activity.id, Ordering::Release);
+        // ORDERING: as above.
+        self.location.store(location.cast_mut(), Ordering::Release);
+    }
+
+    /// Writes an activity over the one that runs, for the canary.
+    #[cfg(raddle_loom)]
+    pub fn rewrite(&self, activity: Activity) {
+        self.write(activity);
+    }
+
+    /// Notes that nothing runs any more.
+    #[inline]
+    pub fn finish(&self) {
+        // ORDERING: only this thread writes the sequence.
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        if sequence % 2 == 1 {
+            // ORDERING: the stores of the next `start` release it.
+            self.sequence
+                .store(sequence.wrapping_add(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that the thread ends.
+    pub(crate) fn end(&self) {
+        *self.thread.lock() = None;
+        // ORDERING: a hint; the slot is only forgotten.
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What other threads see.
+impl Slot {
+    /// What runs, if something does.
+    pub fn running(&self) -> Option<Running> {
+        // ORDERING: acquires the words from `start`.
+        let sequence = self.sequence.load(Ordering::Acquire);
+        if sequence % 2 == 0 {
+            return None;
+        }
+        // ORDERING: acquires the even sequence that was stored before, if this is the word of a
+        // later activity (`start`).
+        let kind = self.kind.load(Ordering::Acquire);
+        // ORDERING: as above.
+        let id = self.id.load(Ordering::Acquire);
+        // ORDERING: as above.
+        let location = self.location.load(Ordering::Acquire);
+        // ORDERING: only a hint: one that is missed is found at the next look.
+        let blocking = self.blocking.load(Ordering::Relaxed);
+        // ORDERING: the loads above acquire what it must see.
+        if self.sequence.load(Ordering::Relaxed) != sequence {
+            return None;
+        }
+        let kind_of = [Kind::Poll, Kind::RootPoll, Kind::Job];
+        Some(Running {
+            sequence,
+            activity: Activity {
+                kind: kind_of[kind & 0b11],
+                worker: (kind >> 2).checked_sub(1),
+                id,
+                // SAFETY: the pointer is null or was made of a reference for ever.
+                location: unsafe { location.as_ref() },
+            },
+            may_block: blocking == sequence,
+        })
+    }
+
+    /// Notes that the activity with this sequence may block.
+    pub fn allow_blocking(&self, sequence: usize) {
+        // ORDERING: a hint, by itself.
+        self.blocking.store(sequence, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        // ORDERING: a hint, by itself.
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn thread_name(&self) -> String {
+        let thread = self.thread.lock();
+        thread
+            .as_ref()
+            .map_or_else(String::new, |thread| thread.name.clone())
+    }
+
+    /// Asks the thread for a sample of its stack while it runs the activity with this sequence.
+    pub(crate) fn request(&self, sampler: &Sampler, sequence: usize) -> Option<Pending> {
+        let thread = self.thread.lock();
+        let stack = thread.as_ref()?.stack.as_ref()?;
+        self.is_at(sequence).then(|| sampler.request(stack))?
+    }
+
+    /// Whether the thread still runs the activity with this sequence.
+    pub(crate) fn is_at(&self, sequence: usize) -> bool {
+        // ORDERING: an answer that is late is as good as one that was asked for earlier.
+        self.sequence.load(Ordering::Relaxed) == sequence
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot")
+            .field("running", &self.running())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,177 @@
+//! Stack traces of other threads.
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(raddle_loom)
+))]
+mod linux;
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(raddle_loom)
+)))]
+#[path = "stack/unavailable.rs"]
+mod linux;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub(crate) use linux::{Pending, Sampler, ThreadStack};
+
+/// The functions that a thread was in when a sample of its stack was taken, the innermost first.
+///
+/// It holds addresses. [`frames`](Self::frames) and `Display` look the names up, which takes
+/// milliseconds, the first time tens of them.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_watchdog::{Report, StackTrace};
+///
+/// /// An action of a watchdog.
+/// fn print(report: &Report) {
+///     if let Report::SlowPoll(poll) = report {
+///         let names = poll.stack().into_iter().flat_map(StackTrace::frames);
+///         for frame in names {
+///             println!("{}", frame.function().unwrap_or("?"));
+///         }
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackTrace {
+    /// Each inside the instruction that the frame executes.
+    addresses: Vec<usize>,
+}
+
+/// A function of a [`StackTrace`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle_watchdog::{Report, StackTrace};
+///
+/// /// An action of a watchdog.
+/// fn print(report: &Report) {
+///     if let Report::SlowPoll(poll) = report {
+///         for frame in poll.stack().into_iter().flat_map(StackTrace::frames) {
+///             println!("{} {:?}:{:?}", frame.address(), frame.file(), frame.line());
+///         }
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    address: usize,
+    function: Option<String>,
+    file: Option<PathBuf>,
+    line: Option<u32>,
+}
+
+impl StackTrace {
+    /// Looks up the functions, the innermost first. A function that the compiler has inlined has a
+    /// frame of its own. Without debug information in the program there are no files and lines, and
+    /// without symbols no names.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::{Report, StackTrace};
+    ///
+    /// /// An action of a watchdog.
+    /// fn print(report: &Report) {
+    ///     if let Report::SlowPoll(poll) = report {
+    ///         println!("{:?}", poll.stack().map(StackTrace::frames));
+    ///     }
+    /// }
+    /// ```
+    pub fn frames(&self) -> Vec<Frame> {
+        linux::resolve(&self.addresses)
+    }
+}
+
+impl Frame {
+    /// An address in the code of the function.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::Frame;
+    ///
+    /// fn print(frame: &Frame) {
+    ///     println!("{:#x}", frame.address());
+    /// }
+    /// ```
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
+    /// The function's name with its path, if it is known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::Frame;
+    ///
+    /// fn print(frame: &Frame) {
+    ///     println!("{}", frame.function().unwrap_or("?"));
+    /// }
+    /// ```
+    pub fn function(&self) -> Option<&str> {
+        self.function.as_deref()
+    }
+
+    /// The source file, if it is known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::Frame;
+    ///
+    /// fn print(frame: &Frame) {
+    ///     println!("{:?}", frame.file());
+    /// }
+    /// ```
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// The line in the source file, from 1 up, if it is known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_watchdog::Frame;
+    ///
+    /// fn print(frame: &Frame) {
+    ///     println!("{:?}", frame.line());
+    /// }
+    /// ```
+    pub fn line(&self) -> Option<u32> {
+        self.line
+    }
+}
+
+/// Each function on a line, with its file and line below it, as std prints backtraces.
+impl fmt::Display for StackTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, frame) in self.frames().iter().enumerate() {
+            writeln!(f, "{number:4}: {frame}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.function {
+            Some(function) => write!(f, "{function}")?,
+            None => write!(f, "{:#x}", self.address)?,
+        }
+        if let (Some(file), Some(line)) = (&self.file, self.line) {
+            write!(f, "\n             at {}:{line}", file.display())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! The unwind information of the files that are mapped into the process.
+//!
+//! It is read from `/proc/self/maps` and from the files, not from the memory that the dynamic
+//! loader has mapped: a library may be unloaded at any time, and the loader's lock may be held by
+//! the thread whose stack is read.
+
+use std::fs::{self, File};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use framehop::{
+    ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder, UnwinderNative,
+};
+use object::{Object, ObjectSection, ObjectSegment, ReadCache, ReadRef, SegmentFlags, elf};
+
+/// The greatest page size of any system: how far a segment may begin before its mapping.
+const MAX_PAGE: u64 = 64 * 1024;
+
+/// The modules of the process, as far as they are known.
+#[derive(Default)]
+pub(super) struct Modules {
+    pub(super) unwinder: UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>,
+    known: Vec<Mapping>,
+}
+
+/// An executable part of a file in the process's memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mapping {
+    addresses: Range<u64>,
+    /// Where in the file it begins.
+    offset: u64,
+    path: String,
+}
+
+impl Modules {
+    /// Adds what was mapped since the last call, and removes what is not mapped any more.
+    pub(super) fn refresh(&mut self) {
+        let Ok(maps) = fs::read_to_string("/proc/self/maps") else {
+            return;
+        };
+        let current: Vec<_> = maps.lines().filter_map(Mapping::parse).collect();
+        self.known.retain(|mapping| {
+            let stays = current.contains(mapping);
+            if !stays {
+                self.unwinder.remove_module(mapping.addresses.start);
+            }
+            stays
+        });
+        for mapping in current {
+            if self.known.contains(&mapping) {
+                continue;
+            }
+            if let Some(module) = mapping.module() {
+                self.unwinder.add_module(module);
+            }
+            // Also if it cannot be read, so that it is tried once.
+            self.known.push(mapping);
+        }
+    }
+}
+
+impl Mapping {
+    /// Reads a line such as `7f2c000-7f2d000 r-xp 00028000 08:01 1234   /lib/libc.so.6`. None for
+    /// what is not executable, and for what is no file.
+    fn parse(line: &str) -> Option<Self> {
+        let mut fields = line.splitn(6, ' ');
+        let (start, end) = fields.next()?.split_once('-')?;
+        let is_executable = fields.next()?.contains('x');
+        let offset = fields.next()?;
+        let path = fields.nth(2)?.trim_start();
+        let is_readable = path.starts_with('/') || path == "[vdso]";
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let mapping = Self {
+            addresses: number(start)?..number(end)?,
+            offset: number(offset)?,
+            path: path.to_owned(),
+        };
+        (is_executable && is_readable).then_some(mapping)
+    }
+
+    fn module(&self) -> Option<Module<Arc<[u8]>>> {
+        if self.path == "[vdso]" {
+            // The system's own code, which is never unmapped and is in no file.
+            let memory = File::open("/proc/self/mem").ok()?;
+            let length = usize::try_from(self.addresses.end - self.addresses.start).ok()?;
+            let mut bytes = vec![0; length];
+            memory
+                .read_exact_at(&mut bytes, self.addresses.start)
+                .ok()?;
+            return self.read(&bytes[..]);
+        }
+        // A file that was replaced or removed since is read as the program that it was, or not.
+        let file = match self.path.strip_suffix(" (deleted)") {
+            None => File::open(&self.path),
+            Some(_) => {
+                let is_program = fs::read_link("/proc/self/exe")
+                    .is_ok_and(|program| program.to_str() == Some(&self.path));
+                if !is_program {
+                    return None;
+                }
+                File::open("/proc/self/exe")
+            }
+        };
+        self.read(&ReadCache::new(file.ok()?))
+    }
+
+    /// Reads the unwind information of an ELF file.
+    fn read<'a, R: ReadRef<'a>>(&self, bytes: R) -> Option<Module<Arc<[u8]>>> {
+        let file = object::File::parse(bytes).ok()?;
+        let segment = file.segments().find(|segment| {
+            let (start, length) = segment.file_range();
+            let is_executable = matches!(
+                segment.flags(),
+                SegmentFlags::Elf { p_flags } if p_flags & elf::PF_X != 0
+            );
+            let whole = start.saturating_sub(MAX_PAGE - 1)..start + length;
+            is_executable && whole.contains(&self.offset)
+        })?;
+        // How far the file is from the addresses that it was linked for.
+        let (offset, _) = segment.file_range();
+        let linked = segment
+            .address()
+            .wrapping_add(self.offset.wrapping_sub(offset));
+        let base = self.addresses.start.wrapping_sub(linked);
+        let section = |name| {
+            let section = file.section_by_name(name)?;
+            let data: Arc<[u8]> = section.data().ok()?.into();
+            Some((section.address()..section.address() + section.size(), data))
+        };
+        let (frame_range, frame) = section(".eh_frame").unzip();
+        let (header_range, header) = section(".eh_frame_hdr").unzip();
+        let sections = ExplicitModuleSectionInfo {
+            base_svma: 0,
+            eh_frame_svma: frame_range,
+            eh_frame: frame,
+            eh_frame_hdr_svma: header_range,
+            eh_frame_hdr: header,
+            ..Default::default()
+        };
+        Some(Module::new(
+            self.path.clone(),
+            self.addresses.clone(),
+            base,
+            sections,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! The signal that copies the stack of the thread that gets it.
+//!
+//! `docs/watchdog.md` lists the functions that run in the handler, and says why each may.
+
+use std::arch::asm;
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use super::thread::ThreadStack;
+use crate::exchange::{Exchange, Request};
+
+/// The system ignores it where no handler is, no other part of Raddle uses it, and debuggers pass
+/// it on. Go's runtime takes it for the same reasons.
+const SIGNAL: c_int = libc::SIGURG;
+
+/// The greatest part of a stack that is copied, in words: 256 KiB. The outer frames of a deeper
+/// stack are left out.
+const MAX_WORDS: usize = 32 * 1024;
+
+/// The registers from which a stack is unwound.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Registers {
+    pub(super) instruction: usize,
+    pub(super) stack: usize,
+    pub(super) frame: usize,
+    #[cfg(target_arch = "aarch64")]
+    pub(super) link: usize,
+}
+
+/// Registers, and the words of the stack from the stack pointer up.
+pub(super) struct Sample {
+    pub(super) registers: Registers,
+    words: Box<[usize]>,
+    /// How many words are copied; 0 if the thread was not on its own stack.
+    length: usize,
+}
+
+impl Sample {
+    /// Whether the thread was on another stack than its own.
+    pub(super) fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The word at an address of the stack that was copied.
+    pub(super) fn word(&self, address: u64) -> Option<u64> {
+        let start = self.registers.stack & !(size_of::<usize>() - 1);
+        let offset = usize::try_from(address).ok()?.checked_sub(start)?;
+        let (index, within) = (offset / size_of::<usize>(), offset % size_of::<usize>());
+        let words = &self.words[..self.length];
+        (within == 0)
+            .then(|| words.get(index))
+            .flatten()
+            .map(|word| *word as u64)
+    }
+}
+
+/// What the handler needs. Made once in a process and never freed, so that a signal may come at any
+/// time.
+struct Shared {
+    exchange: Exchange<Sample>,
+    /// An event descriptor, to which the handler writes when the sample is there.
+    answered: OwnedFd,
+}
+
+static SHARED: OnceLock<Option<Shared>> = OnceLock::new();
+
+/// The handler that was there before.
+static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// A request that was sent.
+pub(super) struct SignalRequest(Request<'static, Sample>);
+
+/// Asks a thread for a sample. None if the signal cannot be sent, or if another request is under
+/// way.
+///
+/// The thread must not end before this returns: its number could be another thread's by then. Such
+/// a thread would not answer, for it is on another stack.
+pub(super) fn send(thread: &ThreadStack) -> Option<SignalRequest> {
+    let shared = SHARED.get_or_init(install).as_ref()?;
+    let request = shared.exchange.request(thread.addresses.clone())?;
+    // SAFETY: the call takes three integers. It signals a thread of this process or none.
+    let result = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread.thread, SIGNAL) };
+    (result == 0).then_some(SignalRequest(request))
+}
+
+impl SignalRequest {
+    /// Waits for the sample. None if there is none within `limit`.
+    pub(super) fn wait<R>(self, limit: Duration, read: impl FnOnce(&Sample) -> R) -> Option<R> {
+        let shared = SHARED.get()?.as_ref()?;
+        let deadline = Instant::now() + limit;
+        while !self.0.is_answered() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            wait_readable(&shared.answered, left);
+            drain(&shared.answered);
+        }
+        self.0.read(read)
+    }
+}
+
+/// Installs the handler. None if the system refuses.
+fn install() -> Option<Shared> {
+    // SAFETY: the call takes two integers and makes a descriptor.
+    let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+    if descriptor < 0 {
+        return None;
+    }
+    let shared = Shared {
+        exchange: Exchange::new(Sample {
+            registers: Registers::default(),
+            words: vec![0; MAX_WORDS].into_boxed_slice(),
+            length: 0,
+        }),
+        // SAFETY: the system has just opened the descriptor, which nothing else owns.
+        answered: unsafe { OwnedFd::from_raw_fd(descriptor) },
+    };
+    // SAFETY: zeros are a value of this structure of integers and a pointer.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = handle;
+    action.sa_sigaction = handler as usize;
+    // On the thread's signal stack, so that a thread with little stack left can answer.
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+    // No other handler interrupts this one.
+    // SAFETY: the call writes to the set, which is part of `action`.
+    unsafe { libc::sigfillset(&mut action.sa_mask) };
+    let mut former = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: `action` is whole, its handler calls only what is async-signal-safe, and the call
+    // writes to `former`.
+    if unsafe { libc::sigaction(SIGNAL, &action, former.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: the call has succeeded, so it has written the former action.
+    let _ = FORMER.set(unsafe { former.assume_init() });
+    Some(shared)
+}
+
+/// The handler. It copies the registers and the stack of the thread that it interrupts.
+extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the location of the thread's error number is valid as long as the thread.
+    let errno = unsafe { &mut *libc::__errno_location() };
+    let before = *errno;
+    // SAFETY: the system passes a valid structure to a handler with SA_SIGINFO.
+    if unsafe { is_own(&*info) } {
+        if let Some(Some(shared)) = SHARED.get() {
+            // SAFETY: the system passes the context of the thread that the handler interrupts.
+            let registers = unsafe { registers(&*context.cast::<libc::ucontext_t>()) };
+            shared.exchange.answer(|addresses, sample| {
+                sample.registers = registers;
+                sample.length = copy_stack(registers.stack, addresses, &mut sample.words);
+            });
+            notify(&shared.answered);
+        }
+    } else {
+        call_former(signal, info, context);
+    }
+    *errno = before;
+}
+
+/// Whether a thread of this process has sent the signal.
+fn is_own(info: &libc::siginfo_t) -> bool {
+    // SAFETY: a signal that a thread has sent by `tgkill` has the number of its process.
+    info.si_code == libc::SI_TKILL && unsafe { info.si_pid() == libc::getpid() }
+}
+
+/// Lets the handler that was there before handle a signal that is not this module's.
+fn call_former(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let Some(former) = FORMER.get() else {
+        return;
+    };
+    let handler = former.sa_sigaction;
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        // The system does nothing in either case.
+        return;
+    }
+    if former.sa_flags & libc::SA_SIGINFO != 0 {
+        // SAFETY: with this flag the action is a function of three arguments.
+        let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+            unsafe { std::mem::transmute(handler) };
+        handler(signal, info, context);
+    } else {
+        // SAFETY: without the flag the action is a function of one argument.
+        let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
+        handler(signal);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers(context: &libc::ucontext_t) -> Registers {
+    let registers = &context.uc_mcontext.gregs;
+    Registers {
+        instruction: registers[libc::REG_RIP as usize] as usize,
+        stack: registers[libc::REG_RSP as usize] as usize,
+        frame: registers[libc::REG_RBP as usize] as usize,
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn registers(context: &libc::ucontext_t) -> Registers {
+    let machine = &context.uc_mcontext;
+    Registers {
+        instruction: machine.pc as usize,
+        stack: machine.sp as usize,
+        frame: machine.regs[29] as usize,
+        link: machine.regs[30] as usize,
+    }
+}
+
+/// Copies the calling thread's stack from `pointer` up, and returns the number of words. Copies
+/// nothing if the thread is on another stack than `addresses`.
+fn copy_stack(pointer: usize, addresses: Range<usize>, words: &mut [usize]) -> usize {
+    if !addresses.contains(&pointer) {
+        return 0;
+    }
+    let start = pointer & !(size_of::<usize>() - 1);
+    let length = ((addresses.end - start) / size_of::<usize>()).min(words.len());
+    // SAFETY: the thread runs on the stack `addresses`, so what is above its stack pointer is
+    // mapped up to the end of `addresses`; it belongs to functions that do not run before the
+    // handler returns. `words` has room for `length`, and is not on that stack.
+    unsafe { copy_words(start, words.as_mut_ptr(), length) };
+    length
+}
+
+/// Copies words as they are, initialized or not.
+///
+/// In assembly, for a load of the language must not read what is not initialized, and a sanitizer
+/// would object to the space between variables.
+///
+/// # Safety
+///
+/// `source` is the address of `length` mapped words, `target` is valid for `length` writes, and the
+/// two do not overlap.
+unsafe fn copy_words(source: usize, target: *mut usize, length: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the caller's. The direction flag is clear in a handler.
+    unsafe {
+        asm!(
+            "rep movsq",
+            inout("rsi") source => _,
+            inout("rdi") target => _,
+            inout("rcx") length => _,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the caller's.
+    unsafe {
+        asm!(
+            "2:",
+            "cbz {length}, 3f",
+            "ldr {word}, [{source}], #8",
+            "str {word}, [{target}], #8",
+            "sub {length}, {length}, #1",
+            "b 2b",
+            "3:",
+            source = inout(reg) source => _,
+            target = inout(reg) target => _,
+            length = inout(reg) length => _,
+            word = out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+fn notify(answered: &OwnedFd) {
+    let one = 1_u64;
+    // SAFETY: the call reads the 8 bytes of `one`. It fails if the count is full: then the
+    // descriptor is readable already.
+    unsafe { libc::write(answered.as_raw_fd(), (&raw const one).cast(), 8) };
+}
+
+fn drain(answered: &OwnedFd) {
+    let mut count = 0_u64;
+    // SAFETY: the call writes to the 8 bytes of `count`, or fails if there is nothing to read.
+    unsafe { libc::read(answered.as_raw_fd(), (&raw mut count).cast(), 8) };
+}
+
+/// Waits until the descriptor is readable, for at most `limit`, rounded up to milliseconds. May
+/// return early.
+fn wait_readable(answered: &OwnedFd, limit: Duration) {
+    let mut descriptor = libc::pollfd {
+        fd: answered.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let limit = c_int::try_from(limit.as_millis() + 1).unwrap_or(c_int::MAX);
+    // SAFETY: the call reads and writes the one element.
+    unsafe { libc::poll(&mut descriptor, 1, limit) };
+}

@@ -1,0 +1,183 @@
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Sampler, ThreadStack};
+
+/// One request at a time is under way in a process, so the tests take turns.
+static TURN: raddle_primitives::sync::Mutex<()> =
+    raddle_primitives::sync::Mutex::ranked(raddle_primitives::sync::Rank::outer(1, "turn"), ());
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+#[inline(never)]
+fn a_function_that_spins(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        // In the system's own code for most of the time.
+        black_box(Instant::now());
+    }
+}
+
+#[inline(never)]
+fn a_function_that_sleeps(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Memory of changing size, a library looked up by name, formatted numbers.
+#[inline(never)]
+fn a_function_that_allocates(stop: &AtomicBool) {
+    let mut size = 1;
+    while !stop.load(Ordering::Relaxed) {
+        size = size * 7 % 1_000_003;
+        black_box(vec![1_u8; size].len());
+        black_box(format!("{size}"));
+        // SAFETY: the name ends with a zero byte; the library is one that is there already.
+        unsafe {
+            let library = libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_NOW);
+            if !library.is_null() {
+                libc::dlclose(library);
+            }
+        }
+    }
+}
+
+/// Samples a thread that runs `body` and returns the names of each trace.
+fn traces(count: usize, body: fn(&AtomicBool)) -> Vec<Option<Vec<String>>> {
+    let _turn = TURN.lock();
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            sender
+                .send(ThreadStack::of_current_thread().unwrap())
+                .unwrap();
+            body(&stop);
+        });
+        let stack = receiver.recv().unwrap();
+        thread::sleep(Duration::from_millis(10));
+        let mut sampler = Sampler::new();
+        let traces: Vec<_> = (0..count)
+            .map(|_| {
+                let pending = sampler.request(&stack).expect("the signal is sent");
+                sampler.wait(pending, LIMIT)
+            })
+            .collect();
+        stop.store(true, Ordering::Relaxed);
+        let names = |trace: super::StackTrace| {
+            let frames = trace.frames();
+            frames
+                .iter()
+                .filter_map(|frame| frame.function().map(str::to_owned))
+                .collect()
+        };
+        traces.into_iter().map(|trace| trace.map(names)).collect()
+    })
+}
+
+fn names(trace: &Option<Vec<String>>, function: &str) -> bool {
+    let names = trace.iter().flatten();
+    names.into_iter().any(|name| name.ends_with(function))
+}
+
+#[test]
+fn the_trace_of_a_busy_thread_names_its_functions() {
+    for trace in traces(20, a_function_that_spins) {
+        assert!(names(&trace, "a_function_that_spins"), "{trace:#?}");
+        assert!(names(&trace, "start_thread"), "{trace:#?}");
+    }
+}
+
+#[test]
+fn the_trace_of_a_thread_in_a_system_call_names_its_functions() {
+    for trace in traces(3, a_function_that_sleeps) {
+        assert!(names(&trace, "a_function_that_sleeps"), "{trace:#?}");
+    }
+}
+
+/// The handler takes none of the locks that the thread may hold: each signal is answered.
+#[test]
+fn a_thousand_signals_to_a_thread_that_allocates_and_loads_are_answered() {
+    let traces = traces(1000, a_function_that_allocates);
+    let answered = traces.iter().flatten().count();
+    let named = traces
+        .iter()
+        .filter(|trace| names(trace, "a_function_that_allocates"));
+    let unnamed = traces
+        .iter()
+        .filter(|trace| !names(trace, "a_function_that_allocates"));
+    for trace in unnamed.take(5) {
+        eprintln!("{trace:#?}");
+    }
+    assert_eq!(answered, 1000);
+    // Not where the function's first or last instruction was interrupted, or code without
+    // unwind information.
+    let named = named.count();
+    assert!(named >= 990, "{named} of {answered}");
+}
+
+#[test]
+fn a_thread_that_blocks_the_signal_has_no_trace_and_stops_no_other_request() {
+    let _turn = TURN.lock();
+    let (sender, receiver) = mpsc::channel();
+    let (finish, finished) = mpsc::channel::<()>();
+    let blocked = thread::spawn(move || {
+        // SAFETY: the set is initialized by the first call, and the others read or write it.
+        unsafe {
+            let mut set = std::mem::zeroed();
+            libc::sigemptyset(&mut set);
+            libc::sigaddset(&mut set, libc::SIGURG);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+        }
+        sender
+            .send(ThreadStack::of_current_thread().unwrap())
+            .unwrap();
+        let _ = finished.recv();
+    });
+    let stack = receiver.recv().unwrap();
+    let mut sampler = Sampler::new();
+    for _ in 0..2 {
+        let pending = sampler.request(&stack).expect("no request is under way");
+        assert_eq!(sampler.wait(pending, Duration::from_millis(20)), None);
+    }
+    drop(finish);
+    blocked.join().unwrap();
+}
+
+#[test]
+fn a_thread_that_has_ended_has_no_trace() {
+    let _turn = TURN.lock();
+    let stack = thread::spawn(|| ThreadStack::of_current_thread().unwrap());
+    let stack = stack.join().unwrap();
+    let mut sampler = Sampler::new();
+    let pending = sampler.request(&stack);
+    let trace = pending.and_then(|pending| sampler.wait(pending, Duration::from_millis(20)));
+    assert_eq!(trace, None);
+}
+
+/// The number of a thread that is on another stack, as after a change of stacks.
+#[test]
+fn a_thread_on_another_stack_has_no_trace() {
+    let _turn = TURN.lock();
+    let (sender, receiver) = mpsc::channel();
+    let (finish, finished) = mpsc::channel::<()>();
+    let thread = thread::spawn(move || {
+        sender
+            .send(ThreadStack::of_current_thread().unwrap())
+            .unwrap();
+        let _ = finished.recv();
+    });
+    let other = receiver.recv().unwrap();
+    let stack = ThreadStack {
+        thread: other.thread,
+        addresses: ThreadStack::of_current_thread().unwrap().addresses,
+    };
+    let mut sampler = Sampler::new();
+    let pending = sampler.request(&stack).expect("the signal is sent");
+    assert_eq!(sampler.wait(pending, LIMIT), None);
+    drop(finish);
+    thread.join().unwrap();
+}

@@ -1,0 +1,267 @@
+//! The thread that looks at the others.
+
+use std::fmt;
+use std::io;
+use std::time::{Duration, Instant};
+
+use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
+use raddle_primitives::thread;
+
+use crate::observer::Watch;
+use crate::registry::{Found, Registry};
+use crate::report::{Report, ShutdownReport, SlowPoll, WaitingJobs};
+use crate::slot::Slot;
+use crate::stack::Sampler;
+
+/// The number of looks within the threshold.
+const LOOKS: u32 = 4;
+/// The shortest and the longest time between two looks.
+const INTERVALS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
+/// How long a thread has for the sample of its stack. It takes microseconds, unless the thread
+/// gets no processor, blocks the signal or is in a system call that no signal ends.
+const SAMPLE_LIMIT: Duration = Duration::from_millis(500);
+/// How often jobs that wait are reported.
+const JOBS_INTERVAL: Duration = Duration::from_secs(1);
+
+type Action = Box<dyn Fn(&Report) + Send + Sync>;
+
+/// Watches the threads of a runtime, and calls an action while something takes too long.
+///
+/// A thread of its own does so, every quarter of the threshold. Dropping the watchdog stops it.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use raddle_watchdog::Watchdog;
+///
+/// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
+/// // What a scheduler's configuration takes.
+/// let observer = watchdog.observer();
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Watchdog {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    threshold: Duration,
+    registry: std::sync::Arc<Registry>,
+    action: Action,
+    sampler: Mutex<Sampler>,
+    stop: Stop,
+}
+
+/// Ends the thread.
+struct Stop {
+    is_stopped: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Watchdog {
+    /// Starts the thread. The action is called on it, for each poll once. While it runs no other
+    /// poll is looked at. A panic in it is reported by the panic hook and has no other effect.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses a thread.
+    ///
+    /// # Panics
+    ///
+    /// If `threshold` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use raddle_watchdog::Watchdog;
+    ///
+    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn start(
+        threshold: Duration,
+        action: impl Fn(&Report) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        assert!(
+            !threshold.is_zero(),
+            "every poll takes time; give the watchdog a threshold above zero"
+        );
+        let shared = Arc::new(Shared {
+            threshold,
+            registry: std::sync::Arc::new(Registry::new()),
+            action: Box::new(action),
+            // UNRANKED: files are read under it, and no lock but that of a slot is taken.
+            sampler: Mutex::new(Sampler::new()),
+            stop: Stop {
+                is_stopped: Mutex::ranked(Rank::leaf("watchdog stop"), false),
+                changed: Condvar::new(),
+            },
+        });
+        let watching = Arc::clone(&shared);
+        thread::Builder::new()
+            .name("raddle-watchdog".to_owned())
+            .spawn(move || watching.watch())?;
+        Ok(Self { shared })
+    }
+
+    /// The observer of the scheduler that is to be watched.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use raddle_watchdog::Watchdog;
+    ///
+    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
+    /// let config = raddle_sched::Config {
+    ///     observer: Some(watchdog.observer()),
+    ///     ..Default::default()
+    /// };
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn observer(&self) -> std::sync::Arc<dyn raddle_sched::Observer> {
+        std::sync::Arc::new(Watch(std::sync::Arc::clone(&self.shared.registry)))
+    }
+
+    /// The observer of the blocking pool that is to be watched.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use raddle_watchdog::Watchdog;
+    ///
+    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
+    /// let observer = watchdog.job_observer();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn job_observer(&self) -> std::sync::Arc<dyn raddle_blocking::Observer> {
+        std::sync::Arc::new(Watch(std::sync::Arc::clone(&self.shared.registry)))
+    }
+
+    /// The polls and blocking jobs that run now, whatever they have taken, with the stacks of their
+    /// threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use raddle_watchdog::Watchdog;
+    ///
+    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
+    /// assert!(watchdog.running().is_empty());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn running(&self) -> Vec<SlowPoll> {
+        let now = Instant::now();
+        let running = self.shared.registry.running(now);
+        running
+            .iter()
+            .map(|found| self.shared.describe(found))
+            .collect()
+    }
+
+    /// Calls the action with the report of a shutdown, on the calling thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use raddle_watchdog::{ShutdownReport, Watchdog};
+    ///
+    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
+    /// watchdog.report_shutdown(&ShutdownReport::new(false, true, 1, watchdog.running()));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn report_shutdown(&self, report: &ShutdownReport) {
+        self.shared.call(&Report::Shutdown(report.clone()));
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        // The thread is not waited for: the action may take any time.
+        *self.shared.stop.is_stopped.lock() = true;
+        self.shared.stop.changed.notify_all();
+    }
+}
+
+impl Shared {
+    /// The life of the thread.
+    fn watch(&self) {
+        let interval = (self.threshold / LOOKS).clamp(INTERVALS.0, INTERVALS.1);
+        let mut jobs_reported: Option<Instant> = None;
+        self.sampler.lock().prepare();
+        while !self.stop.wait(interval) {
+            let now = Instant::now();
+            let is_slow = |since: Instant| now.duration_since(since) >= self.threshold;
+            for found in self.registry.look(now, is_slow) {
+                let poll = self.describe(&found);
+                self.call(&Report::SlowPoll(poll));
+            }
+            let is_due = jobs_reported.is_none_or(|at| now.duration_since(at) >= JOBS_INTERVAL);
+            let jobs = is_due
+                .then(|| self.registry.waiting_jobs(is_slow))
+                .flatten();
+            if let Some((count, oldest)) = jobs {
+                jobs_reported = Some(now);
+                self.call(&Report::WaitingJobs(WaitingJobs {
+                    count,
+                    longest: now.duration_since(oldest.since),
+                    location: oldest.location,
+                }));
+            }
+        }
+    }
+
+    fn call(&self, report: &Report) {
+        raddle_primitives::contain(|| (self.action)(report));
+    }
+
+    fn describe(&self, found: &Found) -> SlowPoll {
+        let running = found.running;
+        let stack = self.stack(&found.slot, running.sequence);
+        let activity = running.activity;
+        SlowPoll {
+            kind: activity.kind,
+            id: activity.id,
+            name: self.registry.name_of(activity.id),
+            location: activity.location,
+            worker: activity.worker,
+            thread: found.slot.thread_name(),
+            elapsed: found.since.elapsed(),
+            stack,
+        }
+    }
+
+    /// The stack of a thread while it runs what has this sequence.
+    fn stack(&self, slot: &Slot, sequence: usize) -> Option<crate::StackTrace> {
+        let mut sampler = self.sampler.lock();
+        let pending = slot.request(&sampler, sequence)?;
+        let trace = sampler.wait(pending, SAMPLE_LIMIT)?;
+        // Otherwise it may be the stack of something else.
+        slot.is_at(sequence).then_some(trace)
+    }
+}
+
+impl Stop {
+    /// Waits for `interval`. Whether the thread is to end.
+    fn wait(&self, interval: Duration) -> bool {
+        let is_stopped = self.is_stopped.lock();
+        if *is_stopped {
+            return true;
+        }
+        let (is_stopped, _) = self.changed.wait_timeout(is_stopped, interval);
+        *is_stopped
+    }
+}
+
+impl fmt::Debug for Watchdog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watchdog")
+            .field("threshold", &self.shared.threshold)
+            .finish_non_exhaustive()
+    }
+}

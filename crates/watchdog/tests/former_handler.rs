@@ -1,0 +1,60 @@
+//! A program that has its own handler of the signal keeps it. In a process of its own, since a
+//! process has one handler.
+#![cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(raddle_loom)
+))]
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use raddle_sched::{Config, CurrentThread};
+use raddle_watchdog::{Report, Watchdog};
+
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn handler(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
+    CALLS.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_handler_of_the_program_gets_the_signals_of_others_and_not_those_of_the_watchdog() {
+    // SAFETY: the action is whole, and its handler is a store to an atomic word.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = handler;
+        action.sa_sigaction = handler as usize;
+        action.sa_flags = libc::SA_SIGINFO;
+        assert_eq!(
+            libc::sigaction(libc::SIGURG, &action, std::ptr::null_mut()),
+            0
+        );
+    }
+    let (sender, reports) = mpsc::channel();
+    let watchdog = Watchdog::start(Duration::from_millis(10), move |report| {
+        drop(sender.send(report.clone()));
+    });
+    let config = Config {
+        observer: Some(watchdog.as_ref().unwrap().observer()),
+        ..Config::default()
+    };
+    let scheduler = CurrentThread::new(config, None);
+    let report = scheduler.block_on(async { reports.recv_timeout(Duration::from_secs(20)) });
+    let Ok(Report::SlowPoll(poll)) = report else {
+        panic!("expected a slow poll, got {report:?}");
+    };
+    assert!(poll.stack().is_some());
+    assert_eq!(CALLS.load(Ordering::Relaxed), 0);
+
+    // Another process, or the system on urgent data, sends it to the process.
+    // SAFETY: the call takes two integers.
+    assert_eq!(unsafe { libc::kill(libc::getpid(), libc::SIGURG) }, 0);
+    let limit = Instant::now() + Duration::from_secs(20);
+    while CALLS.load(Ordering::Relaxed) == 0 && Instant::now() < limit {
+        std::thread::yield_now();
+    }
+    assert_eq!(CALLS.load(Ordering::Relaxed), 1);
+}

@@ -1,0 +1,77 @@
+//! Models of a slot: the watchdog reads what a thread runs while that goes on.
+//!
+//! The worker's number and the task's id are the same, so that halves of two are seen.
+#![cfg(raddle_loom)]
+
+use raddle_primitives::model;
+use raddle_primitives::sync::Arc;
+use raddle_primitives::thread;
+use raddle_watchdog::slot::{Activity, Kind, Slot};
+
+fn poll(number: usize) -> Activity {
+    Activity {
+        kind: Kind::Poll,
+        worker: Some(number),
+        id: number as u64,
+        location: None,
+    }
+}
+
+fn check(slot: &Slot) {
+    if let Some(running) = slot.running() {
+        let activity = running.activity;
+        let number = activity.id as usize;
+        assert_eq!(activity.worker, Some(number), "torn activity");
+        assert_eq!(
+            running.sequence,
+            number * 2 - 1,
+            "the number of another poll"
+        );
+    }
+}
+
+/// Two polls under one look. Complete.
+#[test]
+fn a_reader_sees_one_poll_whole_or_none() {
+    model::check(|| {
+        let slot = Arc::new(Slot::of_current_thread());
+        let seen = Arc::clone(&slot);
+        let watching = thread::spawn(move || check(&seen));
+        for number in 1..=2 {
+            slot.start(poll(number));
+            slot.finish();
+        }
+        watching.join().unwrap();
+    });
+}
+
+/// Three polls under one look. Complete.
+#[test]
+fn a_reader_that_is_slow_sees_one_poll_whole_or_none() {
+    model::check(|| {
+        let slot = Arc::new(Slot::of_current_thread());
+        slot.start(poll(1));
+        let seen = Arc::clone(&slot);
+        let watching = thread::spawn(move || check(&seen));
+        slot.finish();
+        for number in 2..=3 {
+            slot.start(poll(number));
+            slot.finish();
+        }
+        watching.join().unwrap();
+    });
+}
+
+/// The thread changes what it runs without a change of the sequence.
+#[test]
+#[should_panic(expected = "torn activity")]
+fn canary_a_poll_that_is_rewritten_under_a_reader_is_caught() {
+    model::check(|| {
+        let slot = Arc::new(Slot::of_current_thread());
+        slot.start(poll(1));
+        let seen = Arc::clone(&slot);
+        let watching = thread::spawn(move || check(&seen));
+        slot.rewrite(poll(2));
+        watching.join().unwrap();
+    });
+}
