@@ -24,6 +24,7 @@ use crate::runtime::handle::Inner;
 use crate::runtime::observers::Observers;
 use crate::runtime::runtime::Scheduler;
 use crate::runtime::{Handle, HistogramConfiguration, RngSeed, Runtime, RuntimeFlavor};
+use crate::runtime::{console, watching};
 
 /// The variables that say how many workers a runtime has by default. The first
 /// that is set counts.
@@ -64,6 +65,8 @@ pub struct Builder {
     rng_seed: Option<RngSeed>,
     pub(super) observers: Observers,
     pub(super) recorder: Settings,
+    pub(super) watchdog: watching::Options,
+    pub(super) console: console::Options,
 }
 
 impl Builder {
@@ -124,6 +127,8 @@ impl Builder {
             rng_seed: None,
             observers: Observers::default(),
             recorder: Settings::default(),
+            watchdog: watching::Options::default(),
+            console: console::Options::default(),
         }
     }
 
@@ -523,6 +528,8 @@ impl Builder {
         let drivers = self.drivers(workers)?;
         let mut observers = self.observers.clone();
         let recorder = self.recorder.attach(&mut observers);
+        let page = self.console.bind(&mut observers)?;
+        let watchdog = self.watchdog.start(&mut observers, &page)?;
         let mut blocking = None;
         let inner = Arc::new_cyclic(|inner| {
             let pool = self.blocking_pool(inner, &observers);
@@ -562,7 +569,10 @@ impl Builder {
             }
         };
         inner.scheduler.get_or_init(|| handle);
-        Ok(Runtime::from_parts(Handle { inner }, scheduler, blocking))
+        let mut runtime = Runtime::from_parts(Handle { inner }, scheduler, blocking, watchdog);
+        let page = page.serve(runtime.handle())?;
+        runtime.set_console(page);
+        Ok(runtime)
     }
 
     fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {

@@ -52,6 +52,16 @@ impl Settings {
     }
 }
 
+#[cfg(feature = "console")]
+impl Attached {
+    /// What is recorded by now, as a file.
+    pub(crate) fn file(&self) -> Option<Vec<u8>> {
+        let mut file = Vec::new();
+        let written = self.0.as_ref()?.snapshot().write_to(&mut file);
+        written.is_ok().then_some(file)
+    }
+}
+
 impl Builder {
     /// Gives each runtime that is built a flight recorder of its own, which is on. Default: none.
     ///

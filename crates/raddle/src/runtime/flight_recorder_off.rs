@@ -16,3 +16,10 @@ impl Settings {
         Attached(())
     }
 }
+
+#[cfg(feature = "console")]
+impl Attached {
+    pub(crate) fn file(&self) -> Option<Vec<u8>> {
+        None
+    }
+}

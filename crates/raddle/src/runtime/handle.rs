@@ -51,7 +51,7 @@ pub(crate) struct Inner {
     pub(crate) name: Option<String>,
     pub(crate) random: Option<Random>,
     #[cfg_attr(
-        not(feature = "flight-recorder"),
+        not(any(feature = "flight-recorder", feature = "console")),
         expect(dead_code, reason = "there is none")
     )]
     pub(crate) recorder: Attached,

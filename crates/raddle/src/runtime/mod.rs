@@ -48,6 +48,8 @@
 
 mod blocking;
 mod builder;
+#[cfg_attr(not(feature = "console"), path = "console_off.rs")]
+mod console;
 mod context;
 mod driver;
 mod error;
@@ -70,6 +72,16 @@ mod reactor;
     reason = "the module's main type, one of several"
 )]
 mod runtime;
+#[cfg_attr(not(feature = "watchdog"), path = "watching_off.rs")]
+mod watching;
+
+/// The reports of [`Builder::watchdog`].
+#[cfg(feature = "watchdog")]
+pub mod watchdog {
+    pub use raddle_watchdog::{
+        Frame, Report, ShutdownReport, SlowPoll, StackTrace, WaitingJobs, warn,
+    };
+}
 
 pub use self::builder::Builder;
 pub use self::context::{EnterGuard, worker_index};

@@ -12,7 +12,7 @@ use raddle_primitives::thread;
 
 use crate::runtime::blocking::{BlockingJob, HandoffJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
-use crate::runtime::{Handle, RuntimeMetrics};
+use crate::runtime::{Handle, RuntimeMetrics, console, watching};
 use crate::task::JoinHandle;
 use raddle_task::trace::{self, Kind};
 
@@ -47,6 +47,17 @@ pub struct Runtime {
 struct Parts {
     scheduler: Scheduler,
     blocking: raddle_blocking::Pool<BlockingJob>,
+    watchdog: watching::Guard,
+    /// Served until the end of the shutdown.
+    console: console::Guard,
+}
+
+/// What a shutdown has stopped.
+#[derive(Clone, Copy, Default)]
+#[cfg_attr(not(feature = "watchdog"), allow(dead_code, reason = "for its report"))]
+pub(crate) struct Stopped {
+    pub(crate) workers: bool,
+    pub(crate) blocking: bool,
 }
 
 pub(crate) enum Scheduler {
@@ -86,12 +97,15 @@ impl Runtime {
         handle: Handle,
         scheduler: Scheduler,
         blocking: raddle_blocking::Pool<BlockingJob>,
+        watchdog: watching::Guard,
     ) -> Self {
         Self {
             handle,
             parts: Some(Parts {
                 scheduler,
                 blocking,
+                watchdog,
+                console: console::Guard::default(),
             }),
         }
     }
@@ -235,7 +249,9 @@ impl Runtime {
     /// for blocking work that runs, at most `duration`. What has not ended by
     /// then goes on, and ends on its own.
     ///
-    /// Inside async code or blocking work it does not wait.
+    /// Inside async code or blocking work it does not wait. What has not ended goes to the action
+    /// of the watchdog, if the runtime has one; `shutdown_report`, with the feature `watchdog`,
+    /// returns it.
     ///
     /// # Examples
     ///
@@ -269,43 +285,60 @@ impl Runtime {
         self.shut_down(Some(Duration::ZERO));
     }
 
+    pub(crate) fn set_console(&mut self, console: console::Guard) {
+        if let Some(parts) = &mut self.parts {
+            parts.console = console;
+        }
+    }
+
+    #[cfg(feature = "console")]
+    pub(crate) fn console(&self) -> &console::Guard {
+        &self.parts().console
+    }
+
     fn parts(&self) -> &Parts {
         let parts = self.parts.as_ref();
         parts.expect("only the end of the runtime takes them")
     }
 
-    fn shut_down(&mut self, wait: Option<Duration>) {
-        let Some(mut parts) = self.parts.take() else {
-            return;
-        };
+    /// Returns what has not stopped, if that is to be reported.
+    pub(crate) fn shut_down(&mut self, wait: Option<Duration>) -> Option<watching::ShutdownReport> {
+        let mut parts = self.parts.take()?;
         if context::is_inside() && wait != Some(Duration::ZERO) {
+            let now = Some(parts.watchdog.report(&self.handle, Stopped::default()));
             parts.hand_over(self.handle.clone(), wait);
+            now
         } else {
-            parts.shut_down(&self.handle, wait);
+            let stopped = parts.shut_down(&self.handle, wait);
+            let is_waited_for = wait.is_some_and(|wait| !wait.is_zero());
+            is_waited_for.then(|| parts.watchdog.report(&self.handle, stopped))
         }
     }
 }
 
 impl Parts {
-    fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) {
+    fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) -> Stopped {
         // A time too long for the clock is for ever.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        {
+        let mut workers = {
             // Futures that are dropped here find the runtime that their polls found. They are all
             // futures of a current-thread runtime, or the ones of a worker without a thread.
             let _entered = context::enter(handle);
             match &mut self.scheduler {
-                Scheduler::CurrentThread(scheduler) => scheduler.shutdown(),
-                Scheduler::MultiThread { pool, .. } => {
-                    pool.shutdown(wait);
+                Scheduler::CurrentThread(scheduler) => {
+                    scheduler.shutdown();
+                    true
                 }
+                Scheduler::MultiThread { pool, .. } => pool.shutdown(wait),
             }
-        }
+        };
         if let Scheduler::MultiThread { handoffs, .. } = &mut self.scheduler {
-            handoffs.shutdown(left());
+            workers &= handoffs.shutdown(left());
         }
-        self.blocking.shutdown(left());
+        let blocking = self.blocking.shutdown(left());
+        self.console.stop();
+        Stopped { workers, blocking }
     }
 
     /// Lets a new thread wait for the shutdown. If the system refuses one, no thread waits.
@@ -320,7 +353,10 @@ impl Parts {
                 let (parts, handle) = theirs;
                 let parts = parts.lock().take();
                 if let Some(mut parts) = parts {
-                    parts.shut_down(&handle, wait);
+                    let stopped = parts.shut_down(&handle, wait);
+                    if wait.is_some() {
+                        parts.watchdog.report(&handle, stopped);
+                    }
                 }
             });
         if spawned.is_err() {
