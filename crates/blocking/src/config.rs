@@ -1,4 +1,4 @@
-//! What a pool is made with.
+//! The configuration of a pool.
 
 use std::fmt;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ pub trait Job: Send + 'static {
     /// Does the work, on a thread of the pool.
     fn run(self);
 
-    /// What an [`Observer`](crate::Observer) is told of the job. By default nothing. Not called
+    /// Returns what an [`Observer`](crate::Observer) sees of the job; empty by default. Not called
     /// without an observer.
     fn meta(&self) -> JobMeta {
         JobMeta::default()
@@ -29,7 +29,7 @@ impl<F: FnOnce() + Send + 'static> Job for F {
 pub(crate) struct Observed(pub(crate) Option<Arc<dyn Observer>>);
 
 impl Observed {
-    /// What the observer is told of a job.
+    /// The job as the observer sees it.
     pub(crate) fn meta<J: Job>(&self, job: &J) -> JobMeta {
         match &self.0 {
             None => JobMeta::default(),

@@ -1,4 +1,4 @@
-//! What a pool tells an observer: the events of its jobs.
+//! The events of jobs that a pool reports to an observer.
 
 use std::panic::Location;
 
@@ -53,7 +53,7 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// What an observer is told of a job: what [`Job::meta`] says.
+/// A job as an observer sees it: the value that [`Job::meta`] returns.
 ///
 /// # Examples
 ///

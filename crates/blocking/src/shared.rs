@@ -1,4 +1,4 @@
-//! What the threads and the handles share, and the one lock over it.
+//! The state that the threads and the handles share, and the one lock over it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;

@@ -1,4 +1,4 @@
-//! What the compiler must refuse: tests of bounds.
+//! Code that the compiler must refuse: tests of bounds.
 
 /// A task may go to another thread, and outlive who spawned it.
 ///

@@ -1,4 +1,4 @@
-//! What the rest of the program holds of a reactor.
+//! The handle by which the rest of the program reaches a reactor.
 
 use std::fmt;
 use std::io;
@@ -94,7 +94,7 @@ impl Handle {
         self.table().lock().len()
     }
 
-    /// What the reactor has counted.
+    /// Returns the counts of the reactor.
     pub fn metrics(&self) -> Metrics {
         self.table().lock().metrics()
     }

@@ -1,4 +1,4 @@
-//! What a reactor counts.
+//! The counts of a reactor.
 
 /// The counts of a reactor, from its start.
 ///

@@ -162,7 +162,7 @@ impl Snapshot {
 }
 
 impl ReadyEvent {
-    /// What the source is ready for, of what was asked.
+    /// The requested operations for which the source is ready.
     pub fn ready(&self) -> Ready {
         self.ready
     }

@@ -1,11 +1,11 @@
-//! What a source is ready for.
+//! The readiness of a source.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 
 use crate::Interest;
 
-/// What a source is ready for: a set of flags.
+/// The readiness of a source, as a set of flags.
 ///
 /// `READ_CLOSED` and `WRITE_CLOSED` concern one direction each: a peer that
 /// shuts its writing half makes this side read-closed only.

@@ -1,4 +1,4 @@
-//! What a socket holds of the reactor.
+//! The right of a socket to the events of its source.
 
 use std::fmt;
 use std::io;

@@ -61,7 +61,7 @@ impl Sequence {
         self.word.advance()
     }
 
-    /// Says that the count grows no more.
+    /// Closes the sequence: the count does not grow any more.
     pub(crate) fn close(&self) -> Waiting {
         self.word.close()
     }

@@ -1,4 +1,4 @@
-//! Why a lock could not be had at once.
+//! The reason why a lock was not available at once.
 
 use std::error::Error;
 use std::fmt;

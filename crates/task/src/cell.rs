@@ -34,7 +34,7 @@ pub(crate) struct Trailer {
     pub(crate) join_waker: UnsafeCell<Option<Waker>>,
 }
 
-/// What is done differently for each type of future and scheduler.
+/// The operations that differ by the type of the future and of the scheduler.
 pub(crate) struct Vtable {
     pub(crate) run: unsafe fn(NonNull<Header>, Option<&LiveList>) -> Outcome,
     pub(crate) schedule: unsafe fn(NonNull<Header>),

@@ -163,7 +163,7 @@ impl JoinError {
         self.id
     }
 
-    /// What the panic said, if that is text.
+    /// The message of the panic, if its payload is text.
     fn message(&self) -> Option<&str> {
         self.payload.as_deref()?.message()
     }

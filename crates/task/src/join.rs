@@ -135,8 +135,7 @@ impl<T> JoinHandle<T> {
         unsafe { self.header.as_ref() }
     }
 
-    /// Sees to it that completion wakes `waker`. False if the task has
-    /// completed.
+    /// Registers `waker` to be woken by the completion. False if the task has completed.
     fn store_waker(&self, waker: &std::task::Waker) -> bool {
         let state = &self.header().state;
         let snapshot = state.load();

@@ -125,10 +125,10 @@ struct Block {
     next: Option<NonNull<Block>>,
 }
 
-/// What one thread keeps.
+/// The free memory that one thread keeps.
 struct Cache([Shelf; SIZES]);
 
-/// What one thread keeps of one size.
+/// The free memory of one size that one thread keeps.
 struct Shelf {
     /// A chain of `count` blocks, at most a batch.
     current: Cell<Option<NonNull<Block>>>,

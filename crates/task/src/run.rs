@@ -1,4 +1,4 @@
-//! What the vtable points to: running, scheduling and freeing a task.
+//! The functions of the vtable: running, scheduling and freeing a task.
 
 use std::any::Any;
 use std::future::Future;

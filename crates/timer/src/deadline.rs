@@ -9,7 +9,7 @@ use raddle_primitives::sync::atomic::{AtomicU64, Ordering, fence};
 /// Later than every tick.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// What a driver waits for that is not parked: no timer is earlier.
+/// The deadline of a driver that is not parked: no timer is earlier.
 const AWAKE: u64 = 0;
 
 /// A tick before which no timer of a shard is due, `NEVER` if it has none. It is

@@ -50,7 +50,7 @@ pub struct Driver<W> {
     unparked: Option<Arc<Unparked>>,
 }
 
-/// What a [`Driver::park`] has woken.
+/// The numbers of tasks and timers that a [`Driver::park`] has woken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
     /// How many tasks of the place.

@@ -17,7 +17,7 @@ pub(crate) struct Shard {
     core: Mutex<Core>,
 }
 
-/// What the lock protects.
+/// The state under the lock.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) wheel: Wheel,

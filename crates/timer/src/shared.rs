@@ -20,7 +20,7 @@ pub(crate) struct Shared {
     pub(crate) driver: CachePadded<DriverState>,
 }
 
-/// What the driver writes at each of its turns.
+/// The state that the driver writes at each of its turns.
 #[derive(Debug)]
 pub(crate) struct DriverState {
     pub(crate) parked_until: ParkedUntil,

@@ -64,7 +64,7 @@ pub(crate) enum Insert {
     Elapsed,
 }
 
-/// What a removal left of the slot.
+/// The state of a slot after a removal.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {

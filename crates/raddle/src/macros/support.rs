@@ -1,4 +1,4 @@
-//! What the code of `select!`, `join!` and `try_join!` calls.
+//! Functions and types that the code of `select!`, `join!` and `try_join!` uses.
 
 pub use std::future::{Future, IntoFuture, poll_fn};
 pub use std::pin::Pin;

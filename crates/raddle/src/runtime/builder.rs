@@ -1,4 +1,4 @@
-//! What a runtime is made with.
+//! The builder of a runtime.
 
 #[cfg(feature = "mio")]
 mod events;

@@ -1,4 +1,4 @@
-//! What the current thread has to do with a runtime.
+//! The runtime of the current thread.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -132,9 +132,9 @@ impl fmt::Debug for EnterGuard<'_> {
     }
 }
 
-/// What a runtime makes current: itself, and the handles of its layers. A runtime without sockets
-/// or timers hides the ones of an outer runtime, whose driver may never run again while this thread
-/// waits.
+/// The context that a runtime makes current: itself, and the handles of its layers. A runtime
+/// without sockets or timers hides the ones of an outer runtime, whose driver may never run again
+/// while this thread waits.
 struct Entered {
     runtime: Handle,
     worker: usize,

@@ -9,7 +9,7 @@ use raddle_timer::driver::{Token, UnparkFn, Wait};
 
 use crate::runtime::reactor::{self, Reactor};
 
-/// What a runtime waits with.
+/// The driver of a runtime.
 pub(crate) struct Driver {
     driver: raddle_timer::driver::Driver<EventSource>,
     max_events: MaxEvents,
@@ -31,7 +31,7 @@ pub(crate) struct DriverHandles {
     pub(crate) timers: Option<raddle_timer::Handle>,
 }
 
-/// What a driver waits for, and whether it may be made to wait in virtual time.
+/// The sources that a driver waits for, and whether it may wait in virtual time.
 #[derive(Clone, Copy)]
 pub(crate) struct Enabled {
     pub(crate) io: bool,

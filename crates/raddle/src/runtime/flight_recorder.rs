@@ -32,7 +32,7 @@ pub use raddle_recording as recording;
 use crate::runtime::observers::Observers;
 use crate::runtime::{Builder, Handle};
 
-/// What a builder was told of the recorder.
+/// The builder's settings of the recorder.
 #[derive(Clone, Default)]
 pub(super) struct Settings(Option<Options>);
 

@@ -38,7 +38,7 @@ pub struct Handle {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// What a handle reaches. Nothing here owns the runtime.
+/// The parts of a runtime that a handle reaches. Nothing here owns the runtime.
 pub(crate) struct Inner {
     /// Set by the builder or by a worker that is up earlier, before anything
     /// can ask for it.
@@ -330,7 +330,7 @@ impl Handle {
         self.inner.name.as_deref()
     }
 
-    /// What the runtime counts.
+    /// Returns a view of the runtime's metrics.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! What a runtime counts.
+//! The metrics of a runtime.
 
 use std::fmt;
 use std::ops::Range;

@@ -32,7 +32,7 @@ impl Observers {
         self.of_jobs.push(observer);
     }
 
-    /// What the scheduler calls.
+    /// The observer that the scheduler calls.
     pub(crate) fn of_tasks(&self) -> Option<OfTasks> {
         match self.of_tasks.as_slice() {
             [] => None,
@@ -41,7 +41,7 @@ impl Observers {
         }
     }
 
-    /// What the blocking pool calls.
+    /// The observer that the blocking pool calls.
     pub(crate) fn of_jobs(&self) -> Option<OfJobs> {
         match self.of_jobs.as_slice() {
             [] => None,

@@ -43,7 +43,7 @@ pub struct Runtime {
     parts: Option<Parts>,
 }
 
-/// What has to be shut down, in this order.
+/// The parts of a runtime that must be shut down, in this order.
 struct Parts {
     scheduler: Scheduler,
     blocking: raddle_blocking::Pool<BlockingJob>,
@@ -229,7 +229,7 @@ impl Runtime {
         self.handle.enter()
     }
 
-    /// What the runtime counts.
+    /// Returns a view of the runtime's metrics.
     ///
     /// # Examples
     ///

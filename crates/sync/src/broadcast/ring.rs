@@ -20,7 +20,7 @@ struct Slot<T> {
 /// No value's position: positions have fewer bits.
 const NOTHING: u64 = u64::MAX;
 
-/// What a receiver finds at a position.
+/// The state of a position as a receiver finds it.
 pub(super) enum Found<T> {
     Value(T),
     /// A newer value, at this position, has taken its place.

@@ -13,7 +13,7 @@ use super::position::Position;
 /// Slots in a block, a power of two. Models cross from block to block sooner.
 pub(super) const SLOTS: usize = if cfg!(raddle_loom) { 2 } else { 32 };
 
-/// What a slot holds.
+/// The content of a slot.
 mod state {
     /// Nothing yet.
     pub(super) const EMPTY: u32 = 0;
@@ -27,7 +27,7 @@ mod state {
     pub(super) const END: u32 = 4;
 }
 
-/// What the receiver finds in a slot.
+/// The state of a slot as the receiver finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     Empty,
@@ -157,7 +157,8 @@ impl<T> Slot<T> {
         self.state.store(word(fill), Ordering::Release);
     }
 
-    /// Says that the receiver's waker is registered. `false` if the slot is filled, or has its end.
+    /// Announces that the receiver's waker is registered. `false` if the slot is filled, or has its
+    /// end.
     #[must_use]
     pub(super) fn transition_to_waiting(&self) -> bool {
         // ORDERING: Release pairs with `fill_waiting`. Failing, the caller looks again.
@@ -262,7 +263,7 @@ impl<T> Block<T> {
             .all(|slot| slot.look() == Look::Filled)
     }
 
-    /// Says that no sender that reserves a position from `reserved` on touches the block.
+    /// Announces that no sender which reserves a position from `reserved` on touches the block.
     pub(super) fn retire(&self, reserved: Position) {
         // ORDERING: Release pairs with `is_abandoned`: the accesses of the caller are over.
         self.retired

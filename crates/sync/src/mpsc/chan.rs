@@ -1,4 +1,4 @@
-//! What the ends of a channel share, and the senders' count.
+//! The state that the ends of a channel share, and the count of senders.
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};

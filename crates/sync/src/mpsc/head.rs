@@ -73,7 +73,7 @@ impl<T> Head<T> {
         self.end.is_some()
     }
 
-    /// Says that the messages before `position` are the last.
+    /// Announces that the messages before `position` are the last.
     pub(super) fn set_end(&mut self, position: Position) {
         self.end = Some(position);
     }

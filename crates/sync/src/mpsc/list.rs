@@ -280,7 +280,7 @@ impl<T> Drop for List<T> {
     }
 }
 
-/// What a list leaves behind. Its blocks are freed also when a message panics.
+/// The blocks that a list leaves behind. They are freed also when a message panics.
 struct Rest<'a, T> {
     list: &'a List<T>,
     head: &'a mut Head<T>,

@@ -2,7 +2,7 @@
 
 use super::block::SLOTS;
 
-/// What one message adds to a position: the flags of the tail lie below.
+/// The difference that one message makes to a position: the flags of the tail lie below.
 pub(super) const STEP: usize = 1 << 2;
 
 /// A place in the order of all messages of a channel.

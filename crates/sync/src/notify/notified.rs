@@ -11,7 +11,7 @@ use super::Notify;
 use super::state::{Calls, ToWaiting};
 use crate::wait_list::Node;
 
-/// What a future has in the list of waiters; none while it is enabled only.
+/// The node of a future in the list of waiters; `None` while it is enabled only.
 pub(super) type Waiter = Option<Waker>;
 
 /// The kind of call that has notified a waiter; the waiter's drop passes it on in the same way.

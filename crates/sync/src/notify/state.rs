@@ -22,7 +22,7 @@ pub(super) struct State(AtomicUsize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Calls(usize);
 
-/// What a `Notified` has to do that means to wait.
+/// The duty of a `Notified` that is about to wait.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToWaiting {
@@ -32,7 +32,7 @@ pub(super) enum ToWaiting {
     Queue,
 }
 
-/// What the caller has to do to notify one waiter.
+/// The duty of the caller of `notify_one`.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToPermit {
@@ -42,7 +42,7 @@ pub(super) enum ToPermit {
     NotifyOne,
 }
 
-/// What the caller has to do to notify all waiters.
+/// The duty of the caller of `notify_waiters`.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToCalled {

@@ -91,7 +91,7 @@ impl Snapshot {
     }
 }
 
-/// What is left to do for a party that has come to its end.
+/// The duty of a party that has dropped its end.
 #[must_use]
 #[derive(Debug)]
 pub(super) enum Leave {
@@ -215,7 +215,7 @@ impl State {
         Snapshot(self.0.fetch_or(party, Ordering::Release))
     }
 
-    /// Says that a waker is in the cell. `false` if the wait is over: the waker is still the
+    /// Announces that a waker is in the cell. `false` if the wait is over: the waker is still the
     /// waiter's.
     #[inline]
     #[must_use]

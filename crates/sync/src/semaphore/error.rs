@@ -36,7 +36,7 @@ impl fmt::Display for AcquireError {
 
 impl Error for AcquireError {}
 
-/// Why a permit could not be had at once.
+/// The reason why a permit was not available at once.
 ///
 /// # Examples
 ///

@@ -16,7 +16,7 @@ const ONE: u64 = CLOSED << 1;
 #[derive(Debug)]
 pub(super) struct Word(AtomicU64);
 
-/// What a sequence was like at some time.
+/// A snapshot of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Now {
     pub(crate) count: u64,
@@ -77,7 +77,7 @@ impl Word {
         self.clear(self.0.fetch_add(ONE, Ordering::Release) & WAITING)
     }
 
-    /// Says that the count grows no more, and is else as an advance.
+    /// Closes the sequence: the count does not grow any more. Otherwise as an advance.
     pub(super) fn close(&self) -> Waiting {
         // ORDERING: Release as in `advance`.
         self.clear(self.0.fetch_or(CLOSED, Ordering::Release) & WAITING)

@@ -19,7 +19,7 @@ const ABANDONED: usize = 1 << (2 * SLOTS);
 ///   slot's task, which stays alive meanwhile. Never with `ABANDONED`.
 pub(super) struct Word(AtomicUsize);
 
-/// What a thread that leaves a slot has to do.
+/// The duty of a thread that leaves a slot.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {

@@ -1,6 +1,6 @@
 //! The verdicts of the transitions: what the caller has to do.
 
-/// What the holder of a runnable has to do.
+/// The duty of the holder of a runnable.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Start {
@@ -20,7 +20,7 @@ pub(crate) enum Stop {
     Again,
 }
 
-/// What a wake or an abort has to do.
+/// The duty of the caller of a wake or an abort.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
@@ -55,7 +55,7 @@ pub(crate) enum Release {
     Nothing,
 }
 
-/// What the join handle's drop has to do.
+/// The duty of the join handle's drop.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Detach {

@@ -1,4 +1,4 @@
-//! What a panic of a task does.
+//! The builder's options for a panic of a task.
 
 use crate::runtime::{Builder, UnhandledPanic};
 
