@@ -370,6 +370,32 @@ fn what_is_queued_behind_a_poll_is_dropped_before_it_returns() {
     }
 }
 
+/// The poll waits for the drop of a task that the other worker has polled, and that worker retires
+/// when the pool has been closed.
+#[test]
+fn a_worker_that_retires_drops_the_tasks_that_the_poll_of_another_waits_for() {
+    for round in 0..8 {
+        let mut pool = pool_of(SHARING[round % 2], 2);
+        let (sender, receiver) = mpsc::channel::<()>();
+        let (entered, polled) = (Gate::default(), Gate::default());
+        let inside = entered.clone();
+        drop(pool.handle().spawn(async move {
+            inside.open();
+            assert!(receiver.recv().is_err());
+        }));
+        entered.wait();
+        let inside = polled.clone();
+        drop(pool.handle().spawn(async move {
+            let _sender = sender;
+            inside.open();
+            std::future::pending::<()>().await;
+        }));
+        polled.wait();
+        // One call: a second would drop what it finds of the worker that has retired by then.
+        assert!(pool.shutdown(Some(Duration::from_secs(30))));
+    }
+}
+
 /// A worker that ends does not hand its tasks to the others, as one that leaves early does.
 #[test]
 fn what_is_queued_on_a_worker_that_ends_is_not_queued_from_outside() {
