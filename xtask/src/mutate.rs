@@ -68,6 +68,10 @@ pub(crate) struct Args {
     #[arg(long, requires = "logic")]
     no_models: bool,
 
+    /// With --logic, run no tests: to go on with the models where the tests have run
+    #[arg(long, requires = "logic", conflicts_with = "no_models")]
+    no_tests: bool,
+
     /// Leave out what an earlier run has seen caught, timed out or not compile,
     /// and what has survived the tests and models as they are now
     #[arg(long)]
@@ -95,7 +99,7 @@ impl Args {
     /// What is run on a mutant until something fails.
     fn stages(&self) -> &'static [Stage] {
         let all: &[Stage] = &[Stage::Tests, Stage::Shallow, Stage::Full];
-        let first = if self.logic { 0 } else { 1 };
+        let first = usize::from(!self.logic || self.no_tests);
         let end = match (self.no_models, self.shallow) {
             (true, _) => 1,
             (false, true) => 2,

@@ -29,6 +29,7 @@ fn args(only: &str) -> Args {
         own: false,
         shallow: false,
         no_models: false,
+        no_tests: false,
         resume: false,
         argued: false,
         known: false,
@@ -56,4 +57,25 @@ fn the_files_of_this_workspace_have_mutants() {
     let removed = |mutant: &Mutant| mutant.change == "fence removed";
     assert!(mutants.iter().any(removed));
     assert!(find(&root, &packages, &args("no-such-crate")).is_err());
+}
+
+#[test]
+fn the_logic_is_shown_to_tests_and_models_unless_one_is_left_out() {
+    let stages = |logic, no_tests, no_models| {
+        let args = Args {
+            logic,
+            no_tests,
+            no_models,
+            ..args("queue")
+        };
+        args.stages().to_vec()
+    };
+    let models = [Stage::Shallow, Stage::Full];
+    assert_eq!(stages(false, false, false), models);
+    assert_eq!(stages(true, true, false), models);
+    assert_eq!(stages(true, false, true), [Stage::Tests]);
+    assert_eq!(
+        stages(true, false, false),
+        [Stage::Tests, Stage::Shallow, Stage::Full]
+    );
 }
