@@ -70,7 +70,6 @@ impl Retirement {
     /// Closes the scheduler, and drops the tasks that retired workers have left.
     pub(crate) fn close(&self) {
         self.shared.close();
-        self.retire_handed_off();
         self.cancel_left_behind();
     }
 
