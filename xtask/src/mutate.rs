@@ -40,9 +40,10 @@ use tally::Tally;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files or crates: crates/queue/src/slot.rs, raddle-queue, or queue; all
-    /// files without locks otherwise, and with --logic all crates it is for
-    #[arg(value_name = "FILE|CRATE")]
+    /// Files, lines of files or crates: crates/queue/src/slot.rs,
+    /// crates/queue/src/slot.rs:40, raddle-queue, or queue; all files without
+    /// locks otherwise, and with --logic all crates it is for
+    #[arg(value_name = "FILE[:LINE]|CRATE")]
     only: Vec<String>,
 
     /// Change the logic instead: comparisons, operators, constants, conditions
@@ -161,7 +162,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     conclude(args, &tally, &open, &argued.stale(&files, &mutants))
 }
 
-/// The files that a user names, and their mutants.
+/// The files that a user names whole, and the mutants of those files and lines.
 fn find(
     root: &Path,
     packages: &[Package],
@@ -173,10 +174,15 @@ fn find(
     for package in packages {
         for (path, text) in text::sources(root, package)? {
             let names = |name: &&String| {
-                path.ends_with(name) || package.name == **name || package.dir.ends_with(name)
+                path.ends_with(file_of(name).0)
+                    || package.name == **name
+                    || package.dir.ends_with(name)
             };
-            let name = args.only.iter().find(names);
-            named.extend(name);
+            let named_here: Vec<_> = args.only.iter().filter(names).collect();
+            let name = named_here.first();
+            let lines: Option<BTreeSet<usize>> =
+                named_here.iter().map(|name| file_of(name).1).collect();
+            named.extend(named_here.iter().copied());
             let is_default = match args.logic {
                 true => logic::is_default(&package.name),
                 false => mutants::is_mutable(&text),
@@ -190,11 +196,20 @@ fn find(
             }
             let file = File::new(&package.name, path, &text)?;
             if file.path.starts_with("crates") && !file.is_apart() {
-                files.insert(file.path.clone());
-                found.extend(match args.logic {
+                let mutants = match args.logic {
                     true => logic::of(&file, &text)?,
                     false => mutants::of(&file, &text),
-                });
+                };
+                let lines = lines.filter(|lines| !lines.is_empty());
+                if lines.is_none() {
+                    files.insert(file.path.clone());
+                }
+                let is_named = |mutant: &Mutant| {
+                    lines
+                        .as_ref()
+                        .is_none_or(|lines| lines.contains(&mutant.line))
+                };
+                found.extend(mutants.into_iter().filter(is_named));
             }
         }
     }
@@ -206,6 +221,13 @@ fn find(
         "no mutants there; cargo xtask mutate --list shows all"
     );
     Ok((files, found))
+}
+
+/// The file of a name, and the line if the name has one.
+fn file_of(name: &str) -> (&str, Option<usize>) {
+    let split = name.rsplit_once(':');
+    let split = split.and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    split.map_or((name, None), |(file, line)| (file, Some(line)))
 }
 
 /// Names the survivors that the list does not argue, as rows for it.

@@ -7,6 +7,7 @@ mod handoff;
 
 use std::future::{pending, poll_fn, ready};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -545,6 +546,31 @@ fn one_shutdown_is_observed() {
     wait_until(|| task.is_finished());
     drop(pool);
     assert_eq!(log.count(&ShutdownStarted), 1);
+}
+
+/// Each of the two is there without the other.
+#[test]
+fn hooks_and_the_histogram_see_a_poll_that_is_observed() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counts = calls.clone();
+    let mut hooked = config(1);
+    hooked.task_hooks.before_poll = Some(Arc::new(move |_: &raddle_sched::TaskMeta<'_>| {
+        counts.fetch_add(1, SeqCst);
+    }));
+    let timed = Config {
+        poll_time_histogram: Some(raddle_sched::HistogramConfiguration::default()),
+        ..config(1)
+    };
+    for (config, expected) in [(hooked, (1, 0)), (timed, (1, 1))] {
+        let (handle, mut workers) = Pool::stepped(Arc::new(Log::default()).config(config), None);
+        let _current = handle.enter();
+        drop(handle.spawn(async {}));
+        assert_eq!(workers[0].step(), Step::Ran);
+        let metrics = handle.metrics();
+        let timed =
+            (0..metrics.poll_time_buckets()).map(|bucket| metrics.poll_time_count(0, bucket));
+        assert_eq!((calls.load(SeqCst), timed.sum::<u64>()), expected);
+    }
 }
 
 #[test]

@@ -60,6 +60,19 @@ fn the_files_of_this_workspace_have_mutants() {
 }
 
 #[test]
+fn a_line_of_a_file_may_be_named() {
+    let root = workspace::root();
+    let packages = workspace::packages(&root).unwrap();
+    let found = |only: &str| find(&root, &packages, &args(only));
+    let (_, all) = found("crates/sched/src/idle.rs").unwrap();
+    let line = all[0].line;
+    let (whole, mutants) = found(&format!("crates/sched/src/idle.rs:{line}")).unwrap();
+    assert!(whole.is_empty());
+    assert!(mutants.len() < all.len() && mutants.iter().all(|mutant| mutant.line == line));
+    assert!(found("crates/sched/src/idle.rs:1").is_err());
+}
+
+#[test]
 fn the_logic_is_shown_to_tests_and_models_unless_one_is_left_out() {
     let stages = |logic, no_tests, no_models| {
         let args = Args {

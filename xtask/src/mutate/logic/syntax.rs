@@ -126,7 +126,7 @@ impl Finder<'_> {
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
         self.body = block.span().byte_range();
         // `Default::default` would call itself.
-        if block.stmts.is_empty() || self.owner.starts_with("<impl Default for") {
+        if block.stmts.iter().all(is_discarded) || self.owner.starts_with("<impl Default for") {
             return;
         }
         let output = match &signature.output {
@@ -211,6 +211,22 @@ fn places_bit(expression: &syn::Expr) -> bool {
         syn::Expr::Unary(unary) => places_bit(&unary.expr),
         _ => false,
     }
+}
+
+/// Whether a statement only names values that are not used: `let _ = (a, b);`.
+fn is_discarded(statement: &syn::Stmt) -> bool {
+    fn is_named(value: &syn::Expr) -> bool {
+        match value {
+            syn::Expr::Path(_) => true,
+            syn::Expr::Tuple(tuple) => tuple.elems.iter().all(is_named),
+            _ => false,
+        }
+    }
+    let syn::Stmt::Local(local) = statement else {
+        return false;
+    };
+    let init = local.init.as_ref();
+    matches!(local.pat, syn::Pat::Wild(_)) && init.is_some_and(|init| is_named(&init.expr))
 }
 
 fn is_droppable(statement: &syn::Stmt) -> bool {

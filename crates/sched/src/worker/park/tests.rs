@@ -2,6 +2,7 @@ use super::*;
 use raddle_primitives::sync::Arc;
 
 use crate::config::Config;
+use crate::config::observer::{MonitorAction, Observer};
 use crate::config::policy::Order;
 use crate::driver::{Driver, Unpark};
 use crate::id::Id;
@@ -25,11 +26,29 @@ impl Unpark for Quiet {
     fn unpark(&self) {}
 }
 
+/// Keeps what the monitor does.
+#[derive(Default)]
+struct Actions(raddle_primitives::sync::Mutex<Vec<(usize, usize, MonitorAction)>>);
+
+impl Observer for Actions {
+    fn monitor_acted(&self, worker: usize, stuck: usize, action: MonitorAction) {
+        self.0.lock().push((worker, stuck, action));
+    }
+}
+
 /// Workers that share a driver, each of which has polled once.
 fn workers(count: usize) -> (Arc<Shared>, Vec<Worker>) {
+    observed_workers(count, None)
+}
+
+fn observed_workers(
+    count: usize,
+    observer: Option<std::sync::Arc<dyn Observer>>,
+) -> (Arc<Shared>, Vec<Worker>) {
     let config = Config {
         workers: count,
         has_monitor: true,
+        observer,
         ..Config::default()
     };
     let (shared, workers) =
@@ -90,7 +109,8 @@ fn a_worker_without_others_that_is_unparked_for_nothing_returns() {
 /// It was unparked between its look at the others and its wait.
 #[test]
 fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
-    let (shared, workers) = workers(2);
+    let actions = std::sync::Arc::new(Actions::default());
+    let (shared, workers) = observed_workers(2, Some(actions.clone()));
     let queues = &workers[1].core().queues;
     let monitor = monitor(&workers).end_wait(queues);
     let mut monitor = monitor.expect("the other worker makes progress");
@@ -99,6 +119,7 @@ fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
     shared.unpark(1);
     let monitor = monitor.begin_wait(queues, false, None);
     assert!(monitor.expect("there is nothing to do").driver.is_some());
+    assert_eq!(*actions.0.lock(), [(1, 0, MonitorAction::TookDriver)]);
 }
 
 /// The monitor resigns while the only worker that runs is marked as parked, and that worker is

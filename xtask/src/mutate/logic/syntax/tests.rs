@@ -31,6 +31,16 @@ fn a_condition_becomes_both_constants() {
 }
 
 #[test]
+fn a_body_that_does_nothing_is_left_alone() {
+    assert!(changed_by("replace", "fn f(a: A) {}").is_empty());
+    assert!(changed_by("replace", "fn f(a: A, b: B) { let _ = (a, b); let _ = a; }").is_empty());
+    assert_eq!(
+        changed_by("replace", "fn f(a: A) { let _ = a.b(); }"),
+        ["fn f(a: A) { () }"]
+    );
+}
+
+#[test]
 fn a_configuration_is_left_alone() {
     assert!(changed("fn f() { if cfg!(raddle_loom) { a } else { b } }").is_empty());
 }
