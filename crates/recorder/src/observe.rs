@@ -29,6 +29,10 @@ use crate::Recorder;
 /// assert_eq!(spawns.count(), 1);
 /// ```
 impl raddle_sched::Observer for Recorder {
+    fn needs_locations(&self) -> bool {
+        false
+    }
+
     fn started(&self, workers: usize) {
         let workers = small(workers);
         self.record(Event::RuntimeStarted { workers });

@@ -258,7 +258,7 @@ impl Recorder {
 
     /// Records how long the kernel has kept the calling thread from running, and its context
     /// switches, since the last call on this thread. Does nothing if the last call was less than
-    /// 10 ms ago, if there is nothing to record, or if the system does not say: only Linux does.
+    /// 100 ms ago, if there is nothing to record, or if the system does not say: only Linux does.
     /// It costs two system calls, so it is for a thread that is about to block.
     pub fn record_kernel_delays(&self) {
         if self.is_on() && self.shared.options.kernel_delays {

@@ -117,6 +117,12 @@ impl Config {
         self.observer.is_some() || self.task_hooks.are_set()
     }
 
+    /// Whether each task remembers where it was spawned.
+    pub(crate) fn needs_locations(&self) -> bool {
+        let observer = self.observer.as_ref();
+        self.task_hooks.are_set() || observer.is_some_and(|observer| observer.needs_locations())
+    }
+
     /// Calls the observer, if there is one. A panic is contained.
     #[inline]
     pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer)) {

@@ -42,6 +42,9 @@ impl Schedule for Home {
         let task = Task(task);
         match Core::current() {
             Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), self.0.as_ptr()) => {
+                if worker.shared().observes_tasks {
+                    return notify_and_schedule(worker, task);
+                }
                 worker.queues.schedule(task);
             }
             _ => {
@@ -52,8 +55,19 @@ impl Schedule for Home {
                     Arc::increment_strong_count(self.0.as_ptr());
                     Arc::from_raw(self.0.as_ptr())
                 };
+                let id = task.0.id();
+                shared.config.notify(|observer| observer.task_woken(id));
                 shared.inject(task);
             }
+        }
+    }
+
+    #[inline]
+    fn ended(&self, reason: EndReason) {
+        // SAFETY: the task that calls this has not completed, and the shared
+        // state is there until it has.
+        if unsafe { self.0.as_ref() }.observes_tasks {
+            context::set_end_reason(reason);
         }
     }
 
@@ -66,7 +80,15 @@ impl Schedule for Home {
     }
 }
 
-/// The scheduler of a task that is observed.
+/// Schedules a task on its worker, which is observed.
+#[inline(never)]
+fn notify_and_schedule(worker: &Core, task: Task) {
+    let id = task.0.id();
+    worker.notify(|observer, _| observer.task_woken(id));
+    worker.queues.schedule(task);
+}
+
+/// The scheduler of a task that remembers where it was spawned.
 #[derive(Clone, Copy)]
 struct LocatedHome {
     home: Home,
@@ -75,12 +97,6 @@ struct LocatedHome {
 
 impl Schedule for LocatedHome {
     fn schedule(&self, task: Runnable) {
-        // SAFETY: the task has not completed: its runnable is here. The shared state is there
-        // until it has.
-        let shared = unsafe { self.home.0.as_ref() };
-        shared
-            .config
-            .notify(|observer| observer.task_woken(task.id()));
         self.home.schedule(task);
     }
 
@@ -93,7 +109,7 @@ impl Schedule for LocatedHome {
     }
 
     fn ended(&self, reason: EndReason) {
-        context::set_end_reason(reason);
+        self.home.ended(reason);
     }
 }
 
@@ -105,11 +121,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    match shared.observes_tasks {
-        false => raddle_task::spawn(future, Home::of(shared)),
-        // SAFETY: the future and its output may be on any thread at any time.
-        true => unsafe { spawn_observed(shared, Box::pin(future)) },
-    }
+    // SAFETY: the future and its output may be on any thread at any time.
+    unsafe { task_unchecked(shared, future) }
 }
 
 /// Makes a task of a future that need not be `Send`, for a pinned worker.
@@ -117,6 +130,7 @@ where
 /// # Safety
 ///
 /// As for [`raddle_task::spawn_unchecked`].
+#[inline]
 #[track_caller]
 pub(crate) unsafe fn task_unchecked<F>(
     shared: &Arc<Shared>,
@@ -126,22 +140,26 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    match shared.observes_tasks {
+    if shared.locates_tasks {
         // SAFETY: the caller's.
-        false => unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) },
-        // SAFETY: the caller's.
-        true => unsafe { spawn_observed(shared, Box::pin(future)) },
+        return unsafe { spawn_located(shared, Box::pin(future)) };
     }
+    // SAFETY: the caller's.
+    let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) };
+    if shared.observes_tasks {
+        notify_of_spawn(shared, &task, Location::caller());
+    }
+    (task, handle)
 }
 
-/// Makes a task that is observed.
+/// Makes a task that remembers where it was spawned.
 ///
 /// # Safety
 ///
 /// As for [`raddle_task::spawn_unchecked`].
 #[cold]
 #[track_caller]
-unsafe fn spawn_observed<T: 'static>(
+unsafe fn spawn_located<T: 'static>(
     shared: &Arc<Shared>,
     future: Pin<Box<dyn Future<Output = T>>>,
 ) -> (Runnable, JoinHandle<T>) {
@@ -152,6 +170,14 @@ unsafe fn spawn_observed<T: 'static>(
     };
     // SAFETY: the caller's.
     let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, home) };
+    notify_of_spawn(shared, &task, location);
+    shared.config.task_hooks.spawned(&task);
+    (task, handle)
+}
+
+/// Says to the observer, if there is one, that a task is spawned.
+#[inline(never)]
+fn notify_of_spawn(shared: &Shared, task: &Runnable, location: &'static Location<'static>) {
     if shared.config.observer.is_some() {
         let _pinned = context::pin();
         let name = raddle_task::take_name();
@@ -160,8 +186,6 @@ unsafe fn spawn_observed<T: 'static>(
             .config
             .notify(|observer| observer.task_spawned(&spawned));
     }
-    shared.config.task_hooks.spawned(&task);
-    (task, handle)
 }
 
 /// Spawns a task onto a worker, which the calling thread runs.

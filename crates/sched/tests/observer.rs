@@ -67,6 +67,7 @@ use Event::*;
 struct Log {
     events: Mutex<Vec<Event>>,
     panics: bool,
+    is_without_locations: bool,
 }
 
 impl Log {
@@ -107,6 +108,9 @@ impl Log {
 }
 
 impl Observer for Log {
+    fn needs_locations(&self) -> bool {
+        !self.is_without_locations
+    }
     fn started(&self, workers: usize) {
         self.push(Started(workers));
     }
@@ -142,7 +146,10 @@ impl Observer for Log {
         self.push(Polls {
             worker,
             task: task.id(),
-            line: task.location().line(),
+            line: match self.is_without_locations {
+                true => 0,
+                false => task.location().line(),
+            },
         });
     }
     fn poll_finished(&self, worker: Option<usize>, task: Id, result: PollResult) {
@@ -229,10 +236,19 @@ impl Left {
     }
 }
 
+fn with_and_without_locations() -> impl Iterator<Item = (Policy, bool)> {
+    POLICIES
+        .into_iter()
+        .flat_map(|policy| [false, true].map(|is_without| (policy, is_without)))
+}
+
 #[test]
 fn the_life_of_a_task_is_observed() {
-    for policy in POLICIES {
-        let log = Arc::new(Log::default());
+    for (policy, is_without_locations) in with_and_without_locations() {
+        let log = Arc::new(Log {
+            is_without_locations,
+            ..Log::default()
+        });
         let config = log.config(config_of(policy, 1));
         let (handle, mut workers) = Pool::stepped(config, None);
         assert_eq!(log.take(), [Started(1)]);
@@ -248,6 +264,10 @@ fn the_life_of_a_task_is_observed() {
         let (task, line) = (handle.spawn(future), line!());
         let id = task.id();
         assert_eq!(log.take_of_tasks(), [spawned(id, line, None)]);
+        let line = match is_without_locations {
+            true => 0,
+            false => line,
+        };
         assert_eq!(workers[0].step(), Step::Ran);
         let expected = [polls(id, line), polled(id, PollResult::Rescheduled)];
         assert_eq!(log.take_of_tasks(), expected);
@@ -268,8 +288,11 @@ fn the_life_of_a_task_is_observed() {
 
 #[test]
 fn the_reason_of_an_end_is_observed() {
-    for policy in POLICIES {
-        let log = Arc::new(Log::default());
+    for (policy, is_without_locations) in with_and_without_locations() {
+        let log = Arc::new(Log {
+            is_without_locations,
+            ..Log::default()
+        });
         let config = log.config(config_of(policy, 1));
         let (handle, mut workers) = Pool::stepped(config, None);
         let _current = handle.enter();

@@ -67,7 +67,11 @@ impl Drop for Named {
 /// assert_eq!(raddle_task::take_name(), None);
 /// ```
 pub fn take_name() -> Option<String> {
-    Some(replace(None)?.name)
+    let is_set = NAME.try_with(|cell| cell.borrow().is_some());
+    match is_set {
+        Ok(true) => Some(replace(None)?.name),
+        _ => None,
+    }
 }
 
 /// As [`take_name`], for the span of the task.

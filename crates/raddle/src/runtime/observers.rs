@@ -64,6 +64,10 @@ impl<T> Several<T> {
 }
 
 impl raddle_sched::Observer for Several<OfTasks> {
+    fn needs_locations(&self) -> bool {
+        self.0.iter().any(|observer| observer.needs_locations())
+    }
+
     fn started(&self, workers: usize) {
         self.each(|observer| observer.started(workers));
     }

@@ -48,6 +48,8 @@ pub(crate) struct Core {
     yields: Yields,
     /// Whether the observer, a hook or the histogram needs each poll.
     observes: bool,
+    /// Whether a hook or the histogram does.
+    calls_hooks: bool,
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
     /// The whole scheduler, if this is the worker of a shard.
@@ -70,6 +72,7 @@ impl Core {
             ticks: Ticks::new(config.global_queue_interval, config.event_interval),
             yields: Yields::default(),
             observes: config.observes_runs(),
+            calls_hooks: config.poll_time_histogram.is_some() || config.task_hooks.are_set(),
             thread: Cell::new(None),
             shards: OnceCell::new(),
             queues: Queues::new(shared, index, queue, order),
@@ -367,13 +370,12 @@ impl Core {
     /// Polls a task, and says so to the observer.
     #[inline(never)]
     fn poll_observed(&self, task: Task) -> Outcome {
-        let config = &self.shared().config;
-        let Some(observer) = &config.observer else {
+        let Some(observer) = &self.shared().config.observer else {
             return self.poll_hooked(task);
         };
         let id = task.0.id();
         contain(|| observer.poll_started(self.number(), TaskRef::new(&task.0)));
-        let outcome = match config.task_hooks.are_set() || config.poll_time_histogram.is_some() {
+        let outcome = match self.calls_hooks {
             true => self.poll_hooked(task),
             false => self.poll(task),
         };

@@ -31,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     /// Whether the observer or a hook needs each task.
     pub(crate) observes_tasks: bool,
+    /// Whether each task remembers where it was spawned.
+    pub(crate) locates_tasks: bool,
     pub(crate) injection: Injection<Task>,
     /// Written under the injection queue's lock.
     pub(crate) outside: CachePadded<Outside>,
@@ -132,6 +134,7 @@ impl Shared {
             id,
             first_worker,
             observes_tasks: config.observes_tasks(),
+            locates_tasks: config.needs_locations(),
             injection: Injection::new(),
             outside: CachePadded::default(),
             monitor: Monitor::new(config.workers, epoch),
