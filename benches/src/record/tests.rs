@@ -16,7 +16,7 @@ fn above_one_is_ahead_whatever_is_better() {
 }
 
 #[test]
-fn nothing_is_held_against_zero_or_nobody() {
+fn nothing_is_compared_with_zero_or_nothing() {
     assert_eq!(comparison(Better::Less).lead("none"), None);
     assert_eq!(comparison(Better::Less).lead("smol"), None);
 }

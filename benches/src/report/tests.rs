@@ -52,7 +52,7 @@ fn what_was_varied_is_in_order_and_the_later_counts() {
 }
 
 #[test]
-fn the_page_tells_what_to_make_of_it() {
+fn the_page_explains_its_figures() {
     let page = report(None).page();
     assert!(page.contains("<b>3</b> of 4 figures"), "{page}");
     assert!(

@@ -13,7 +13,7 @@ fn each_begins_in_its_turn() {
 }
 
 #[test]
-fn who_cannot_be_measured_ends_it() {
+fn a_contestant_that_cannot_be_measured_ends_the_benchmark() {
     let mut count = 0;
     let measured = in_turn(2, 4, |_| {
         count += 1;

@@ -41,7 +41,7 @@ fn a_connection_that_is_gone_before_it_is_accepted() {
 }
 
 #[test]
-fn a_reset_wakes_who_waits_for_room() {
+fn a_reset_wakes_the_waiters_for_room() {
     run(async {
         let (mut near, far) = pair().await;
         let big = vec![0; 1 << 20];
@@ -63,7 +63,7 @@ fn a_reset_wakes_who_waits_for_room() {
 
 /// Whatever waits for a stream hears of its reset.
 #[test]
-fn a_reset_wakes_all_who_wait() {
+fn a_reset_wakes_all_waiters() {
     run(async {
         let (near, far) = pair().await;
         near.writable().await.unwrap();

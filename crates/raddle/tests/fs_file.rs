@@ -303,7 +303,7 @@ fn a_file_becomes_one_of_std_s() {
 }
 
 #[test]
-fn everybody_who_waits_for_a_write_is_woken() {
+fn all_waiters_for_a_write_are_woken() {
     Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(1)

@@ -322,7 +322,7 @@ fn task_hooks_see_each_task() {
 }
 
 #[test]
-fn a_task_hook_that_panics_harms_nobody() {
+fn a_task_hook_that_panics_affects_no_task() {
     for mut builder in builders() {
         let calls = Arc::new(AtomicUsize::new(0));
         let panics = |calls: &Arc<AtomicUsize>| {

@@ -229,7 +229,7 @@ fn kill_on_drop_kills_and_leaves_no_zombie() {
 }
 
 #[test]
-fn a_child_that_nobody_waits_for_leaves_no_zombie() {
+fn a_child_that_no_task_waits_for_leaves_no_zombie() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut child = shell("read line").stdin(Stdio::piped()).spawn().unwrap();

@@ -21,7 +21,7 @@ fn runtimes() -> [Runtime; 2] {
 }
 
 /// Runs `busy`, which is never pending by itself, until its neighbour has run.
-fn starves_nobody<F: Future<Output = ()> + Send + 'static>(busy: impl Fn(Arc<AtomicBool>) -> F) {
+fn starves_no_task<F: Future<Output = ()> + Send + 'static>(busy: impl Fn(Arc<AtomicBool>) -> F) {
     for runtime in runtimes() {
         let neighbour_ran = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&neighbour_ran);
@@ -36,29 +36,29 @@ fn starves_nobody<F: Future<Output = ()> + Send + 'static>(busy: impl Fn(Arc<Ato
 }
 
 #[test]
-fn a_channel_that_is_always_ready_starves_nobody() {
-    starves_nobody(|neighbour_ran| async move {
+fn a_channel_that_is_always_ready_starves_no_task() {
+    starves_no_task(|neighbour_ran| async move {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         while !neighbour_ran.load(SeqCst) {
             sender.send(1).unwrap();
             assert_eq!(receiver.recv().await, Some(1));
         }
     });
-    starves_nobody(|neighbour_ran| async move {
+    starves_no_task(|neighbour_ran| async move {
         let (sender, mut receiver) = mpsc::channel(4);
         while !neighbour_ran.load(SeqCst) {
             sender.send(1).await.unwrap();
             assert_eq!(receiver.recv().await, Some(1));
         }
     });
-    starves_nobody(|neighbour_ran| async move {
+    starves_no_task(|neighbour_ran| async move {
         let (sender, mut receiver) = broadcast::channel(4);
         while !neighbour_ran.load(SeqCst) {
             sender.send(1).unwrap();
             assert_eq!(receiver.recv().await, Ok(1));
         }
     });
-    starves_nobody(|neighbour_ran| async move {
+    starves_no_task(|neighbour_ran| async move {
         while !neighbour_ran.load(SeqCst) {
             let (sender, receiver) = oneshot::channel();
             sender.send(1).unwrap();
@@ -68,21 +68,21 @@ fn a_channel_that_is_always_ready_starves_nobody() {
 }
 
 #[test]
-fn a_lock_that_is_always_free_starves_nobody() {
-    starves_nobody(|neighbour_ran| async move {
+fn a_lock_that_is_always_free_starves_no_task() {
+    starves_no_task(|neighbour_ran| async move {
         let mutex = Mutex::new(());
         while !neighbour_ran.load(SeqCst) {
             drop(mutex.lock().await);
         }
     });
-    starves_nobody(|neighbour_ran| async move {
+    starves_no_task(|neighbour_ran| async move {
         let lock = RwLock::new(());
         while !neighbour_ran.load(SeqCst) {
             drop(lock.read().await);
             drop(lock.write().await);
         }
     });
-    starves_nobody(|neighbour_ran| async move {
+    starves_no_task(|neighbour_ran| async move {
         let semaphore = Semaphore::new(2);
         while !neighbour_ran.load(SeqCst) {
             drop(semaphore.acquire().await.unwrap());
@@ -91,15 +91,15 @@ fn a_lock_that_is_always_free_starves_nobody() {
 }
 
 #[test]
-fn a_signal_that_is_always_there_starves_nobody() {
-    starves_nobody(|neighbour_ran| async move {
+fn a_signal_that_is_always_there_starves_no_task() {
+    starves_no_task(|neighbour_ran| async move {
         let notify = Notify::new();
         while !neighbour_ran.load(SeqCst) {
             notify.notify_one();
             notify.notified().await;
         }
     });
-    starves_nobody(|neighbour_ran| async move {
+    starves_no_task(|neighbour_ran| async move {
         let (sender, mut receiver) = watch::channel(0);
         while !neighbour_ran.load(SeqCst) {
             sender.send(1).unwrap();

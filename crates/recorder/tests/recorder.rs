@@ -63,7 +63,7 @@ fn each_thread_has_its_events_in_order() {
 }
 
 #[test]
-fn threads_that_take_over_a_ring_are_told_apart() {
+fn threads_that_take_over_a_ring_are_distinguished() {
     let recorder = with(|options| options.max_threads = 1);
     record_on(&recorder, "first", queued([1, 2]));
     record_on(&recorder, "second", queued([3]));

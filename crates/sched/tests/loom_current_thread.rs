@@ -146,7 +146,7 @@ fn two_threads_wait_for_tasks() {
 /// What a thread does after its wake is not seen by the future that it has woken.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_a_wake_is_not_seen_by_the_woken() {
+fn canary_a_write_after_a_wake_is_not_seen_by_the_woken_task() {
     check(|| {
         let race = Race::new();
         // On a thread of its own: the variables of one that has parked cannot

@@ -333,7 +333,7 @@ fn a_foreign_wake_against_the_release_of_a_handed_off_poll() {
 /// What a spawner does after its spawn is not seen by what follows a function.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_a_spawn_is_not_seen_after_a_function() {
+fn canary_a_write_after_a_spawn_is_not_seen_after_a_function() {
     check(|handoffs| {
         let pool = handoffs.pool(Config::default());
         let race = Race::new();

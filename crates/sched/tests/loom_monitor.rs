@@ -235,7 +235,7 @@ fn the_task_of_a_slot_is_run_by_its_worker_or_by_the_monitor() {
 /// What follows the end of a worker is not seen by the one that it wakes in its place.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_the_end_of_a_worker_is_not_seen_by_its_successor() {
+fn canary_a_write_after_the_end_of_a_worker_is_not_seen_by_its_successor() {
     Model::new().branches(20_000).check(|| {
         // On a thread of its own: the variables of one that has parked cannot
         // be dropped by a model that fails.

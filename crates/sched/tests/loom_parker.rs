@@ -187,7 +187,7 @@ fn an_unpark_that_finds_a_mark_publishes_too() {
 /// What a thread does after it has unparked another is not seen by that.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_an_unpark_is_not_seen_by_the_unparked() {
+fn canary_a_write_after_an_unpark_is_not_seen_by_the_unparked_worker() {
     Model::new().check(|| {
         let parker = Arc::new(Parker::new());
         let race = Race::new();

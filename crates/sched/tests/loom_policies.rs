@@ -200,7 +200,7 @@ fn a_foreign_wake_of_a_local_task_against_the_end() {
 /// What a spawner does after its spawn is not seen by the task of a shard.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_a_spawn_is_not_seen_by_the_shard() {
+fn canary_a_write_after_a_spawn_is_not_seen_by_the_shard() {
     check(2, || {
         let pool = pool(Policy::Sharded, 1);
         let race = Race::new();

@@ -264,7 +264,7 @@ fn a_spawn_from_outside_against_two_workers_and_a_driver() {
 /// What a spawner does after its spawn is not seen by the task.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_a_spawn_is_not_seen_by_the_task() {
+fn canary_a_write_after_a_spawn_is_not_seen_by_the_task() {
     check(|| {
         let pool = pool(1);
         let race = Race::new();

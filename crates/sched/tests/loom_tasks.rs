@@ -344,7 +344,7 @@ fn a_stolen_task_is_joined_by_its_former_owner() {
 /// What a spawner does after its spawn is not seen by a task that its task spawns.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_a_spawn_is_not_seen_by_a_task_of_the_task() {
+fn canary_a_write_after_a_spawn_is_not_seen_by_a_task_of_the_task() {
     check(|| {
         let pool = pool();
         let race = Race::new();

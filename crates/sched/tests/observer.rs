@@ -515,7 +515,7 @@ fn a_handoff_is_observed_on_the_thread_that_takes_over() {
 }
 
 #[test]
-fn the_monitor_says_what_it_does() {
+fn the_actions_of_the_monitor_are_observed() {
     let log = Arc::new(Log::default());
     let pool = Pool::start(log.config(config(2)), None).unwrap();
     let is_parked = || {

@@ -393,7 +393,7 @@ fn hooks_are_called_for_local_tasks() {
 }
 
 #[test]
-fn what_needs_a_sharded_pool_says_so() {
+fn functions_that_need_a_sharded_pool_name_it() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         let message = message_of(|| drop(pool.handle().spawn_on(0, || async {})));

@@ -32,7 +32,7 @@ fn every_receiver_gets_every_value() {
 }
 
 #[test]
-fn those_who_wait_are_woken() {
+fn waiters_are_woken() {
     let (sender, receiver) = broadcast::channel(4);
     let (woken, waker) = Wakes::new();
     let mut receivers: Vec<_> = (0..100).map(|_| receiver.resubscribe()).collect();

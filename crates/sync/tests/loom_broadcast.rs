@@ -26,7 +26,7 @@ fn a_value_wakes_who_waits() {
 
 /// Both wait, under locks of their own: one send wakes both.
 #[test]
-fn a_value_wakes_both_who_wait() {
+fn a_value_wakes_both_waiters() {
     Model::new().preemptions(2).check(|| {
         let (sender, mut receiver) = broadcast::channel(1);
         let mut other = sender.subscribe();
@@ -43,7 +43,7 @@ fn a_value_wakes_both_who_wait() {
 /// Who waits again while senders are still on their way to those who waited before is not
 /// forgotten.
 #[test]
-fn values_of_two_wake_who_waits_again() {
+fn values_of_two_senders_wake_a_receiver_that_waits_again() {
     Model::new().preemptions(2).check(|| {
         let (sender, mut receiver) = broadcast::channel(4);
         let _open = sender.clone();

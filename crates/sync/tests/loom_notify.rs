@@ -54,7 +54,7 @@ fn a_permit_shows_what_was_done_before() {
 }
 
 #[test]
-fn a_call_reaches_who_was_made_before_it() {
+fn a_call_reaches_futures_that_were_made_before_it() {
     model::check(|| {
         let notify = std::sync::Arc::new(Notify::new());
         let plain = Arc::new(Plain::new());
@@ -71,7 +71,7 @@ fn a_call_reaches_who_was_made_before_it() {
 
 /// As above, while another waiter is in line.
 #[test]
-fn a_call_under_the_lock_reaches_who_has_not_been_polled() {
+fn a_call_under_the_lock_reaches_a_future_that_has_not_been_polled() {
     model::check(|| {
         let notify = std::sync::Arc::new(Notify::new());
         let plain = Arc::new(Plain::new());

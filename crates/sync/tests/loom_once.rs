@@ -87,7 +87,7 @@ fn a_set_that_fails_finds_the_value() {
 /// The shim works: what is written after the value is not seen with it.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
-fn canary_a_write_after_the_value_races_with_who_reads_it() {
+fn canary_a_write_after_the_value_races_with_its_reader() {
     model::check(|| {
         let shared = Arc::new((SetOnce::new(), Plain::new()));
         let other = shared.clone();

@@ -249,7 +249,7 @@ fn a_served_send_dropped_after_the_close_ends_the_channel() {
 }
 
 #[test]
-fn those_who_wait_to_send_are_refused_by_a_close() {
+fn a_close_refuses_the_waiting_senders() {
     for close in [true, false] {
         let (woken, waker) = Wakes::new();
         let (sender, mut receiver) = mpsc::channel(1);

@@ -243,7 +243,7 @@ fn a_drop_loses_no_notification() {
 }
 
 #[test]
-fn a_drop_wakes_whom_it_passes_the_notification_to() {
+fn a_drop_wakes_the_waiter_that_gets_its_notification() {
     let notify = Notify::new();
     let (woken, waker) = Wakes::new();
     let mut dropped = Box::pin(notify.notified());

@@ -51,7 +51,7 @@ fn a_set_is_refused_while_and_after_the_value_is_made() {
 }
 
 #[test]
-fn those_who_wait_get_the_value() {
+fn waiters_get_the_value() {
     let cell = OnceCell::new();
     let (woken, waker) = Wakes::new();
     let go = Cell::new(false);
@@ -226,7 +226,7 @@ fn a_value_is_dropped_once() {
 }
 
 #[test]
-fn a_set_wakes_those_who_wait() {
+fn a_set_wakes_the_waiters() {
     let cell = SetOnce::new();
     let (woken, waker) = Wakes::new();
     assert!(waits(cell.wait()));

@@ -238,7 +238,7 @@ fn closing_refuses_those_who_wait_and_those_who_come() {
 
 /// Also if many wait.
 #[test]
-fn whose_turn_has_come_is_refused_by_the_end_and_gives_its_permit_back() {
+fn a_waiter_that_is_served_is_refused_by_the_end_and_returns_its_permit() {
     let semaphore = Semaphore::new(0);
     let mut waiting: Vec<_> = (0..5).map(|_| Box::pin(semaphore.acquire())).collect();
     for acquire in &mut waiting {

@@ -295,7 +295,7 @@ fn is_finished_against_completion() {
 /// What a thread does after the run is not seen by a thread that finds the task complete.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_the_run_is_not_seen_by_the_handle() {
+fn canary_a_write_after_the_run_is_not_seen_by_the_handle() {
     model::check(|| {
         let race = Race::new();
         let theirs = race.clone();

@@ -393,7 +393,7 @@ fn abort_all_against_a_poll_that_the_list_has_left() {
 /// that finds the task gone.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_a_run_elsewhere_is_not_seen_by_the_list() {
+fn canary_a_write_after_a_run_elsewhere_is_not_seen_by_the_list() {
     model::check(|| {
         let Task {
             tally,

@@ -237,7 +237,7 @@ fn an_error_says_what_the_panic_said() {
 }
 
 #[test]
-fn an_io_error_tells_a_panic_from_a_cancellation() {
+fn an_io_error_distinguishes_a_panic_from_a_cancellation() {
     let executor = Executor::new();
     let cancelled = executor.spawn(std::future::pending::<()>());
     cancelled.abort();

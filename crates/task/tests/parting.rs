@@ -92,7 +92,7 @@ fn a_detached_task_is_finished_when_it_completes_elsewhere() {
 
 /// The last code of the task's that runs before it is complete.
 #[test]
-fn it_does_if_the_output_asks_that_nobody_joins() {
+fn the_task_of_a_detached_output_completes_elsewhere() {
     struct Parts;
     impl Drop for Parts {
         fn drop(&mut self) {

@@ -62,7 +62,7 @@ fn waits(driver: &mut Driver<FakeSource>) -> Vec<(Option<Duration>, usize)> {
 }
 
 #[test]
-fn without_timers_the_place_waits_as_long_as_it_is_told() {
+fn without_timers_the_place_waits_for_the_timeout() {
     let mut driver = Driver::new(FakeSource::default(), 0, true);
     assert_eq!(driver.handles().count(), 0);
     driver.park(None, 7);

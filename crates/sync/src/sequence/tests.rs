@@ -55,7 +55,7 @@ fn a_waiter_that_leaves_is_not_woken_and_the_others_stay() {
 }
 
 #[test]
-fn the_last_who_leaves_clears_the_bit() {
+fn the_last_waiter_that_leaves_clears_the_bit() {
     let sequence = Sequence::new();
     let (_, waker) = Wakes::new();
     {

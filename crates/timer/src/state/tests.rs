@@ -47,7 +47,7 @@ fn a_reset_after_firing_is_idle() {
 }
 
 #[test]
-fn each_phase_is_told_from_the_others() {
+fn the_phases_are_distinct() {
     let phases = |state: &State| {
         let now = state.load();
         (now.is_armed(), now.is_fired(), now.is_shut_down())
