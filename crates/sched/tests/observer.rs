@@ -372,26 +372,31 @@ fn parents_names_and_wakers_are_observed() {
 
 #[test]
 fn a_search_and_a_steal_are_observed() {
-    let log = Arc::new(Log::default());
-    let (handle, mut workers) = Pool::stepped(log.config(config(2)), None);
-    let _current = handle.enter();
-    // The first worker gets the tasks, one of them in its slot.
-    drop(handle.spawn(async {
-        for _ in 0..9 {
-            drop(spawn(ready(())));
-        }
-    }));
-    assert_eq!(workers[0].step(), Step::Ran);
-    log.take();
-    assert_eq!(workers[1].step(), Step::Ran);
-    let events = log.take();
-    let stole = Stole {
-        worker: 1,
-        victim: 0,
-        count: 4,
-    };
-    assert_eq!(events[..2], [Searches(1), stole], "{events:?}");
-    assert!(matches!(events[2], Polls { worker: 1, .. }), "{events:?}");
+    for (victim, worker) in [(0, 1), (1, 0)] {
+        let log = Arc::new(Log::default());
+        let (handle, mut workers) = Pool::stepped(log.config(config(2)), None);
+        let _current = handle.enter();
+        // The victim gets the tasks, one of them in its slot.
+        drop(handle.spawn(async {
+            for _ in 0..9 {
+                drop(spawn(ready(())));
+            }
+        }));
+        assert_eq!(workers[victim].step(), Step::Ran);
+        log.take();
+        assert_eq!(workers[worker].step(), Step::Ran);
+        let events = log.take();
+        let stole = Stole {
+            worker,
+            victim,
+            count: 4,
+        };
+        assert_eq!(events[..2], [Searches(worker), stole], "{events:?}");
+        assert!(
+            matches!(events[2], Polls { worker: polls, .. } if polls == worker),
+            "{events:?}"
+        );
+    }
 }
 
 /// A driver that has found something each time.

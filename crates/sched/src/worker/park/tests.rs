@@ -5,7 +5,9 @@ use crate::config::Config;
 use crate::config::observer::{MonitorAction, Observer};
 use crate::config::policy::Order;
 use crate::driver::{Driver, Unpark};
+use crate::home;
 use crate::id::Id;
+use crate::task::Task;
 use crate::worker::Worker;
 use crate::worker::shared::Shared;
 
@@ -172,4 +174,16 @@ fn a_worker_that_has_left_is_not_expected_back_in_the_driver() {
     shared.set_last_poller(Some(1));
     drop(workers.pop());
     assert_eq!(shared.last_poller(), None);
+}
+
+/// What it finds in the queue of the other is for the search that follows.
+#[test]
+fn the_monitor_says_which_worker_it_helps() {
+    let actions = std::sync::Arc::new(Actions::default());
+    let (shared, workers) = observed_workers(2, Some(actions.clone()));
+    let (task, _handle) = home::task(&shared, async {});
+    let _ = workers[0].core().queues.push_needs_notify(Task(task));
+    let monitor = &workers[1].core().queues;
+    assert!(monitoring::look(monitor, &mut FIRST_LOOK.clone()));
+    assert_eq!(*actions.0.lock(), [(1, 0, MonitorAction::HelpedWorker)]);
 }
