@@ -5,6 +5,7 @@ use raddle_blocking::JobMeta;
 use raddle_sched::TaskRef;
 
 use crate::runtime::Builder;
+use crate::runtime::observers::Observers;
 
 /// Counts what happens, or panics.
 #[derive(Default)]
@@ -50,4 +51,24 @@ fn each_of_several_observers_is_called_though_the_first_one_panics() {
         assert_eq!(observer.polls.load(Ordering::Relaxed), 1);
         assert_eq!(observer.jobs.load(Ordering::Relaxed), 1);
     }
+}
+
+/// Needs no locations.
+struct Indifferent;
+
+impl raddle_sched::Observer for Indifferent {
+    fn needs_locations(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn several_observers_need_locations_if_one_does() {
+    let mut observers = Observers::default();
+    observers.add_of_tasks(Arc::new(Indifferent));
+    observers.add_of_tasks(Arc::new(Indifferent));
+    let needs_locations = |observers: &Observers| observers.of_tasks().unwrap().needs_locations();
+    assert!(!needs_locations(&observers));
+    observers.add_of_tasks(Arc::new(Counting::default()));
+    assert!(needs_locations(&observers));
 }
