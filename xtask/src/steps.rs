@@ -17,11 +17,11 @@ pub(crate) struct Steps {
 
 struct Step {
     name: String,
-    took: Duration,
+    duration: Duration,
     passed: bool,
 }
 
-/// Runs `body`, then prints what each of its steps took, also when one failed.
+/// Runs `body`, then prints how long each of its steps took, also when one failed.
 pub(crate) fn summarized(body: impl FnOnce(&mut Steps) -> Result<()>) -> Result<()> {
     let mut steps = Steps::default();
     let result = body(&mut steps);
@@ -53,14 +53,14 @@ impl Steps {
         let result = body();
         self.finished.push(Step {
             name: name.to_owned(),
-            took: start.elapsed(),
+            duration: start.elapsed(),
             passed: result.is_ok(),
         });
         result.with_context(|| format!("step \"{name}\" failed"))
     }
 
     fn table(&self) -> String {
-        let total: Duration = self.finished.iter().map(|step| step.took).sum();
+        let total: Duration = self.finished.iter().map(|step| step.duration).sum();
         let mut table = format!("\n{:<32} {:>9}\n", "step", "seconds");
         for step in &self.finished {
             let mark = if step.passed { "" } else { "  failed" };
@@ -68,7 +68,7 @@ impl Steps {
                 table,
                 "{:<32} {:>9.1}{mark}",
                 step.name,
-                step.took.as_secs_f64()
+                step.duration.as_secs_f64()
             );
         }
         let _ = writeln!(table, "{:<32} {:>9.1}", "total", total.as_secs_f64());

@@ -119,11 +119,11 @@ fn trees(steps: &mut Steps, root: &Path, layer: &str) -> Result<()> {
         ensure!(output.status.success(), "{shown}: {}", output.status);
         let listing = String::from_utf8(output.stdout)?;
         let names = listing.lines().filter_map(|line| line.split(' ').next());
-        let strangers = layers::strangers(layer, names);
+        let forbidden = layers::forbidden_in(layer, names);
         ensure!(
-            strangers.is_empty(),
+            forbidden.is_empty(),
             "{layer} pulls in {}",
-            strangers.join(", ")
+            forbidden.join(", ")
         );
         Ok(())
     })

@@ -69,7 +69,7 @@ pub(crate) mod sync {
         /// the switch to that one is offered earlier.
         #[track_caller]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            let inner = crate::model::unbroken(|| self.0.try_lock().ok())?;
+            let inner = crate::model::without_switch(|| self.0.try_lock().ok())?;
             Some(MutexGuard { mutex: self, inner })
         }
 

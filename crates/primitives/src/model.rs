@@ -42,22 +42,22 @@ impl Model {
         self
     }
 
-    /// How many switches are explored, as the environment wishes.
+    /// The number of switches that are explored, by the model's bound and the environment.
     fn bound(self) -> Option<usize> {
         let bound = self
             .preemptions
-            .filter(|_| !wished("RADDLE_LOOM_COMPLETE"))?;
-        Some(bound + usize::from(wished("RADDLE_LOOM_LONG")))
+            .filter(|_| !is_set("RADDLE_LOOM_COMPLETE"))?;
+        Some(bound + usize::from(is_set("RADDLE_LOOM_LONG")))
     }
 
-    /// Runs `body` in every execution within the bounds, and prints how many
-    /// those were. Under `RADDLE_LOOM_ONCE` that is the first, in which a thread runs
-    /// until it blocks: a canary must fail in another.
+    /// Runs `body` in every execution within the bounds, and prints the number of executions. If
+    /// `RADDLE_LOOM_ONCE` is set, it runs only the first execution, in which each thread runs until
+    /// it blocks: a canary must fail in another one.
     ///
     /// # Panics
     ///
-    /// If `body` panics, races, deadlocks or leaks in any execution; if it
-    /// races, also if the code that does so is under a `catch_unwind`.
+    /// Panics if `body` panics, races, deadlocks or leaks in any execution. A race fails the model
+    /// even if the code that races is under a `catch_unwind`.
     #[track_caller]
     pub fn check(self, body: impl Fn() + Send + Sync + 'static) {
         let mut builder = loom::model::Builder::new();
@@ -67,7 +67,7 @@ impl Model {
         if let Some(branches) = self.branches {
             builder.max_branches = branches;
         }
-        if wished("RADDLE_LOOM_ONCE") {
+        if is_set("RADDLE_LOOM_ONCE") {
             // Looked at before each execution, of which the first has the number 1.
             builder.checkpoint_interval = 1;
             builder.max_permutations = Some(2);
@@ -78,13 +78,13 @@ impl Model {
         let start = Instant::now();
         watch_for_races();
         builder.check(move || {
-            // ORDERING: a tally that is read after the last execution.
+            // ORDERING: a count that is read after the last execution.
             counted.fetch_add(1, Ordering::Relaxed);
             EXPLORES.set(true);
             body();
-            refuse_races();
+            fail_on_race();
         });
-        refuse_races();
+        fail_on_race();
         let name = std::thread::current().name().unwrap_or("model").to_owned();
         let extent = match bound {
             Some(bound) => format!("bounded at {bound} preemptions"),
@@ -100,7 +100,7 @@ impl Model {
 }
 
 /// Whether a variable is set in the environment.
-fn wished(name: &str) -> bool {
+fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some()
 }
 
@@ -110,12 +110,12 @@ pub fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().check(body);
 }
 
-/// A race to be planted in a canary: two accesses that are ordered only if
-/// [`first`](Self::first) comes first.
+/// A race for a canary to plant: two accesses that are ordered only if [`first`](Self::first) comes
+/// first.
 ///
-/// It does in the first execution, in which a thread runs until it blocks, if the
-/// canary has them in this order there. Then only a model that explores finds the
-/// race. It fails when the body has returned, so that nothing is dropped by a panic.
+/// In the first execution each thread runs until it blocks, so `first` comes first there if the
+/// canary calls the two in this order. Then only a model that explores finds the race. The model
+/// fails when the body has returned, so that the panic drops nothing.
 #[derive(Debug)]
 pub struct Race {
     cell: loom::cell::UnsafeCell<()>,
@@ -136,17 +136,17 @@ impl Race {
         })
     }
 
-    /// Accesses the cell and gives the turn to the other.
+    /// Accesses the cell, then passes the turn to the other thread.
     pub fn first(&self) {
-        // ORDERING: none. loom's clock of the thread goes on only with an
-        // atomic operation: without, the access would belong to the one before.
+        // ORDERING: none. loom's clock of the thread advances only at an atomic operation; without
+        // this one, the access would belong to the operation before.
         self.turn.load(Ordering::Relaxed);
         self.access();
         // ORDERING: Release pairs with `second`.
         self.turn.fetch_add(1, Ordering::Release);
     }
 
-    /// Takes the turn, whether it has been given or not, and accesses the cell.
+    /// Takes the turn, whether it was passed or not, and accesses the cell.
     pub fn second(&self) {
         // ORDERING: Acquire pairs with `first`, if that came before.
         self.turn.fetch_add(1, Ordering::Acquire);
@@ -154,30 +154,30 @@ impl Race {
     }
 
     fn access(&self) {
-        // The race is remembered, and refused when the body has returned.
+        // The race is recorded, and fails the model when the body has returned.
         let access = AssertUnwindSafe(|| self.cell.with_mut(|_| ()));
         drop(panic::catch_unwind(access));
     }
 }
 
-/// Takes the rest of the execution in one order, until [`explore`]: for what
-/// every execution goes through and other models are about, as the end of a
-/// pool. What has run before is explored against it nevertheless.
+/// Runs the rest of the execution in one order, until [`explore`] is called. For code that every
+/// execution runs and that other models explore, such as the shutdown of a pool. It is still
+/// explored against the code that ran before.
 pub fn stop_exploring() {
     if EXPLORES.replace(false) {
         loom::stop_exploring();
     }
 }
 
-/// Explores from here on again, after [`stop_exploring`].
+/// Explores again, after [`stop_exploring`].
 pub fn explore() {
     if !EXPLORES.replace(true) {
         loom::explore();
     }
 }
 
-/// Runs `step` right after a point where threads switch, and at none of its own.
-pub(crate) fn unbroken<R>(step: impl FnOnce() -> R) -> R {
+/// Runs `step` directly after a point where threads may switch, without such points in between.
+pub(crate) fn without_switch<R>(step: impl FnOnce() -> R) -> R {
     // ORDERING: none; a point to switch at. No other thread has the word.
     loom::sync::atomic::AtomicBool::new(false).load(Ordering::Relaxed);
     let explores = EXPLORES.get();
@@ -189,8 +189,8 @@ pub(crate) fn unbroken<R>(step: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Remembers each race that loom finds. It says so by a panic, and a task or a
-/// pool would take that for one of its user's.
+/// Records each race that loom finds. loom reports a race by a panic, which a task or a pool would
+/// take for a panic of user code.
 fn watch_for_races() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -206,7 +206,7 @@ fn watch_for_races() {
     RACED.set(false);
 }
 
-fn refuse_races() {
+fn fail_on_race() {
     assert!(
         !RACED.get(),
         "Causality violation, caught by the modelled code as a panic of its user"

@@ -69,7 +69,7 @@ pub(crate) fn is_layer(package: &str) -> bool {
 }
 
 /// The packages of `tree`, the dependencies of a layer, that do not belong there.
-pub(crate) fn strangers<'a>(name: &str, tree: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn forbidden_in<'a>(name: &str, tree: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let below = below(name);
     tree.filter(|package| {
         let ours = *package == name || below.contains(package);

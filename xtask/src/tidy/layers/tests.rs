@@ -91,7 +91,7 @@ fn loom_is_named_by_raddle_primitives_only() {
 }
 
 #[test]
-fn strangers_in_a_tree_are_found() {
+fn forbidden_crates_in_a_tree_are_found() {
     let tree = [
         "raddle-queue",
         "raddle-primitives",
@@ -100,10 +100,10 @@ fn strangers_in_a_tree_are_found() {
         "tokio",
     ];
     assert_eq!(
-        strangers("raddle-queue", tree.into_iter()),
+        forbidden_in("raddle-queue", tree.into_iter()),
         ["raddle-task", "tokio"]
     );
-    assert!(strangers("raddle-sched", tree[..4].iter().copied()).is_empty());
+    assert!(forbidden_in("raddle-sched", tree[..4].iter().copied()).is_empty());
 }
 
 #[test]
