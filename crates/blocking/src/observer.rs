@@ -53,7 +53,7 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// A job as an observer sees it: the value that [`Job::meta`] returns.
+/// A job as an observer sees it: the value that [`Job::meta`](crate::Job::meta) returns.
 ///
 /// # Examples
 ///

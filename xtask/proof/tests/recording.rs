@@ -26,7 +26,7 @@ fn event() -> impl Strategy<Value = Event> {
         Just(EndReason::Panicked),
     ];
     let action = prop_oneof![
-        Just(MonitorAction::WokeWorker),
+        Just(MonitorAction::HelpedWorker),
         Just(MonitorAction::TookNextTask),
         Just(MonitorAction::TookDriver),
     ];
