@@ -169,9 +169,10 @@ impl Recorder {
 
     /// Records that the calling thread starts to poll a task.
     ///
-    /// A poll costs one reading of the clock and one record, if its end is told to
-    /// [`record_poll_end`](Self::record_poll_end): the record of the thread's next poll says how
-    /// this one ended. So the time of an end is that of the thread's next record.
+    /// Call [`record_poll_end`](Self::record_poll_end) when the poll returns. It writes no record
+    /// and reads no clock: the record of the thread's next poll has the result of this one. So a
+    /// poll costs one reading of the clock and one record, and the time of its end is that of the
+    /// thread's next record.
     ///
     /// # Examples
     ///
@@ -197,8 +198,8 @@ impl Recorder {
         }
     }
 
-    /// Notes how the poll of a task has ended that [`record_poll`](Self::record_poll) has started
-    /// on this thread. The end is recorded with the thread's next record.
+    /// Notes the result of the poll that [`record_poll`](Self::record_poll) started on this thread.
+    /// It is written with the thread's next record.
     #[inline]
     pub fn record_poll_end(&self, task: u64, end: PollEnd) {
         if self.is_on() {
@@ -220,8 +221,8 @@ impl Recorder {
         }
     }
 
-    /// Records the end of the last poll of this thread, if it has no record yet: for a thread that
-    /// polls no more for some time.
+    /// Records the end of the last poll of this thread, if it has no record yet. Call it before the
+    /// thread waits, so that the poll does not seem to last until it returns.
     pub fn end_poll(&self) {
         if self.is_on() {
             self.with_writing(|shared, writing| {

@@ -23,10 +23,8 @@ use crate::driver::Turn;
 /// - Block: the worker runs nothing meanwhile.
 /// - Spawn or wake tasks of this scheduler: the worker may be about to park, and would not look at
 ///   its queue again. Pass such work to another thread.
-///   at its queue again. Hand such work to a thread of your own.
 /// - Rely on [`block_in_place`](crate::block_in_place) to hand the worker off: inside an observer
 ///   it only calls the closure.
-///   closure is just called.
 ///
 /// # What is not seen
 ///
@@ -57,9 +55,9 @@ use crate::driver::Turn;
 /// assert_eq!(polls.0.load(Ordering::Relaxed), 1);
 /// ```
 pub trait Observer: Send + Sync {
-    /// Whether the observer asks for the [location](TaskRef::location) of a task that is polled.
-    /// Asked once, when the scheduler is made. If not, a spawn costs about half as much: the task
-    /// has no room for its location, and its future is not boxed. Default: true.
+    /// Returns whether the observer reads the [location](TaskRef::location) of a polled task. The
+    /// scheduler calls this once, when it is made. With `false` a spawn costs about half as much:
+    /// the task has no room for its location, and its future is not boxed. Default: `true`.
     fn needs_locations(&self) -> bool {
         true
     }
