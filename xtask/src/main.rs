@@ -21,7 +21,6 @@ mod programs;
 mod sanitize;
 mod steps;
 mod stress;
-mod targets;
 mod test;
 mod tidy;
 mod workspace;

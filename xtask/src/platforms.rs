@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, ensure};
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::workspace;
 use debian::Compiler;
-use targets::{Run, TARGETS, Target};
+use targets::{Run, Short, TARGETS, TESTED_BY_CI, Target};
 
 /// The oldest compiler that the crates promise: `rust-version` of the workspace.
 const MINIMUM: Compiler = Compiler {
@@ -63,6 +63,10 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
 
+    /// The form of CI: the libraries for every target, and the tests of four layers on i686
+    #[arg(long, conflicts_with_all = ["targets", "check", "package"])]
+    short: bool,
+
     /// Run the tests of these packages only
     #[arg(short, long)]
     package: Vec<String>,
@@ -78,6 +82,9 @@ struct Row {
 /// Tries each target that is asked for, prints a table, and fails if one of them has failed.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root();
+    if args.short {
+        return steps::summarized(|steps| short(steps, &root));
+    }
     let known = |name: &String| {
         name == MINIMUM.name || TARGETS.iter().any(|target| target.name == name.as_str())
     };
@@ -141,6 +148,48 @@ fn word(result: &Result<()>) -> &'static str {
     }
 }
 
+/// The short form, for CI: checks the libraries for every target, and runs the tests of
+/// [`TESTED_BY_CI`] on one of them.
+///
+/// On a machine that is not CI's and cannot have the compiler or the linker it says so and does
+/// nothing: the compilers are Debian's, and `apt-get` installs the linker for root only.
+pub(crate) fn short(steps: &mut Steps, root: &Path) -> Result<()> {
+    let (name, packages) = TESTED_BY_CI;
+    let find = || TARGETS.iter().find(|target| target.name == name);
+    let target = find().with_context(|| format!("no target {name}"))?;
+    let run = target.run.as_ref();
+    let run = run.with_context(|| format!("the programs of {name} do not run here"))?;
+    if let Err(error) = prepare(root, run) {
+        if std::env::var_os("CI").is_some() {
+            return Err(error.context("cannot check other platforms"));
+        }
+        println!("\n== other platforms\nnot checked: {error:#}");
+        return Ok(());
+    }
+    for scope in [Short::Facade, Short::WithoutThreads, Short::Bare] {
+        let targets: Vec<_> = TARGETS.iter().filter(|it| it.short() == scope).collect();
+        let names: Vec<_> = targets.iter().map(|target| target.name).collect();
+        let Some(first) = targets.first() else {
+            continue;
+        };
+        let mut check = for_targets(steps, root, "check", first.std, &names)?;
+        check.args(["--quiet", "--keep-going"]).args(scope.args());
+        lint(steps, root, &mut check)?;
+        let name = format!("check {} targets: {}", names.len(), scope.packages());
+        steps.run(&name, &mut check)?;
+    }
+    test(steps, root, target, run, packages)
+}
+
+/// Downloads the compiler for foreign targets and installs what links the programs of one.
+fn prepare(root: &Path, run: &Run) -> Result<()> {
+    let directory = directory(root)?;
+    if FOREIGN.unpacked(&directory).is_none() {
+        FOREIGN.unpack(&directory)?;
+    }
+    debian::install(run.packages)
+}
+
 /// Checks the crates, with their tests and examples, with the oldest compiler.
 fn minimum(steps: &mut Steps, root: &Path) -> Result<()> {
     let mut check = with(
@@ -156,9 +205,7 @@ fn minimum(steps: &mut Steps, root: &Path) -> Result<()> {
 fn check(steps: &mut Steps, root: &Path, target: &Target) -> Result<()> {
     let mut check = for_target(steps, root, "check", target)?;
     check.arg("--quiet").args(target.scope);
-    let clippy = compiler(steps, &FOREIGN, root)?.program("clippy-driver");
-    check.env("RUSTC_WORKSPACE_WRAPPER", clippy);
-    check.env("CLIPPY_ARGS", LINTS.join("__CLIPPY_HACKERY__"));
+    lint(steps, root, &mut check)?;
     steps.run(&format!("check {}", target.name), &mut check)?;
     if let Some((feature, platform)) = target.lacks {
         let mut refused = for_target(steps, root, "check", target)?;
@@ -178,6 +225,14 @@ fn check(steps: &mut Steps, root: &Path, target: &Target) -> Result<()> {
             Ok(())
         })?;
     }
+    Ok(())
+}
+
+/// Has a `cargo check` lint the crates of the workspace too.
+fn lint(steps: &mut Steps, root: &Path, check: &mut Command) -> Result<()> {
+    let clippy = compiler(steps, &FOREIGN, root)?.program("clippy-driver");
+    check.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+    check.env("CLIPPY_ARGS", LINTS.join("__CLIPPY_HACKERY__"));
     Ok(())
 }
 
@@ -226,9 +281,24 @@ fn test(
 
 /// A cargo command for a foreign target, with a standard library that it builds.
 fn for_target(steps: &mut Steps, root: &Path, what: &str, target: &Target) -> Result<Command> {
-    let std = format!("-Zbuild-std={}", target.std);
+    for_targets(steps, root, what, target.std, &[target.name])
+}
+
+/// The same for several targets at once, which share what is built for this machine.
+fn for_targets(
+    steps: &mut Steps,
+    root: &Path,
+    what: &str,
+    std: &str,
+    targets: &[&str],
+) -> Result<Command> {
+    let std = format!("-Zbuild-std={std}");
     let mut command = with(steps, &FOREIGN, root, &[what, &std])?;
-    command.args(["--target", target.name]);
+    for target in targets {
+        command.args(["--target", target]);
+    }
+    // Less to build and to keep: a failure here is looked at with the developer's compiler.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "none");
     command.env("RUSTC_BOOTSTRAP", "1");
     Ok(command)
 }

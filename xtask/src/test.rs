@@ -10,9 +10,9 @@ use crate::counting;
 use crate::ecosystem;
 use crate::features;
 use crate::loom;
+use crate::platforms;
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::stress;
-use crate::targets;
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
 
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         steps.run("test", &mut cargo(&root, &["test", "--workspace"]))?;
         steps.run("stress", &mut stress::command(&root, 1, false))?;
         counting::check(steps, &root)?;
-        targets::check(steps, &root)?;
+        platforms::short(steps, &root)?;
         features::check(steps, &root, &packages)?;
         for package in packages.iter().filter(|p| p.dir.starts_with("crates")) {
             alone(steps, &root, package, args.long)?;

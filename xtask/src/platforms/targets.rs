@@ -46,6 +46,61 @@ const BARE: &[&str] = &[
     "alloc",
 ];
 
+/// What the short form checks for a target: libraries only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Short {
+    /// The facade with all of its features, and so all layers.
+    Facade,
+    WithoutThreads,
+    Bare,
+}
+
+impl Short {
+    /// Names what is checked.
+    pub(super) fn packages(self) -> &'static str {
+        match self {
+            Self::Facade => "raddle",
+            Self::WithoutThreads => "raddle for WebAssembly",
+            Self::Bare => "raddle-bare",
+        }
+    }
+
+    /// The arguments of `cargo check`.
+    pub(super) fn args(self) -> &'static [&'static str] {
+        match self {
+            Self::Facade => &["-p", "raddle", "--all-features"],
+            Self::WithoutThreads => WITHOUT_THREADS,
+            Self::Bare => BARE,
+        }
+    }
+}
+
+impl Target {
+    /// What the short form checks for it. Targets of one scope have the same `std`.
+    pub(super) fn short(&self) -> Short {
+        if self.scope == WITHOUT_THREADS {
+            Short::WithoutThreads
+        } else if self.scope == BARE {
+            Short::Bare
+        } else {
+            Short::Facade
+        }
+    }
+}
+
+/// The target on which CI runs tests, and the packages: the layers with the most that depends on
+/// the size of a word. Its programs need no emulator, and 32 bits are farther from the developer's
+/// machine than another instruction set of 64.
+pub(super) const TESTED_BY_CI: (&str, &[&str]) = (
+    "i686-unknown-linux-gnu",
+    &[
+        "raddle-queue",
+        "raddle-task",
+        "raddle-reactor",
+        "raddle-sync",
+    ],
+);
+
 const STD: &str = "std,panic_abort";
 const CORE: &str = "core,alloc";
 
