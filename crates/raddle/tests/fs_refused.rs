@@ -19,7 +19,9 @@ use raddle::runtime::Runtime;
 /// A runtime that works, and one whose blocking threads would need more memory
 /// for their stacks than there is.
 fn runtimes() -> (Runtime, Runtime) {
-    let refusing = current_thread().thread_stack_size(1 << 47).build();
+    let refusing = current_thread()
+        .thread_stack_size(usize::MAX / 16 * 15)
+        .build();
     let working = current_thread().max_blocking_threads(1).build();
     (working.unwrap(), refusing.unwrap())
 }

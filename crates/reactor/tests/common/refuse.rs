@@ -14,16 +14,26 @@ pub(crate) fn refuse(call: libc::c_long, code: i32) {
     };
     let number = u32::try_from(call).unwrap();
     let error = u32::try_from(code).unwrap();
-    let mut filter = [
-        // The number of the system call is the first field of what it looks at.
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
-        libc::sock_filter {
-            jf: 1,
-            ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, number)
-        },
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-    ];
+    let load = |offset| statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset);
+    // Skips the next `otherwise` statements unless the loaded word is `k`.
+    let is_equal = |k, otherwise| libc::sock_filter {
+        jf: otherwise,
+        ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, k)
+    };
+    let fail = statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error);
+    // The number of the system call is the first field of what it looks at.
+    let mut filter = vec![load(0), is_equal(number, 1), fail];
+    #[cfg(target_arch = "x86")]
+    if call == libc::SYS_accept4 {
+        // glibc makes this call by another one there, whose first argument is a number of its own:
+        // SYS_ACCEPT4 of <linux/net.h>. Arguments are behind two words and a pointer of 64 bits.
+        let socketcall = u32::try_from(libc::SYS_socketcall).unwrap();
+        filter.extend([is_equal(socketcall, 3), load(16), is_equal(18, 1), fail]);
+    }
+    filter.push(statement(
+        libc::BPF_RET | libc::BPF_K,
+        libc::SECCOMP_RET_ALLOW,
+    ));
     let program = libc::sock_fprog {
         len: u16::try_from(filter.len()).unwrap(),
         filter: filter.as_mut_ptr(),

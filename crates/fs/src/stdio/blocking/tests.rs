@@ -184,7 +184,7 @@ fn a_write_that_was_taken_is_made_though_the_runtime_ends() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_call_without_a_thread_is_an_error_and_the_next_is_made() {
-    let refusing = Runtime::with_stack_size(Some(1 << 47));
+    let refusing = Runtime::with_stack_size(Some(usize::MAX / 16 * 15));
     let refused = |result: io::Result<usize>| {
         let text = result.unwrap_err().to_string();
         assert!(text.contains("no thread could be started"), "{text}");

@@ -93,7 +93,8 @@ impl HistogramConfiguration {
             Scale::Linear(width, _) => time / width,
             Scale::Log(log) => index(time, log.precision).saturating_sub(log.skipped),
         };
-        usize::try_from(bucket).map_or(usize::MAX, |bucket| bucket.min(self.num_buckets() - 1))
+        // The least first: the number of a bucket that is not there may be too long for `usize`.
+        bucket.min(self.num_buckets() as u64 - 1) as usize
     }
 
     /// The shortest time of a bucket, in nanoseconds.
