@@ -6,7 +6,7 @@
 //! | connect | [`TcpStream::connect`] |
 //! | set options before that | [`TcpSocket`] |
 //! | send and receive datagrams | [`UdpSocket`] |
-//! | talk to processes of this host | [`UnixListener`], [`UnixStream`], [`UnixDatagram`] |
+//! | talk to processes of this host | [`UnixListener`], [`UnixStream`], [`UnixDatagram`]; on Windows `windows::named_pipe` |
 //! | look a name up | [`lookup_host`]; every `connect` and `bind` takes names, too |
 //! | wait for any other descriptor | [`AsyncFd`](crate::io::unix::AsyncFd) |
 //!
@@ -53,6 +53,8 @@
 //! Dropping the future of `accept`, `readable`, `writable`, `recv_from` or `send_to` loses nothing.
 //! Dropping `connect` closes the socket.
 
+#[cfg(windows)]
+pub use raddle_net::windows;
 pub use raddle_net::{
     TcpListener, TcpSocket, TcpStream, ToSocketAddrs, UdpSocket, lookup_host, tcp,
 };

@@ -5,6 +5,8 @@
 mod accept;
 #[cfg(unix)]
 mod credentials;
+#[cfg(windows)]
+pub(crate) mod named_pipe;
 #[cfg(unix)]
 mod raw;
 mod receive;

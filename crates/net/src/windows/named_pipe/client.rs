@@ -1,0 +1,298 @@
+//! The client's end of a pipe.
+
+use std::ffi::{OsStr, c_void};
+use std::io;
+use std::ptr::null_mut;
+
+use mio::windows::NamedPipe;
+use raddle_reactor::Evented;
+use windows_sys::Win32::Foundation::{GENERIC_READ, GENERIC_WRITE};
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_WRITE_ATTRIBUTES, SECURITY_IDENTIFICATION, SECURITY_SQOS_PRESENT,
+};
+
+use super::PipeMode;
+use super::ends::{named_pipe_end, registered};
+use crate::evented::ByteStream;
+use crate::sys::named_pipe::{self, Open};
+
+/// The client's end of a named pipe, opened by [`ClientOptions::open`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::io::AsyncReadExt;
+/// use raddle::net::windows::named_pipe::ClientOptions;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut client = ClientOptions::new().open(r"\\.\pipe\greeting")?;
+/// let mut greeting = String::new();
+/// client.read_to_string(&mut greeting).await?;
+/// # Ok(())
+/// # }) }
+/// ```
+#[derive(Debug)]
+pub struct NamedPipeClient {
+    io: Evented<NamedPipe>,
+}
+
+impl NamedPipeClient {
+    #[track_caller]
+    fn new(pipe: NamedPipe) -> io::Result<NamedPipeClient> {
+        registered(pipe).map(|io| NamedPipeClient { io })
+    }
+}
+
+named_pipe_end!(
+    NamedPipeClient,
+    r#"ClientOptions::new().open(r"\\.\pipe\orders")?"#
+);
+
+/// How to open the client's end of a named pipe.
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::windows::named_pipe::{ClientOptions, NamedPipeClient};
+/// use raddle::time::sleep;
+/// use std::time::Duration;
+///
+/// const ERROR_PIPE_BUSY: i32 = 231;
+///
+/// /// Waits while all instances of the pipe have a client.
+/// async fn connect(name: &str) -> std::io::Result<NamedPipeClient> {
+///     loop {
+///         match ClientOptions::new().open(name) {
+///             Err(error) if error.raw_os_error() == Some(ERROR_PIPE_BUSY) => {}
+///             result => return result,
+///         }
+///         sleep(Duration::from_millis(50)).await;
+///     }
+/// }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// # drop(connect(r"\\.\pipe\orders").await?);
+/// # Ok(())
+/// # }) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    read: bool,
+    write: bool,
+    security_qos_flags: u32,
+    pipe_mode: PipeMode,
+}
+
+impl ClientOptions {
+    /// Opens for both directions, for bytes; the server may learn who the client is, and may not
+    /// act in its name.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::windows::named_pipe::ClientOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let client = ClientOptions::new().open(r"\\.\pipe\orders")?;
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    pub fn new() -> ClientOptions {
+        ClientOptions {
+            read: true,
+            write: true,
+            security_qos_flags: SECURITY_IDENTIFICATION | SECURITY_SQOS_PRESENT,
+            pipe_mode: PipeMode::Byte,
+        }
+    }
+
+    /// Sets whether to read from the pipe. A pipe whose server does not let clients read must be
+    /// opened without.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::windows::named_pipe::ClientOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let client = ClientOptions::new().read(false).open(r"\\.\pipe\log")?;
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    pub fn read(&mut self, allowed: bool) -> &mut Self {
+        self.read = allowed;
+        self
+    }
+
+    /// Sets whether to write to the pipe. A pipe whose server does not let clients write must be
+    /// opened without.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::windows::named_pipe::ClientOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let client = ClientOptions::new().write(false).open(r"\\.\pipe\news")?;
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    pub fn write(&mut self, allowed: bool) -> &mut Self {
+        self.write = allowed;
+        self
+    }
+
+    /// Sets what the server may do in the name of the client, as
+    /// [`OpenOptionsExt::security_qos_flags`](std::os::windows::fs::OpenOptionsExt) does.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::windows::named_pipe::ClientOptions;
+    ///
+    /// /// The server cannot learn who the client is.
+    /// const SECURITY_ANONYMOUS: u32 = 0;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut options = ClientOptions::new();
+    /// let client = options.security_qos_flags(SECURITY_ANONYMOUS).open(r"\\.\pipe\orders")?;
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    pub fn security_qos_flags(&mut self, flags: u32) -> &mut Self {
+        self.security_qos_flags = flags | SECURITY_SQOS_PRESENT;
+        self
+    }
+
+    /// Sets whether reads keep the limits between messages. Only those of a pipe that the server
+    /// made for [messages](super::ServerOptions::pipe_mode) can.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::windows::named_pipe::{ClientOptions, PipeMode};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let client = ClientOptions::new().pipe_mode(PipeMode::Message).open(r"\\.\pipe\orders")?;
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    pub fn pipe_mode(&mut self, pipe_mode: PipeMode) -> &mut Self {
+        self.pipe_mode = pipe_mode;
+        self
+    }
+
+    /// Opens the pipe `addr`, whose name begins with `\\.\pipe\`.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if no server has made it; an uncategorized error with the code 231
+    /// (`ERROR_PIPE_BUSY`) if all instances have a client: try again after some time;
+    /// `PermissionDenied` if this user may not open the pipe, or not for both directions;
+    /// `InvalidInput` if the name has a zero in it, or if [messages](Self::pipe_mode) are asked for
+    /// of a pipe for bytes.
+    ///
+    /// # Panics
+    ///
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    /// use raddle::net::windows::named_pipe::ClientOptions;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut client = ClientOptions::new().open(r"\\.\pipe\orders")?;
+    /// client.write_all(b"two coffees").await?;
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[allow(unsafe_code, reason = "a call with a null pointer")]
+    #[track_caller]
+    pub fn open(&self, addr: impl AsRef<OsStr>) -> io::Result<NamedPipeClient> {
+        // SAFETY: null stands for the default attributes.
+        unsafe { self.open_with_security_attributes_raw(addr, null_mut()) }
+    }
+
+    /// As [`open`](Self::open), with a pointer to the `SECURITY_ATTRIBUTES` of the handle, or null
+    /// for the default ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    ///
+    /// # Panics
+    ///
+    /// Panics if no reactor is current, as in a runtime without `enable_io`.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is null, or points to a valid `SECURITY_ATTRIBUTES`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::windows::named_pipe::ClientOptions;
+    /// use std::ptr::null_mut;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let options = ClientOptions::new();
+    /// // SAFETY: null stands for the default attributes.
+    /// let client = unsafe {
+    ///     options.open_with_security_attributes_raw(r"\\.\pipe\orders", null_mut())?
+    /// };
+    /// # drop(client);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[allow(unsafe_code, reason = "the caller vouches for the pointer")]
+    #[track_caller]
+    pub unsafe fn open_with_security_attributes_raw(
+        &self,
+        addr: impl AsRef<OsStr>,
+        attrs: *mut c_void,
+    ) -> io::Result<NamedPipeClient> {
+        // SAFETY: by the contract.
+        let pipe = unsafe { named_pipe::open(addr.as_ref(), &self.arguments(), attrs) }?;
+        NamedPipeClient::new(pipe)
+    }
+
+    fn arguments(&self) -> Open {
+        let by_message = self.pipe_mode == PipeMode::Message;
+        let mut access = 0;
+        if self.read {
+            access |= GENERIC_READ;
+        }
+        if self.write {
+            access |= GENERIC_WRITE;
+        } else if by_message {
+            // To set the mode needs this right, which GENERIC_WRITE has.
+            access |= FILE_WRITE_ATTRIBUTES;
+        }
+        Open {
+            access,
+            flags: self.security_qos_flags,
+            by_message,
+        }
+    }
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,103 @@
+//! What a pipe is.
+
+use std::io;
+
+use mio::windows::NamedPipe;
+use windows_sys::Win32::System::Pipes::{PIPE_SERVER_END, PIPE_TYPE_MESSAGE};
+
+use crate::sys::named_pipe;
+
+/// Whether a pipe keeps the limits between writes.
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::windows::named_pipe::{PipeMode, ServerOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let server = ServerOptions::new().pipe_mode(PipeMode::Message).create(r"\\.\pipe\orders")?;
+/// assert_eq!(server.info()?.mode, PipeMode::Message);
+/// # Ok(())
+/// # }) }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PipeMode {
+    /// A stream of bytes: a read may give parts of several writes.
+    Byte,
+    /// Each write is a message: a read gives bytes of one message only. The rest of a message for
+    /// which the buffer was too small comes with the next reads.
+    Message,
+}
+
+/// An end of a pipe.
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::windows::named_pipe::{PipeEnd, ServerOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let server = ServerOptions::new().create(r"\\.\pipe\orders")?;
+/// assert_eq!(server.info()?.end, PipeEnd::Server);
+/// # Ok(())
+/// # }) }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PipeEnd {
+    /// That of a [`NamedPipeClient`](super::NamedPipeClient).
+    Client,
+    /// That of a [`NamedPipeServer`](super::NamedPipeServer).
+    Server,
+}
+
+/// What the system knows of a pipe: the result of `info`.
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::net::windows::named_pipe::ServerOptions;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let server = ServerOptions::new().max_instances(5).create(r"\\.\pipe\orders")?;
+/// assert_eq!(server.info()?.max_instances, 5);
+/// # Ok(())
+/// # }) }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PipeInfo {
+    /// Whether it keeps the limits between writes.
+    pub mode: PipeMode,
+    /// Which end was asked.
+    pub end: PipeEnd,
+    /// How many instances of the pipe there may be at a time; 255 is no limit.
+    pub max_instances: u32,
+    /// Size in bytes of the buffer for what the server writes.
+    pub out_buffer_size: u32,
+    /// Size in bytes of the buffer for what the client writes.
+    pub in_buffer_size: u32,
+}
+
+impl PipeInfo {
+    pub(super) fn of(pipe: &NamedPipe) -> io::Result<PipeInfo> {
+        let info = named_pipe::info(pipe)?;
+        Ok(PipeInfo {
+            mode: match info.flags & PIPE_TYPE_MESSAGE {
+                0 => PipeMode::Byte,
+                _ => PipeMode::Message,
+            },
+            end: match info.flags & PIPE_SERVER_END {
+                0 => PipeEnd::Client,
+                _ => PipeEnd::Server,
+            },
+            max_instances: info.max_instances,
+            out_buffer_size: info.out_buffer_size,
+            in_buffer_size: info.in_buffer_size,
+        })
+    }
+}
