@@ -5,6 +5,7 @@
 //! each from its source, which a compiler of a release does only with `RUSTC_BOOTSTRAP`.
 
 mod debian;
+mod runner;
 mod targets;
 
 use std::path::{Path, PathBuf};
@@ -245,23 +246,23 @@ fn test(
     packages: &[&str],
 ) -> Result<()> {
     let name = target.name;
-    steps.step(
-        &format!("packages for {name}"),
-        &run.packages.join(" "),
-        || debian::install(run.packages),
-    )?;
+    let variable = |what| {
+        let target = name.to_uppercase().replace('-', "_");
+        format!("CARGO_TARGET_{target}_{what}")
+    };
+    let mut variables = Vec::new();
+    let shown = run.packages.join(" ");
+    steps.step(&format!("prepare {name}"), &shown, || {
+        debian::install(run.packages)?;
+        variables = run.by.prepare(variable("RUNNER"), &directory(root)?)?;
+        Ok(())
+    })?;
     let on_target = |steps: &mut Steps, what: &str| -> Result<Command> {
         let mut command = for_target(steps, root, what, target)?;
-        let variable = |what| {
-            let target = name.to_uppercase().replace('-', "_");
-            format!("CARGO_TARGET_{target}_{what}")
-        };
         command.env(variable("LINKER"), run.linker);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
         if run.is_static {
             command.env(variable("RUSTFLAGS"), "-Ctarget-feature=+crt-static");
-        }
-        if !run.runner.is_empty() {
-            command.env(variable("RUNNER"), run.runner);
         }
         Ok(command)
     };

@@ -19,10 +19,10 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, header::CONTENT_TYPE};
 use raddle::net::{TcpListener, TcpStream};
+use raddle::runtime::Runtime;
 use raddle::task::JoinSet;
 use raddle::time::{Duration, sleep, timeout};
 use raddle_hyper::{RaddleIo, RaddleTimer};
-use signal_hook::{consts, iterator::Signals};
 use tracing::{debug, info, warn};
 use tracing_subscriber::filter::{EnvFilter, LevelFilter};
 
@@ -76,7 +76,8 @@ fn run(options: Options) -> Result<(), String> {
     }
     let runtime = builder.enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
-    let stop = Stop::on_signals().map_err(|error| format!("cannot watch signals: {error}"))?;
+    let stop =
+        Stop::on_signals(&runtime).map_err(|error| format!("cannot watch signals: {error}"))?;
     // As a task, so that connections are accepted on a worker.
     let server = runtime.spawn(async move { serve(bind(options.addr).await?, stop).await });
     runtime
@@ -155,6 +156,57 @@ async fn answer(request: Request<Incoming>) -> hyper::http::Result<Response<Full
         .body(Full::new(body))
 }
 
+/// SIGINT and SIGTERM.
+#[cfg(unix)]
+mod signals {
+    use raddle::signal::unix::{Signal, SignalKind, signal};
+
+    pub(crate) struct Signals(Signal, Signal);
+
+    impl Signals {
+        pub(crate) fn new() -> std::io::Result<Self> {
+            Ok(Self(
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+            ))
+        }
+
+        /// Waits for the next, and returns the exit code of a program that it ends.
+        pub(crate) async fn recv(&mut self) -> i32 {
+            let kind = raddle::select! {
+                _ = self.0.recv() => SignalKind::interrupt(),
+                _ = self.1.recv() => SignalKind::terminate(),
+            };
+            128 + kind.as_raw_value()
+        }
+    }
+}
+
+/// Ctrl-C and Ctrl-Break.
+#[cfg(windows)]
+mod signals {
+    use raddle::signal::windows::{CtrlBreak, CtrlC, ctrl_break, ctrl_c};
+
+    /// STATUS_CONTROL_C_EXIT
+    const EXIT: i32 = 0xC000_013A_u32 as i32;
+
+    pub(crate) struct Signals(CtrlC, CtrlBreak);
+
+    impl Signals {
+        pub(crate) fn new() -> std::io::Result<Self> {
+            Ok(Self(ctrl_c()?, ctrl_break()?))
+        }
+
+        /// Waits for the next, and returns the exit code of a program that it ends.
+        pub(crate) async fn recv(&mut self) -> i32 {
+            raddle::select! {
+                _ = self.0.recv() => EXIT,
+                _ = self.1.recv() => EXIT,
+            }
+        }
+    }
+}
+
 /// The signal to every connection that the server stops.
 #[derive(Default)]
 struct Stop {
@@ -163,19 +215,21 @@ struct Stop {
 }
 
 impl Stop {
-    /// Requested by the first SIGINT or SIGTERM; the second ends the process.
-    fn on_signals() -> io::Result<Arc<Self>> {
+    /// Requested by the first signal; the second ends the process.
+    fn on_signals(runtime: &Runtime) -> io::Result<Arc<Self>> {
         let stop = Arc::new(Self::default());
         let theirs = Arc::clone(&stop);
-        let mut signals = Signals::new([consts::SIGINT, consts::SIGTERM])?;
-        std::thread::Builder::new().spawn(move || {
-            for signal in signals.forever() {
+        let _entered = runtime.enter();
+        let mut signals = signals::Signals::new()?;
+        runtime.spawn(async move {
+            loop {
+                let code = signals.recv().await;
                 if theirs.requested.swap(true, SeqCst) {
-                    std::process::exit(128 + signal);
+                    std::process::exit(code);
                 }
                 theirs.event.notify(usize::MAX);
             }
-        })?;
+        });
         Ok(stop)
     }
 

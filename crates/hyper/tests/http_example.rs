@@ -6,7 +6,9 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(unix)]
+use std::time::Instant;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const PAGE: &str = "served by hyper on Raddle";
@@ -17,7 +19,8 @@ fn command() -> Command {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
     path.pop();
-    let path: PathBuf = path.join("examples/http");
+    let name = format!("http{}", std::env::consts::EXE_SUFFIX);
+    let path: PathBuf = path.join("examples").join(name);
     assert!(
         path.exists(),
         "no {}; build it: cargo build --example http",
@@ -70,6 +73,7 @@ impl Server {
         assert!(client.answer().body.contains(PAGE));
     }
 
+    #[cfg(unix)]
     fn interrupt(&self, signal: i32) {
         let pid = i32::try_from(self.child.id()).unwrap();
         // SAFETY: only sends a signal, to a child that has not been waited for.
@@ -77,6 +81,7 @@ impl Server {
     }
 
     /// The exit code, which must come by itself.
+    #[cfg(unix)]
     fn exit_code(&mut self) -> Option<i32> {
         let start = Instant::now();
         loop {
@@ -138,6 +143,7 @@ impl Client {
 }
 
 /// A thousand connections need two thousand descriptors in all.
+#[cfg(unix)]
 fn raise_file_limit() {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -151,6 +157,10 @@ fn raise_file_limit() {
         unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
     }
 }
+
+/// There is no limit there.
+#[cfg(not(unix))]
+fn raise_file_limit() {}
 
 fn run(arguments: &[&str]) -> Output {
     command().args(arguments).output().unwrap()
@@ -234,22 +244,8 @@ fn survives_clients_that_vanish() {
 }
 
 fn socket_linger_zero(stream: &TcpStream) {
-    use std::os::fd::AsRawFd;
-    let linger = libc::linger {
-        l_onoff: 1,
-        l_linger: 0,
-    };
-    // SAFETY: reads the struct, whose size is given, for an open socket.
-    let result = unsafe {
-        libc::setsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_LINGER,
-            (&raw const linger).cast(),
-            size_of::<libc::linger>() as libc::socklen_t,
-        )
-    };
-    assert_eq!(result, 0);
+    let socket = socket2::SockRef::from(stream);
+    socket.set_linger(Some(Duration::ZERO)).unwrap();
 }
 
 #[test]
@@ -293,6 +289,7 @@ fn a_thousand_keep_alive_connections_at_once() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn goes_on_after_too_many_open_files() {
     // A shell lowers the limit for itself and what it becomes.
@@ -314,6 +311,7 @@ fn goes_on_after_too_many_open_files() {
     server.assert_serves();
 }
 
+#[cfg(unix)]
 #[test]
 fn a_signal_lets_the_request_in_flight_finish() {
     for signal in [libc::SIGINT, libc::SIGTERM] {

@@ -20,7 +20,6 @@ use raddle::time::{sleep, timeout};
 /// How long connections have after the signal.
 const GRACE: Duration = Duration::from_secs(10);
 
-#[cfg(unix)]
 #[raddle::main]
 async fn main() -> io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:7000").await?;
@@ -33,11 +32,6 @@ async fn main() -> io::Result<()> {
     let closed = server.await??;
     println!("stopped; {closed} connections were closed early");
     Ok(())
-}
-
-#[cfg(not(unix))]
-fn main() {
-    eprintln!("this example waits for a Unix signal");
 }
 
 /// Serves until `stopping` holds `true`. Returns how many connections it had to close.

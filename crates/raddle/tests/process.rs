@@ -303,6 +303,14 @@ fn the_command_is_that_of_std() {
 
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
+    // std's command tells it the same: qemu-user lets a child begin that cannot.
+    if std::process::Command::new("/nowhere/to/be/found")
+        .spawn()
+        .is_ok()
+    {
+        println!("not tested: std's command does not find out either");
+        return;
+    }
     current_thread().build().unwrap().block_on(async {
         let mut command = Command::new("/nowhere/to/be/found");
         assert!(command.spawn().is_err());

@@ -28,8 +28,12 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Set in a process that a test has started for itself.
 const CHILD: &str = "RADDLE_TEST_RESTRICTED";
 
-/// Runs `f` on a thread that ends with it, and the restrictions that it gives itself.
+/// Runs `f` on a thread that ends with it, and the restrictions that it gives itself, if it can
+/// have them.
 fn on_a_thread(f: impl FnOnce() + Send + 'static) {
+    if !refuse::is_possible() {
+        return;
+    }
     thread::spawn(f).join().unwrap();
 }
 
@@ -263,6 +267,11 @@ fn a_program_without_standard_streams_works() {
 /// A forked child makes runtimes of its own; those of the parent refuse it, and are unharmed.
 #[test]
 fn a_forked_child_makes_runtimes_of_its_own() {
+    // A child of several threads ends in an assertion of qemu-user when it starts a thread
+    // (`qemu_plugin_vcpu_init_hook`, qemu 7.2).
+    if refuse::is_emulated() {
+        return;
+    }
     in_a_process("a_forked_child_makes_runtimes_of_its_own", || {
         let runtime = multi_thread().build().unwrap();
         let mut interrupts = runtime.block_on(async {

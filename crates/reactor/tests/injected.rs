@@ -38,6 +38,9 @@ fn descriptors() -> usize {
 /// What there was of a reactor that could not be made is closed.
 #[test]
 fn a_reactor_that_cannot_be_made() {
+    if !refuse::is_possible() {
+        return;
+    }
     let _alone = ALONE.lock();
     for (call, error) in [
         (libc::SYS_epoll_create1, libc::EMFILE),
@@ -63,6 +66,9 @@ fn a_reactor_that_cannot_be_made() {
 /// later; nothing stays either of one that was not let go.
 #[test]
 fn a_selector_without_memory_or_room() {
+    if !refuse::is_possible() {
+        return;
+    }
     let _alone = ALONE.lock();
     for error in [libc::ENOMEM, libc::ENOSPC] {
         let mut reactor = Reactor::new().unwrap();
@@ -105,6 +111,9 @@ fn a_selector_without_memory_or_room() {
 /// is no error.
 #[test]
 fn a_wait_that_fails() {
+    if !refuse::is_possible() {
+        return;
+    }
     let _alone = ALONE.lock();
     for error in [libc::EINTR, libc::ENOMEM] {
         let mut reactor = Reactor::new().unwrap();
@@ -132,6 +141,9 @@ fn a_wait_that_fails() {
 
 #[test]
 fn a_turn_that_only_looks_makes_no_system_call_while_nothing_is_registered() {
+    if !refuse::is_possible() {
+        return;
+    }
     let _alone = ALONE.lock();
     let looked = thread::spawn(|| {
         let mut reactor = Reactor::new().unwrap();

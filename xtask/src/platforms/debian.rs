@@ -159,7 +159,8 @@ fn apt(program: &str) -> Command {
     command
 }
 
-fn run(command: &mut Command) -> Result<()> {
+/// Runs a command without showing its output, unless it fails.
+pub(super) fn run(command: &mut Command) -> Result<()> {
     let shown = line_of(command);
     let output = command
         .output()

@@ -1,5 +1,7 @@
 //! The foreign targets: what is checked for each, and how its programs run here.
 
+use super::runner::Runner;
+
 /// One foreign target.
 pub(super) struct Target {
     pub(super) name: &'static str,
@@ -16,9 +18,8 @@ pub(super) struct Target {
 /// How programs of a foreign target are linked and started.
 pub(super) struct Run {
     pub(super) linker: &'static str,
-    /// Started with the program; it runs by itself if this is empty.
-    pub(super) runner: &'static str,
-    /// Debian's packages of both.
+    pub(super) by: Runner,
+    /// Debian's packages of the linker.
     pub(super) packages: &'static [&'static str],
     /// Linked in, so that programs find no library of this platform.
     pub(super) is_static: bool,
@@ -114,7 +115,7 @@ pub(super) const TARGETS: [Target; 13] = [
         lacks: None,
         run: Some(Run {
             linker: "i686-linux-gnu-gcc",
-            runner: "",
+            by: Runner::Native,
             packages: &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"],
             is_static: true,
             tested: &[],
@@ -127,12 +128,8 @@ pub(super) const TARGETS: [Target; 13] = [
         lacks: None,
         run: Some(Run {
             linker: "arm-linux-gnueabihf-gcc",
-            runner: "qemu-arm",
-            packages: &[
-                "gcc-arm-linux-gnueabihf",
-                "libc6-dev-armhf-cross",
-                "qemu-user",
-            ],
+            by: Runner::Qemu("arm"),
+            packages: &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"],
             is_static: true,
             tested: &[],
         }),
@@ -144,12 +141,8 @@ pub(super) const TARGETS: [Target; 13] = [
         lacks: None,
         run: Some(Run {
             linker: "aarch64-linux-gnu-gcc",
-            runner: "qemu-aarch64",
-            packages: &[
-                "gcc-aarch64-linux-gnu",
-                "libc6-dev-arm64-cross",
-                "qemu-user",
-            ],
+            by: Runner::Qemu("aarch64"),
+            packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
             is_static: true,
             tested: &[],
         }),
@@ -183,8 +176,8 @@ pub(super) const TARGETS: [Target; 13] = [
         lacks: None,
         run: Some(Run {
             linker: "x86_64-w64-mingw32-gcc",
-            runner: "wine64",
-            packages: &["gcc-mingw-w64-x86-64-posix", "wine64"],
+            by: Runner::Wine,
+            packages: &["gcc-mingw-w64-x86-64-posix"],
             is_static: false,
             tested: &[
                 "raddle-queue",

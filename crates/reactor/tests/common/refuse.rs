@@ -3,6 +3,20 @@
 
 use std::io;
 
+/// Whether threads can have such filters. qemu-user has none.
+pub(crate) fn is_possible() -> bool {
+    !is_emulated()
+}
+
+/// Whether this program runs by qemu-user. `cargo xtask platforms` sets the variable.
+pub(crate) fn is_emulated() -> bool {
+    let is_emulated = std::env::var_os("RADDLE_EMULATED").is_some();
+    if is_emulated {
+        println!("not tested: qemu-user does not do what this test needs");
+    }
+    is_emulated
+}
+
 /// From now on, each such call of this thread fails with `code`. There is no way
 /// back: it is for threads that end.
 pub(crate) fn refuse(call: libc::c_long, code: i32) {

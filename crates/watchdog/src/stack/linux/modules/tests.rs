@@ -33,5 +33,7 @@ fn the_program_and_the_code_of_the_system_have_unwind_information() {
             found += 1;
         }
     }
-    assert!(found >= 2, "{maps}");
+    // qemu-user does not say where the code of the system is.
+    let least = if maps.contains("[vdso]") { 2 } else { 1 };
+    assert!(found >= least, "{maps}");
 }

@@ -1,0 +1,90 @@
+//! What runs programs of a foreign target here.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use super::debian::{self, run};
+
+/// What runs the programs of a target.
+pub(super) enum Runner {
+    /// This machine, by itself.
+    Native,
+    /// `qemu-user`, for one architecture by its name. The kernel starts it for each program, also
+    /// those that tests start.
+    Qemu(&'static str),
+    /// Wine, for 64 bits.
+    Wine,
+}
+
+/// Where the kernel lists what starts foreign programs, and where it takes entries.
+const BINFMT: &str = "/proc/sys/fs/binfmt_misc";
+
+/// Debian has it on no path.
+const WINE: &str = "/usr/lib/wine/wine64";
+
+/// A library for Wine.
+const PRIMITIVES: &str = include_str!("bcryptprimitives.c");
+
+impl Runner {
+    /// Prepares it, and gives the variables that programs and tests need. `runner` is the name of
+    /// the variable by which cargo starts programs; `directory` is for what is built.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if Debian does not have the packages, or this is not root.
+    pub(super) fn prepare(
+        &self,
+        runner: String,
+        directory: &Path,
+    ) -> Result<Vec<(String, OsString)>> {
+        match self {
+            Self::Native => Ok(Vec::new()),
+            Self::Qemu(architecture) => {
+                debian::install(&["qemu-user", "qemu-user-binfmt"])?;
+                register(&format!("qemu-{architecture}"))?;
+                // By this, tests know what the emulator does not have.
+                Ok(vec![("RADDLE_EMULATED".to_owned(), "qemu-user".into())])
+            }
+            Self::Wine => {
+                debian::install(&["wine64", "gcc-mingw-w64-x86-64-posix"])?;
+                let directory = directory.join("wine");
+                fs::create_dir_all(&directory)?;
+                let source = directory.join("bcryptprimitives.c");
+                fs::write(&source, PRIMITIVES)?;
+                let mut compile = Command::new("x86_64-w64-mingw32-gcc");
+                compile.args(["-O2", "-shared", "-o"]);
+                compile.arg(source.with_extension("dll"));
+                run(compile.arg(&source).arg("-ladvapi32"))?;
+                let mut path = OsString::from("Z:");
+                path.push(&directory);
+                let variables = [
+                    (runner, WINE.into()),
+                    ("WINEPREFIX".to_owned(), directory.join("prefix").into()),
+                    ("WINEPATH".to_owned(), path),
+                    // Wine's own messages.
+                    ("WINEDEBUG".to_owned(), "-all".into()),
+                ];
+                Ok(variables.into())
+            }
+        }
+    }
+}
+
+/// Has the kernel start programs of another architecture by an entry of `binfmt.d`.
+fn register(name: &str) -> Result<()> {
+    let directory = Path::new(BINFMT);
+    if !directory.join("register").exists() {
+        run(Command::new("mount").args(["-t", "binfmt_misc", "binfmt_misc", BINFMT]))?;
+    }
+    if directory.join(name).exists() {
+        return Ok(());
+    }
+    let entry = format!("/usr/lib/binfmt.d/{name}.conf");
+    let entry = fs::read(&entry).with_context(|| format!("cannot read {entry}"))?;
+    fs::write(directory.join("register"), entry)
+        .with_context(|| format!("cannot register {name} in {BINFMT}"))
+}
