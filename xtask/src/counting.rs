@@ -20,7 +20,15 @@ pub(crate) fn check(steps: &mut Steps, root: &Path) -> Result<()> {
     steps.run("clippy, counting", &mut clippy)?;
     let mut test = counted(root, "test");
     test.args(PACKAGES).arg("--tests");
-    steps.run("test, counting", &mut test)
+    steps.run("test, counting", &mut test)?;
+    for (command, lints) in [("clippy", &["--", "-D", "warnings"][..]), ("test", &[])] {
+        let mut timer = counted(root, command);
+        timer
+            .args(["-p", "raddle-timer", "--test", "waits"])
+            .args(lints);
+        steps.run(&format!("{command}, counting, waits of timers"), &mut timer)?;
+    }
+    Ok(())
 }
 
 /// Counts, and writes what was counted to `file`.

@@ -6,7 +6,7 @@ pub(crate) mod sync {
     use std::sync::PoisonError;
     use std::time::Duration;
 
-    use crate::named::Tag;
+    use crate::named::{Tag, count_event};
     use crate::rank::{Held, LockRank, Rank};
 
     #[cfg(raddle_count)]
@@ -205,6 +205,9 @@ pub(crate) mod sync {
         }
     }
 
+    /// The event of a wait for a condition variable, with or without a timeout.
+    const WAIT: &str = "wait for a condition variable";
+
     /// std's condition variable, for [`Mutex`].
     #[derive(Debug, Default)]
     pub struct Condvar(std::sync::Condvar);
@@ -218,6 +221,7 @@ pub(crate) mod sync {
         /// Releases the lock, waits for a notification (or a spurious wake-up)
         /// and takes the lock again.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            count_event(WAIT);
             let MutexGuard { inner, held } = guard;
             // Who waits takes no other lock.
             let inner = self.0.wait(inner).unwrap_or_else(PoisonError::into_inner);
@@ -231,6 +235,7 @@ pub(crate) mod sync {
             guard: MutexGuard<'a, T>,
             timeout: Duration,
         ) -> (MutexGuard<'a, T>, bool) {
+            count_event(WAIT);
             let MutexGuard { inner, held } = guard;
             let (inner, result) = self
                 .0

@@ -2,12 +2,13 @@
 #![cfg(raddle_count)]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use raddle_primitives::counting::{self, Entry, Kind, Operations};
 use raddle_primitives::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, fence,
 };
-use raddle_primitives::sync::{Arc, Mutex as Counted, Rank, RwLock};
+use raddle_primitives::sync::{Arc, Condvar, Mutex as Counted, Rank, RwLock};
 use raddle_primitives::{CachePadded, Count, count_event, named, thread};
 
 /// There is one ledger: one test at a time.
@@ -97,6 +98,33 @@ fn a_lock_has_the_name_of_its_rank_and_counts_acquisitions() {
     let unranked = counted("unranked");
     assert_eq!((unranked.locks, unranked.read_modify_writes), (2, 1));
     assert_eq!(counted("shared").locks, 2);
+}
+
+#[test]
+fn a_wait_for_a_condition_variable_is_an_event() {
+    let _alone = alone();
+    let condvar = Arc::new(Condvar::new());
+    let is_set = Arc::new(Counted::new(false));
+    let (guard, has_timed_out) = condvar.wait_timeout(is_set.lock(), Duration::ZERO);
+    assert!(!*guard && has_timed_out);
+    drop(guard);
+    let mut guard = is_set.lock();
+    let setter = thread::spawn({
+        let (condvar, is_set) = (condvar.clone(), is_set.clone());
+        move || {
+            *is_set.lock() = true;
+            condvar.notify_all();
+        }
+    });
+    let mut waits = 1;
+    while !*guard {
+        guard = condvar.wait(guard);
+        waits += 1;
+    }
+    drop(guard);
+    setter.join().unwrap();
+    assert!(waits > 1);
+    assert_eq!(counted("wait for a condition variable").events, waits);
 }
 
 #[test]
