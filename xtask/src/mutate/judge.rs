@@ -140,12 +140,58 @@ impl Run<'_> {
     ) -> Result<()> {
         let alone = |(id, _): &(usize, &Mutant)| round.lab.left_out.contains_key(id);
         let (alone, together): (Vec<_>, Vec<_>) = open.into_iter().partition(alone);
-        let odds = vec![0.5; round.lab.suites.len()];
-        let shared = Mutex::new((Odds(odds), verdicts));
+        let mut odds = Odds(vec![0.5; round.lab.suites.len()]);
+        let suites = &round.lab.suites;
+        let mut reached: Vec<_> = suites.iter().map(|suite| suite.reached.clone()).collect();
+        let mut left = together;
+        // Until the runs have shown no more suites that reach a survivor.
+        while !left.is_empty() {
+            self.judge_together(round, &left, &reached, &mut odds, verdicts)?;
+            let refresh = |suite: &mut Suite| suite.refresh();
+            reached = round
+                .lab
+                .suites
+                .iter_mut()
+                .map(refresh)
+                .collect::<Result<_>>()?;
+            left.retain(|(id, _)| {
+                matches!(verdicts[id - 1], Verdict::Survived(_))
+                    && reached.iter().any(|reached| reached.contains(id))
+            });
+        }
+        let (unviable, alone): (Vec<_>, Vec<_>) = alone
+            .into_iter()
+            .partition(|(id, _)| round.lab.left_out[id]);
+        for (id, mutant) in unviable {
+            self.note(mutant, &Verdict::DoesNotCompile)?;
+            verdicts[id - 1] = Verdict::DoesNotCompile;
+        }
+        for (id, mutant) in alone {
+            if self.is_over() {
+                break;
+            }
+            let verdict = self.judge_alone(round, &odds, id, mutant)?;
+            self.note(mutant, &verdict)?;
+            verdicts[id - 1] = verdict;
+        }
+        Ok(())
+    }
+
+    /// Runs, on each mutant, the suites that reach it: for each suite a set of
+    /// mutants.
+    fn judge_together(
+        &self,
+        round: &Round<'_, '_>,
+        mutants: &[(usize, &Mutant)],
+        reached: &[BTreeSet<usize>],
+        odds: &mut Odds,
+        verdicts: &mut [Verdict],
+    ) -> Result<()> {
+        let shared = Mutex::new((odds, verdicts));
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
             // ORDERING: Relaxed; the number is all that the threads share by it.
-            while let Some(&(id, mutant)) = together.get(next.fetch_add(1, Ordering::Relaxed)) {
+            while let Some(&(id, mutant)) = mutants.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if self.is_over() {
                     break;
                 }
@@ -154,7 +200,7 @@ impl Run<'_> {
                 let order = lock().0.order(&round.lab.suites);
                 for place in order {
                     let suite = &round.lab.suites[place];
-                    if suite.reached.contains(&id) {
+                    if reached[place].contains(&id) {
                         verdict = failure(suite, &suite.run(round.stage, id)?);
                         lock().0.note(place, verdict.is_some());
                     }
@@ -176,24 +222,7 @@ impl Run<'_> {
                     .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
             workers.into_iter().try_for_each(join)
-        })?;
-        let (odds, verdicts) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let (unviable, alone): (Vec<_>, Vec<_>) = alone
-            .into_iter()
-            .partition(|(id, _)| round.lab.left_out[id]);
-        for (id, mutant) in unviable {
-            self.note(mutant, &Verdict::DoesNotCompile)?;
-            verdicts[id - 1] = Verdict::DoesNotCompile;
-        }
-        for (id, mutant) in alone {
-            if self.is_over() {
-                break;
-            }
-            let verdict = self.judge_alone(round, &odds, id, mutant)?;
-            self.note(mutant, &verdict)?;
-            verdicts[id - 1] = verdict;
-        }
-        Ok(())
+        })
     }
 
     /// Builds and runs the suites of a mutant that could not be put in with the

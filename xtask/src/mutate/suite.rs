@@ -79,12 +79,41 @@ pub(super) struct Cost {
 
 /// When a run is over. Where others use the processors too, a run that makes
 /// progress takes longer than usual; one that hangs uses no processor.
+///
+/// Times are those of a [`Stopwatch`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     /// Without a word, and without a tick of a processor.
     idle: Duration,
     processor: Duration,
     wall: Duration,
+}
+
+/// How long [`follow`] waits for the next word before it looks at the limits.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The time that passes while a suite is followed. Between two looks at most two
+/// intervals pass: if it was longer, this process was stopped or did not get a
+/// processor, and most likely its suite did not either.
+struct Stopwatch {
+    last: Instant,
+    elapsed: Duration,
+}
+
+impl Stopwatch {
+    fn start(now: Instant) -> Self {
+        Self {
+            last: now,
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    /// The time since the start.
+    fn look(&mut self, now: Instant) -> Duration {
+        self.elapsed += now.duration_since(self.last).min(2 * INTERVAL);
+        self.last = now;
+        self.elapsed
+    }
 }
 
 /// How a suite took a mutant.
@@ -99,17 +128,22 @@ pub(super) enum Outcome {
 
 impl Suite {
     /// Runs it with a mutant on until a test or model fails; models one after the
-    /// other, and without the canaries, which fail of their own.
+    /// other, and without the canaries, which fail of their own. What it reaches is
+    /// added to the map: see [`refresh`](Self::refresh).
     pub(super) fn run(&self, stage: Stage, mutant: usize) -> Result<Outcome> {
         let mut command = self.command(stage);
         command.env("RADDLE_MUTANT", mutant.to_string());
+        let map = self.map();
+        if map.exists() {
+            command.env("RADDLE_MUTANTS_REACHED", map);
+        }
         Ok(execute(&mut command, stage.limit(self.usual))?.0)
     }
 
     /// Runs it with no mutant on: it must pass. Learns what that costs, and which
     /// mutants it reaches. An earlier run of the same program is good enough.
     pub(super) fn try_out(&mut self, stage: Stage) -> Result<()> {
-        let map = self.program.with_extension("reached");
+        let map = self.map();
         let cost = self.program.with_extension("cost");
         let age = |path: &Path| fs::metadata(path).and_then(|data| data.modified());
         if age(&cost).ok() < age(&self.program).ok() {
@@ -138,9 +172,23 @@ impl Suite {
             wall: time()?,
             processor: time()?,
         };
-        let map = fs::read(&map)?;
-        self.reached = (0..map.len()).filter(|&mutant| map[mutant] == 1).collect();
+        self.refresh()?;
         Ok(())
+    }
+
+    /// Reads again which mutants the suite reaches, and returns those that are new.
+    /// A suite with threads does not reach all of them in each run, and models reach
+    /// more the further they are explored.
+    pub(super) fn refresh(&mut self) -> Result<BTreeSet<usize>> {
+        let map = fs::read(self.map())?;
+        let reached = (0..map.len()).filter(|&mutant| map[mutant] == 1).collect();
+        let former = std::mem::replace(&mut self.reached, reached);
+        Ok(self.reached.difference(&former).copied().collect())
+    }
+
+    /// The file with a byte for each mutant: 1 if the suite has reached it.
+    fn map(&self) -> PathBuf {
+        self.program.with_extension("reached")
     }
 
     fn command(&self, stage: Stage) -> Command {
@@ -205,17 +253,18 @@ fn words_of(stdout: impl std::io::Read + Send + 'static) -> Receiver<String> {
 
 /// Reads the verdicts of a suite: `test NAME ... ok`, one line each.
 fn follow(words: &Receiver<String>, process: u32, limit: Limit) -> (Outcome, Duration) {
-    const INTERVAL: Duration = Duration::from_millis(250);
-    let start = Instant::now();
+    let mut stopwatch = Stopwatch::start(Instant::now());
     let mut name = String::from("no model");
     // The words of the present line; what a model prints is none of a verdict.
     let mut line: Vec<String> = Vec::new();
-    let mut progress = Instant::now();
+    let mut progress = Duration::ZERO;
     let mut processor = Duration::ZERO;
     let outcome = loop {
-        match words.recv_timeout(INTERVAL) {
+        let word = words.recv_timeout(INTERVAL);
+        let elapsed = stopwatch.look(Instant::now());
+        match word {
             Ok(word) => {
-                progress = Instant::now();
+                progress = elapsed;
                 line.push(word.trim_end().to_owned());
                 let so_far: Vec<_> = line.iter().map(String::as_str).collect();
                 match so_far[..] {
@@ -236,11 +285,10 @@ fn follow(words: &Receiver<String>, process: u32, limit: Limit) -> (Outcome, Dur
         let used = processor_time(process).unwrap_or(processor);
         if used > processor {
             processor = used;
-            progress = Instant::now();
+            progress = elapsed;
         }
-        let is_over = progress.elapsed() > limit.idle
-            || processor > limit.processor
-            || start.elapsed() > limit.wall;
+        let is_over =
+            elapsed - progress > limit.idle || processor > limit.processor || elapsed > limit.wall;
         if is_over {
             break Outcome::TimedOut(name);
         }

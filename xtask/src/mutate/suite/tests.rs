@@ -1,16 +1,35 @@
 use super::*;
 
 /// What is made of the output of `script`.
+///
+/// A test that expects a suite to end does not depend on how long it takes.
 fn outcome(script: &str, limit: Limit) -> Outcome {
     execute(Command::new("sh").args(["-c", script]), limit)
         .unwrap()
         .0
 }
 
+/// What is made of a suite that has begun its test `a` and then runs `script`.
+fn outcome_after_start(script: &str, limit: Limit) -> Outcome {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).process_group(0);
+    let mut child = command.spawn().unwrap();
+    // All of it is there before the limits are looked at.
+    let (sender, words) = mpsc::channel();
+    for word in ["test ", "a ", "... "] {
+        sender.send(word.to_owned()).unwrap();
+    }
+    let (outcome, _) = follow(&words, child.id(), limit);
+    end(&mut child).unwrap();
+    outcome
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
 const LONG: Limit = Limit {
-    idle: Duration::from_secs(60),
-    processor: Duration::from_secs(60),
-    wall: Duration::from_secs(60),
+    idle: HOUR,
+    processor: HOUR,
+    wall: HOUR,
 };
 
 #[test]
@@ -35,18 +54,22 @@ fn one_that_ends_the_process_is_named() {
 
 #[test]
 fn one_that_waits_for_ever_is_named() {
-    let script = "echo 'running 1 test'; printf 'test a ... '; exec sleep 600";
     let idle = Duration::from_millis(500);
     let limit = Limit { idle, ..LONG };
-    assert_eq!(outcome(script, limit), Outcome::TimedOut("a".to_owned()));
+    assert_eq!(
+        outcome_after_start("exec sleep 600", limit),
+        Outcome::TimedOut("a".to_owned())
+    );
 }
 
 #[test]
 fn one_that_computes_for_ever_is_named() {
-    let script = "echo 'running 1 test'; printf 'test a ... '; while true; do true; done";
     let processor = Duration::from_millis(500);
     let limit = Limit { processor, ..LONG };
-    assert_eq!(outcome(script, limit), Outcome::TimedOut("a".to_owned()));
+    assert_eq!(
+        outcome_after_start("while true; do true; done", limit),
+        Outcome::TimedOut("a".to_owned())
+    );
 }
 
 #[test]
@@ -60,4 +83,50 @@ fn what_a_model_prints_is_not_taken_for_a_verdict() {
     let script = "echo 'running 2 tests'; echo 'test a ... ok'; echo 'a test (of words) FAILED'; \
                   printf 'test b ... '; echo 'FAILED'";
     assert_eq!(outcome(script, LONG), Outcome::Failed("b".to_owned()));
+}
+
+#[test]
+fn the_time_in_which_the_process_was_stopped_counts_as_two_intervals() {
+    let start = Instant::now();
+    let mut stopwatch = Stopwatch::start(start);
+    assert_eq!(stopwatch.look(start + INTERVAL), INTERVAL);
+    assert_eq!(stopwatch.look(start + INTERVAL), INTERVAL);
+    assert_eq!(stopwatch.look(start + HOUR), 3 * INTERVAL);
+    assert_eq!(stopwatch.look(start + HOUR + INTERVAL), 4 * INTERVAL);
+}
+
+/// A program that notes mutants 2 and 5 as reached, and 7 too if 2 is on.
+const PROGRAM: &str = r#"#!/bin/sh
+note() { printf '\001' | dd of="$RADDLE_MUTANTS_REACHED" bs=1 seek="$1" conv=notrunc 2>&1; }
+note 2 >/dev/null
+note 5 >/dev/null
+test "$RADDLE_MUTANT" = 2 && note 7 >/dev/null
+echo 'test result: ok.'
+"#;
+
+#[test]
+fn a_mutant_that_a_later_run_reaches_is_new_to_the_suite() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let dir = std::env::temp_dir().join(format!("raddle-reached-{}", std::process::id()));
+    fs::create_dir_all(&dir).unwrap();
+    let program = dir.join("suite");
+    fs::write(&program, PROGRAM).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut suite = Suite {
+        package: "a".to_owned(),
+        name: "b".to_owned(),
+        dir: dir.clone(),
+        program,
+        usual: Cost::default(),
+        reached: BTreeSet::new(),
+    };
+    suite.try_out(Stage::Tests).unwrap();
+    assert_eq!(suite.reached, BTreeSet::from([2, 5]));
+    for (mutant, new) in [(5, None), (2, Some(7)), (2, None)] {
+        assert_eq!(suite.run(Stage::Tests, mutant).unwrap(), Outcome::AllPassed);
+        assert_eq!(suite.refresh().unwrap(), BTreeSet::from_iter(new));
+    }
+    assert_eq!(suite.reached, BTreeSet::from([2, 5, 7]));
+    fs::remove_dir_all(&dir).unwrap();
 }
