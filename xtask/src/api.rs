@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_as_absent_must_be() {
+    fn a_listed_item_that_exists_is_reported() {
         let theirs = items(&[("runtime::HistogramScale", &[])]);
         assert!(missing(&theirs, &items(&[])).is_empty());
         assert_eq!(

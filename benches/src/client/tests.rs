@@ -125,7 +125,7 @@ fn each_message_that_is_due_is_answered() {
 }
 
 #[test]
-fn what_waits_for_a_stalled_server_has_waited_since_it_was_due() {
+fn latency_at_a_stalled_server_counts_from_the_scheduled_time() {
     const STALL: Duration = Duration::from_millis(200);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();

@@ -22,7 +22,7 @@ fn nothing_is_compared_with_zero_or_nothing() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_written_record_is_read_back() {
     let directory = std::env::temp_dir().join(format!("raddle-record-{}", std::process::id()));
     let mut record = Record {
         command: "side_by_side".to_owned(),

@@ -33,7 +33,7 @@ fn report(saved: Option<Saved>) -> Report {
 }
 
 #[test]
-fn what_was_varied_is_in_order_and_the_later_counts() {
+fn variants_are_in_order_and_a_later_record_replaces_an_earlier_one() {
     let report = report(None);
     let [scheduler, http] = &report.parts[..] else {
         panic!("two sections");

@@ -43,7 +43,7 @@ fn percentiles_make_one_curve() {
 }
 
 #[test]
-fn what_fails_is_not_recorded() {
+fn a_failed_measurement_is_not_recorded() {
     let mut sheet = sheet(2);
     let mut turns = 0;
     let result = sheet.measure(
@@ -69,7 +69,7 @@ fn the_command_has_no_file() {
 }
 
 #[test]
-fn what_is_attempted_and_fails_becomes_a_note() {
+fn a_failed_attempt_becomes_a_note() {
     let mut sheet = sheet(2);
     let figures = [Figure::less("time", "us")];
     let case = Case::with("hyper", "connections", 10_000);

@@ -16,7 +16,7 @@ Transfer/sec:     10.42MB
 ";
 
 #[test]
-fn what_is_printed_is_understood() {
+fn the_output_of_wrk_is_parsed() {
     let report = Report {
         requests: 134_995,
         rate: 122_719.65,

@@ -22,7 +22,7 @@ fn check(features: &[&str]) {
 }
 
 #[test]
-fn it_needs_no_std() {
+fn the_crate_builds_on_core_alone() {
     assert!(include_str!("../src/lib.rs").starts_with("#![no_std]"));
     check(&[]);
     check(&["--features", "alloc"]);

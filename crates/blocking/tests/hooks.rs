@@ -85,7 +85,7 @@ fn a_hook_whose_drop_panics_does_not_keep_the_pool_from_its_shutdown() {
 }
 
 #[test]
-fn a_name_is_asked_for_each_thread_and_not_for_each_job() {
+fn the_name_function_runs_once_per_thread_and_not_per_job() {
     let names = Arc::new(AtomicUsize::new(0));
     let asked = Arc::clone(&names);
     let mut pool = Pool::<Closure>::new(Config {
@@ -147,7 +147,7 @@ fn a_job_that_is_submitted_while_a_thread_is_named_counts_for_the_cap() {
 }
 
 #[test]
-fn a_thread_has_the_stack_that_was_asked_for() {
+fn a_thread_has_the_configured_stack_size() {
     let mut pool = Pool::<Closure>::new(Config {
         stack_size: Some(64 << 20),
         ..capped(1)
@@ -253,7 +253,7 @@ impl Drop for Nested {
 }
 
 #[test]
-fn a_payload_whose_drops_go_on_panicking_costs_no_thread() {
+fn a_payload_whose_drops_keep_panicking_costs_no_thread() {
     let mut pool = Pool::<Closure>::new(Config {
         keep_alive: None,
         ..capped(1)

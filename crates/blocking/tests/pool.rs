@@ -240,7 +240,7 @@ fn a_cap_of_zero_is_refused() {
 }
 
 #[test]
-fn a_hook_that_calls_the_loop_again_gets_nothing() {
+fn a_second_call_of_the_loop_by_a_hook_does_nothing() {
     let returns = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&returns);
     let mut pool = Pool::<Closure>::new(Config {
@@ -277,7 +277,7 @@ fn the_defaults_are_those_that_are_documented() {
 }
 
 #[test]
-fn a_pool_goes_on_after_a_hook_that_panicked() {
+fn a_pool_works_after_a_hook_panicked() {
     let calls = AtomicUsize::new(0);
     let mut pool = Pool::<Closure>::new(Config {
         around_thread: Some(Arc::new(move |run| {

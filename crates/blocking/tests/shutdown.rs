@@ -95,7 +95,7 @@ fn asked_again_it_waits_for_the_destructors_of_its_threads() {
 /// A thread of the pool may be the one that asks again, when its job is done: it
 /// does not wait for itself.
 #[test]
-fn a_destructor_of_one_of_its_threads_may_ask_again() {
+fn a_destructor_in_a_pool_thread_may_shut_the_pool_down_again() {
     type Kept = Arc<std::sync::Mutex<Option<Pool<Closure>>>>;
     /// Shuts the pool down, and says with which result.
     struct ShutsDown(Kept, std::sync::mpsc::Sender<bool>);
@@ -240,7 +240,7 @@ fn later_submissions_come_back() {
 }
 
 #[test]
-fn lets_go_of_its_hooks() {
+fn a_shutdown_drops_the_hooks() {
     let mark = Arc::new(());
     let held = Arc::clone(&mark);
     let mut pool = Pool::<Closure>::new(Config {

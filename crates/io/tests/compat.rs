@@ -15,7 +15,7 @@ use raddle_io::compat::{
 use raddle_io::{AsyncSeek, BufReader, BufWriter};
 
 #[test]
-fn ours_read_and_write_as_those_of_futures() {
+fn streams_of_this_crate_read_and_write_as_futures_io() {
     use futures_util::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
     block_on(async {
         let script = Script::new().give("abc").read_pending().give("d\ne");

@@ -125,7 +125,7 @@ fn drop_is_the_end_for_the_reader_and_breaks_the_pipe_for_the_writer() {
 }
 
 #[test]
-fn drop_wakes_who_waits() {
+fn dropping_one_end_wakes_waiters_of_the_other() {
     let (a, mut b) = duplex(1);
     let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);

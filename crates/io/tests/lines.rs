@@ -132,7 +132,7 @@ fn a_dropped_next_line_loses_nothing() {
 }
 
 #[test]
-fn lines_go_on_after_one_that_is_no_text() {
+fn reading_lines_continues_after_invalid_utf_8() {
     let mut lines = (&b"a\n\xFF\nb"[..]).lines();
     block_on(async {
         assert_eq!(lines.next_line().await.unwrap().unwrap(), "a");

@@ -263,7 +263,7 @@ fn take_limits_the_buffer_too() {
 }
 
 #[test]
-fn chain_goes_on_with_the_second() {
+fn a_chain_continues_with_the_second_reader() {
     block_on(async {
         let first = Script::new().give("abc").read_pending();
         let second = Script::new().give("def");

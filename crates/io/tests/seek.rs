@@ -101,7 +101,7 @@ async fn text(reader: &mut (impl AsyncRead + Unpin), n: usize) -> String {
 }
 
 #[test]
-fn each_way_to_say_where() {
+fn seeking_from_start_current_and_end_returns_the_position() {
     block_on(async {
         let mut file = Slow::new(b"0123456789");
         assert_eq!(file.seek(SeekFrom::Start(3)).await.unwrap(), 3);

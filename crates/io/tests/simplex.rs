@@ -15,7 +15,7 @@ use raddle_primitives::thread;
 use raddle_testing::{Wakes, poll_once};
 
 #[test]
-fn what_is_written_is_read_in_pieces_that_fit() {
+fn written_bytes_are_read_in_pieces_that_fit() {
     let (mut reader, mut writer) = simplex(3);
     let content: Vec<u8> = (0..=255).collect();
     let expected = content.clone();

@@ -53,7 +53,7 @@ fn write_buf_advances_by_what_is_written() {
 }
 
 #[test]
-fn write_all_goes_on_until_all_is_written() {
+fn write_all_continues_until_everything_is_written() {
     let mut stream = Script::new()
         .accept(1)
         .write_pending()
@@ -83,7 +83,7 @@ fn write_all_fails_when_nothing_more_is_taken() {
 }
 
 #[test]
-fn write_all_buf_knows_what_is_left() {
+fn write_all_buf_leaves_the_unwritten_rest_in_the_buffer() {
     let mut stream = Script::new()
         .accept(1)
         .write_pending()

@@ -10,7 +10,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// What has to be done about an error of `accept`.
 #[derive(Debug, PartialEq, Eq)]
 enum Remedy {
-    /// It was that of one connection, which is gone: look for the next.
+    /// The error belongs to one connection, which is gone: accept the next one.
     GoOn,
     /// Something is wanting, or forbidden, and may come: the same call would
     /// fail again at once.

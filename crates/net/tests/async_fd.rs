@@ -182,7 +182,7 @@ fn many_wait_for_one() {
 
 /// As Tokio's: of a `T` that gives a raw descriptor only.
 #[test]
-fn it_gives_the_descriptor_of_any_type() {
+fn an_async_fd_returns_the_descriptor_of_its_inner_value() {
     struct Raw(std::os::unix::net::UnixStream);
 
     impl AsRawFd for Raw {
@@ -199,7 +199,7 @@ fn it_gives_the_descriptor_of_any_type() {
 }
 
 #[test]
-fn it_leaves_the_reactor() {
+fn into_inner_and_drop_deregister_the_descriptor() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     let (near, mut far) = pair();

@@ -83,7 +83,7 @@ fn many_connections() {
 }
 
 #[test]
-fn a_refused_connection_says_so() {
+fn connecting_without_a_listener_returns_connection_refused() {
     run(async {
         let error = TcpStream::connect(refusing()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
@@ -242,7 +242,7 @@ fn the_end_of_the_runtime_ends_what_waits() {
 
 #[test]
 #[should_panic(expected = "no reactor on this thread")]
-fn without_a_reactor_the_panic_says_so() {
+fn binding_without_a_reactor_panics_and_names_the_remedy() {
     let _ = block_on(TcpListener::bind("127.0.0.1:0"));
 }
 

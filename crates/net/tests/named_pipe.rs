@@ -283,7 +283,7 @@ fn each_end_knows_the_pipe() {
 }
 
 #[test]
-fn trying_says_that_it_would_block() {
+fn tries_that_cannot_proceed_return_would_block() {
     run(async {
         let (server, client) = pair().await;
         let error = server.try_read(&mut [0; 8]).unwrap_err();

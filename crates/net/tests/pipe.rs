@@ -120,7 +120,7 @@ fn an_error_can_be_waited_for_alone() {
 /// In packet mode a read ends where a write did, though more is there.
 #[test]
 #[cfg(target_os = "linux")]
-fn packets_are_all_read() {
+fn all_packets_of_a_pipe_are_read() {
     run(async {
         let (sender, mut receiver) = pipe::pipe().unwrap();
         let flags = libc::O_NONBLOCK | libc::O_DIRECT;

@@ -146,7 +146,7 @@ fn a_short_write_is_the_last_before_the_next_event() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_read_goes_on_behind_out_of_band_data() {
+fn a_read_continues_behind_out_of_band_data() {
     use socket2::SockRef;
 
     run(async {

@@ -43,7 +43,7 @@ fn a_connection_of_two_of_them() {
 }
 
 #[test]
-fn a_refused_connection_says_so() {
+fn connecting_without_a_listener_returns_connection_refused() {
     run(async {
         let gone = std::net::TcpListener::bind(any()).unwrap();
         let addr = gone.local_addr().unwrap();

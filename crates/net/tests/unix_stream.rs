@@ -199,7 +199,7 @@ fn a_short_read_is_the_last_before_the_next_event() {
 /// already, so that no event will tell of it.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_read_goes_on_behind_a_descriptor() {
+fn a_read_continues_behind_a_descriptor() {
     run(async {
         let (mut near, far) = UnixStream::pair().unwrap();
         far.writable().await.unwrap();

@@ -3,10 +3,10 @@
 /// How many threads of this process run at the same time: the cores that the calling thread may
 /// use, at most as many as the quota of the process is worth, rounded up; at least one.
 ///
-/// [`std::thread::available_parallelism`] rounds a quota down, so that of a container with 1.5
-/// cores a third is never used. Go (from 1.25 on) and Java round up as well; Go has two threads at
-/// least, for its garbage collector. The quota is `cpu.max` of the process's cgroup (v2) and of
-/// those above it. Without `/proc` or with cgroups of version 1 it is std's number.
+/// [`std::thread::available_parallelism`] rounds a quota down, so in a container with 1.5 cores a
+/// third is never used. Go (from 1.25 on) and Java round up as well; Go has two threads at least,
+/// for its garbage collector. The quota is `cpu.max` of the process's cgroup (v2) and of those
+/// above it. Without `/proc` or with cgroups of version 1 it is std's number.
 ///
 /// It reads files, and the answer may change while the process runs: ask once.
 ///

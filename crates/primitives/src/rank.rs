@@ -35,7 +35,7 @@ pub struct Rank {
 }
 
 impl Rank {
-    /// That of a lock under which no other is taken.
+    /// The level of a lock under which no other lock is taken.
     pub const fn leaf(name: &'static str) -> Self {
         Self {
             level: u8::MAX,

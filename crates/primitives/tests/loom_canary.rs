@@ -60,7 +60,7 @@ fn canary_a_race_that_is_caught_as_a_panic_is_no_secret() {
 }
 
 #[test]
-fn parking_keeps_its_token() {
+fn an_unpark_before_a_park_ends_the_park() {
     model::check(|| {
         let main = thread::current();
         let other = thread::spawn(move || main.unpark());

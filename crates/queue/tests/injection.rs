@@ -94,7 +94,7 @@ fn a_batch_of_nothing_is_accepted() {
 }
 
 #[test]
-fn a_closed_queue_refuses_and_gives_back() {
+fn a_closed_queue_returns_the_refused_item() {
     let queue = filled(0..2);
     assert!(!queue.is_closed());
     assert!(queue.close());

@@ -57,7 +57,7 @@ fn order_and_room<const N: usize>(start: u32) {
 }
 
 #[test]
-fn is_first_in_first_out_and_knows_its_room() {
+fn items_are_popped_in_order_and_free_room_is_counted() {
     for start in STARTS {
         order_and_room::<2>(start);
         order_and_room::<4>(start);
@@ -200,7 +200,7 @@ fn older_half_then_the_item<const N: usize>(start: u32) {
 }
 
 #[test]
-fn a_full_queue_gives_away_its_older_half_and_the_item() {
+fn a_full_queue_overflows_its_older_half_and_the_new_item() {
     for start in STARTS {
         older_half_then_the_item::<2>(start);
         older_half_then_the_item::<4>(start);
@@ -288,7 +288,7 @@ fn a_push_reports_whether_the_queue_was_empty_stolen_from_or_full() {
 }
 
 #[test]
-fn a_steal_takes_the_share_that_is_asked_for_within_bounds() {
+fn a_steal_takes_the_requested_share_within_bounds() {
     for start in STARTS {
         for (asked, taken) in [(0, 1), (1, 1), (3, 3), (8, 8), (9, 8), (usize::MAX, 8)] {
             let (owner, stealer) = filled::<16>(start, 0..12);

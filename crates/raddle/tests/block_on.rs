@@ -45,7 +45,7 @@ fn several_threads_block_on_one_runtime() {
 }
 
 #[test]
-fn nested_it_says_what_to_do() {
+fn a_nested_block_on_panics_and_names_the_remedy() {
     each_flavor(|runtime| {
         let handle = runtime.handle().clone();
         let message = runtime.block_on(async { panic_message(|| handle.block_on(async {})) });
@@ -95,7 +95,7 @@ fn a_handle_blocks_while_workers_drive() {
 }
 
 #[test]
-fn a_panic_of_the_future_comes_out() {
+fn a_panic_of_the_future_propagates() {
     each_flavor(|runtime| {
         let message = panic_message(|| runtime.block_on(async { panic!("expected by this test") }));
         assert_eq!(message, "expected by this test");

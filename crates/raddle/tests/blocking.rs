@@ -145,7 +145,7 @@ const NO_STACK: usize = usize::MAX / 16 * 15;
 
 /// tokio 2309, 8406.
 #[test]
-fn without_a_thread_the_handle_says_so() {
+fn joining_a_job_that_got_no_thread_returns_an_error() {
     let runtime = current_thread()
         .thread_stack_size(NO_STACK)
         .build()
@@ -163,7 +163,7 @@ fn without_a_thread_the_handle_says_so() {
 }
 
 #[test]
-fn without_workers_the_build_says_so() {
+fn building_without_workers_returns_an_error() {
     let error = multi_thread()
         .thread_stack_size(NO_STACK)
         .build()

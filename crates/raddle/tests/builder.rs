@@ -15,7 +15,7 @@ use raddle::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use raddle::task::LocalSet;
 
 #[test]
-fn the_flavor_is_what_was_asked_for() {
+fn the_flavor_is_the_one_that_was_built() {
     let runtime = Builder::new_current_thread().build().unwrap();
     assert_eq!(
         runtime.handle().runtime_flavor(),

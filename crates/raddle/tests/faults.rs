@@ -188,7 +188,7 @@ async fn deaf() -> (SocketAddr, TcpListener, Vec<TcpStream>) {
 /// it any more.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_connection_that_nobody_answers_is_given_up() {
+fn a_connection_without_an_answer_times_out() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let (address, _listener, _streams) = deaf().await;

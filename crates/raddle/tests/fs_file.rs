@@ -64,7 +64,7 @@ async fn text(file: &mut File, n: usize) -> String {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_bytes_are_read_back() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let (_directory, path) = with_content("former");
@@ -331,7 +331,7 @@ fn all_waiters_for_a_write_are_woken() {
 }
 
 #[test]
-fn outside_a_runtime_it_panics_and_says_so() {
+fn a_call_outside_a_runtime_panics_and_names_the_remedy() {
     let message = panic_message(|| poll_once(File::open("/dev/null")));
     assert!(message.contains("runtime"), "{message}");
 }

@@ -84,7 +84,7 @@ fn a_write_without_a_thread_is_an_error() {
 }
 
 #[test]
-fn what_was_read_ahead_outlives_calls_without_a_thread() {
+fn bytes_read_ahead_survive_calls_that_get_no_thread() {
     let (runtime, refusing) = runtimes();
     let directory = tempfile::tempdir().unwrap();
     let mut file = read_ahead(&runtime, &directory);
@@ -110,7 +110,7 @@ fn what_was_read_ahead_outlives_calls_without_a_thread() {
 }
 
 #[test]
-fn after_a_shutdown_a_file_goes_on_in_another_runtime() {
+fn a_file_works_in_another_runtime_after_a_shutdown() {
     let (runtime, _) = runtimes();
     let directory = tempfile::tempdir().unwrap();
     let mut file = read_ahead(&runtime, &directory);
@@ -164,7 +164,7 @@ fn a_directory_is_read_on_when_there_is_a_thread_again() {
 }
 
 #[test]
-fn a_call_on_a_handle_whose_runtime_has_ended_says_that_it_did_not_begin() {
+fn a_call_on_the_handle_of_a_dropped_runtime_returns_an_error() {
     let (runtime, _) = runtimes();
     let handle = runtime.handle().clone();
     drop(runtime);

@@ -35,7 +35,7 @@ fn local_tasks_run_beside_the_future_and_others() {
 }
 
 #[test]
-fn it_is_entered_for_both_kinds_of_tasks() {
+fn entering_allows_spawn_and_spawn_local() {
     let runtime = LocalRuntime::new().unwrap();
     let (local, sent) = {
         let _entered = runtime.enter();

@@ -301,7 +301,7 @@ fn abort_drops_the_future_on_its_thread() {
 }
 
 #[test]
-fn a_panic_goes_to_the_handle() {
+fn a_panic_is_returned_by_the_join_handle() {
     each_flavor(|runtime| {
         let local = LocalSet::new();
         let error = local.block_on(&runtime, async {
@@ -543,7 +543,7 @@ fn futures_that_are_dropped_may_spawn_and_wake() {
 }
 
 #[test]
-fn a_panic_in_a_drop_goes_to_the_handle() {
+fn a_panic_in_a_drop_is_returned_by_the_join_handle() {
     let runtime = common::current_thread().build().unwrap();
     struct Panics;
     impl Drop for Panics {

@@ -97,7 +97,7 @@ fn sockets_without_timers() {
 }
 
 #[test]
-fn without_a_reactor_a_bind_says_what_to_do() {
+fn binding_without_a_reactor_panics_and_names_the_remedy() {
     for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
         let runtime = builder.worker_threads(1).enable_time().build().unwrap();
         let message = common::panic_message(|| {
@@ -110,7 +110,7 @@ fn without_a_reactor_a_bind_says_what_to_do() {
 }
 
 #[test]
-fn what_a_stream_is_ready_for() {
+fn ready_returns_the_readiness_of_a_stream() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -282,7 +282,7 @@ fn assert_each_says(what: &str, uses: &[Use], called: bool) {
 }
 
 #[test]
-fn sockets_say_what_to_do() {
+fn creating_a_socket_without_io_panics_and_names_the_remedy() {
     sockets_say(SOCKETS, SOCKETS_LATER);
     #[cfg(unix)]
     sockets_say(unix::SOCKETS, unix::SOCKETS_LATER);
@@ -302,7 +302,7 @@ fn sockets_say(now: &[Use], later: &[Use]) {
 }
 
 #[test]
-fn timers_say_what_to_do() {
+fn creating_a_timer_without_enable_time_panics_and_names_the_remedy() {
     assert_each_says("enable_time", TIMERS, true);
     let enabled = Builder::new_current_thread().enable_all().build().unwrap();
     let _outer = enabled.enter();
@@ -313,14 +313,14 @@ fn timers_say_what_to_do() {
 }
 
 #[test]
-fn tasks_and_files_say_what_to_do() {
+fn spawning_or_opening_a_file_outside_a_runtime_panics_and_names_the_remedy() {
     assert_each_says(NO_RUNTIME, TASKS, true);
     assert_each_says(NO_RUNTIME, FILES, false);
 }
 
 #[test]
 #[cfg(unix)]
-fn processes_say_what_to_do() {
+fn spawning_a_process_without_io_panics_and_names_the_remedy() {
     assert_each_says("enable_io", unix::PROCESSES, true);
     for runtime in runtimes(Builder::enable_time) {
         let _guard = runtime.enter();

@@ -134,7 +134,7 @@ fn dropped_while_it_is_entered() {
 }
 
 #[test]
-fn used_after_its_end() {
+fn a_handle_is_usable_after_the_shutdown() {
     each_flavor(|runtime| {
         let handle = runtime.handle().clone();
         runtime.shutdown_background();

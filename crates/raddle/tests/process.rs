@@ -320,7 +320,7 @@ fn a_program_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn without_io_it_says_what_to_do() {
+fn spawning_without_io_panics_and_names_the_remedy() {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let message = runtime.block_on(async { panic_message(|| endless().spawn()) });
     assert!(message.contains("enable_io"), "{message}");

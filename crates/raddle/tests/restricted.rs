@@ -168,7 +168,7 @@ fn refuse_threads() {
 }
 
 #[test]
-fn without_threads_a_multi_thread_runtime_says_so() {
+fn without_threads_building_a_multi_thread_runtime_returns_an_error() {
     on_a_thread(|| {
         refuse_threads();
         let error = multi_thread().build().unwrap_err();
@@ -195,7 +195,7 @@ fn without_threads_a_current_thread_runtime_refuses_only_blocking_work() {
 /// Blocking work that finds no thread now runs when another ends: see `raddle-blocking`. A runtime
 /// that had its threads before goes on.
 #[test]
-fn a_runtime_that_has_its_threads_goes_on_without_more() {
+fn a_runtime_with_its_threads_works_without_further_threads() {
     on_a_thread(|| {
         let runtime = multi_thread().build().unwrap();
         let blocking = async { raddle::task::spawn_blocking(|| ()).await };
@@ -207,9 +207,9 @@ fn a_runtime_that_has_its_threads_goes_on_without_more() {
 
 /// The limit is the process's.
 #[test]
-fn with_32_descriptors_two_runtimes_serve_and_say_when_there_are_too_few() {
+fn with_32_descriptors_two_runtimes_serve_and_a_socket_too_many_is_an_error() {
     in_a_process(
-        "with_32_descriptors_two_runtimes_serve_and_say_when_there_are_too_few",
+        "with_32_descriptors_two_runtimes_serve_and_a_socket_too_many_is_an_error",
         || {
             let limit = Rlimit {
                 current: Some(32),

@@ -382,7 +382,7 @@ fn names_do_not_meet_those_of_the_macro() {
 }
 
 #[test]
-fn it_can_be_sent() {
+fn a_select_of_send_futures_is_send() {
     fn check<T: Send>(_: &T) {}
     let future = async {
         select! {

@@ -199,7 +199,7 @@ fn a_local_set_goes_before_its_worker() {
 }
 
 #[test]
-fn where_there_is_no_place_for_a_local_task() {
+fn spawn_local_without_a_local_context_panics_and_names_the_remedy() {
     let message = "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a \
                    task of a set, while LocalSet::enter's guard lives, in a LocalRuntime, or in a \
                    task of a sharded runtime";

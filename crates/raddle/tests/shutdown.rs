@@ -95,7 +95,7 @@ fn wakers_that_panic_do_not_make_the_drop_panic() {
 }
 
 #[test]
-fn a_join_handle_learns_of_the_end() {
+fn a_shutdown_wakes_the_join_handle() {
     each_flavor(|runtime| {
         let task = runtime.spawn(pending::<()>());
         drop(runtime);

@@ -42,7 +42,7 @@ fn a_signal_is_heard() {
 }
 
 #[test]
-fn every_listener_in_every_runtime_hears_it() {
+fn every_listener_in_every_runtime_gets_the_signal() {
     let runtimes = [
         multi_thread().build().unwrap(),
         current_thread().build().unwrap(),
@@ -66,7 +66,7 @@ fn every_listener_in_every_runtime_hears_it() {
 }
 
 #[test]
-fn a_listener_that_goes_leaves_the_others() {
+fn a_dropped_listener_leaves_the_others_registered() {
     current_thread().build().unwrap().block_on(async {
         let kind = SignalKind::window_change();
         let first = signal(kind).unwrap();
@@ -217,7 +217,7 @@ fn listening_to_a_forbidden_signal_is_an_error() {
 }
 
 #[test]
-fn without_io_it_says_what_to_do() {
+fn listening_without_io_panics_and_names_the_remedy() {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let message = runtime.block_on(async { panic_message(|| signal(SignalKind::quit())) });
     assert!(message.contains("enable_io"), "{message}");

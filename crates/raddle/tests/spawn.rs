@@ -14,7 +14,7 @@ use raddle::runtime::{Builder, Handle, worker_index};
 use raddle::task;
 
 #[test]
-fn a_task_gives_its_output() {
+fn joining_a_task_returns_its_output() {
     each_flavor(|runtime| {
         let output = runtime.block_on(async { raddle::spawn(async { 6 * 7 }).await.unwrap() });
         assert_eq!(output, 42);
@@ -64,7 +64,7 @@ fn a_detached_task_runs_on() {
 }
 
 #[test]
-fn abort_drops_the_future_and_says_cancelled() {
+fn abort_drops_the_future_and_joining_returns_cancelled() {
     each_flavor(|runtime| {
         let count = Arc::new(AtomicUsize::new(0));
         let live = Live::new(&count);
@@ -141,7 +141,7 @@ fn a_task_knows_its_id_and_its_runtime() {
 }
 
 #[test]
-fn outside_a_runtime_spawning_says_what_to_do() {
+fn spawning_outside_a_runtime_panics_and_names_the_remedy() {
     for message in [
         panic_message(|| raddle::spawn(async {})),
         panic_message(|| task::spawn_blocking(|| ())),

@@ -95,7 +95,7 @@ fn sockets_are_served() {
 }
 
 #[test]
-fn what_became_ready_with_it_is_run_also_if_nothing_ever_took_long_before() {
+fn tasks_ready_with_a_stuck_one_run_also_if_no_earlier_poll_was_long() {
     let runtime = with_policy(Policy::WorkStealing)
         .worker_threads(2)
         .build()

@@ -90,7 +90,7 @@ fn timers_without_sockets() {
 }
 
 #[test]
-fn without_timers_a_sleep_says_what_to_do() {
+fn sleeping_without_timers_panics_and_names_the_remedy() {
     for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
         let runtime = builder.worker_threads(1).enable_io().build().unwrap();
         let message = runtime.block_on(async { panic_message(|| sleep(MILLISECOND)) });

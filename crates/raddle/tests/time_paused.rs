@@ -58,7 +58,7 @@ async fn tasks_wake_in_the_order_of_their_deadlines() {
 }
 
 #[raddle::test(start_paused = true)]
-async fn what_is_ready_comes_before_time() {
+async fn a_paused_clock_stands_still_while_a_task_is_ready() {
     let start = Instant::now();
     let sleeper = raddle::spawn(sleep(ms(1)));
     for _ in 0..1000 {
@@ -70,7 +70,7 @@ async fn what_is_ready_comes_before_time() {
 }
 
 #[raddle::test(start_paused = true)]
-async fn an_event_comes_before_time() {
+async fn a_paused_clock_stands_still_while_an_event_is_ready() {
     let start = Instant::now();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap())
@@ -102,7 +102,7 @@ async fn blocking_work_stops_time() {
 }
 
 #[raddle::test(start_paused = true)]
-async fn time_goes_on_when_blocking_work_has_ended() {
+async fn a_paused_clock_advances_after_blocking_work_has_ended() {
     let start = Instant::now(); // No task waits for it.
     drop(spawn_blocking(|| std::thread::sleep(ms(20))));
     sleep(HOUR).await;

@@ -12,7 +12,7 @@ use raddle_reactor::{Handle, Interest, Reactor, is_shut_down};
 use raddle_testing::{Wakes, block_on, calling};
 
 #[test]
-fn shutdown_tells_all_who_wait() {
+fn shutdown_wakes_all_waiters_with_an_error() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let (mut near, _far) = UnixStream::pair().unwrap();
@@ -124,6 +124,6 @@ fn the_current_reactor_nests() {
 #[should_panic(
     expected = "no reactor on this thread; run inside a Raddle runtime built with enable_io"
 )]
-fn without_a_reactor_the_panic_says_what_to_do() {
+fn current_without_a_reactor_panics_and_names_the_remedy() {
     Handle::current();
 }

@@ -211,7 +211,7 @@ fn a_worker_that_is_parked_while_a_task_waits_is_found() {
 }
 
 #[test]
-fn what_comes_before_a_loss_does_not_count_as_waiting() {
+fn time_before_a_loss_does_not_count_as_waiting() {
     let mut recording = recording();
     let second = recording.threads.get_mut(&2).unwrap();
     second.lost = 3;

@@ -241,8 +241,8 @@ impl<T> OnceCell<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops that of `f`, if it was running, and leaves the
-    /// cell empty for the next.
+    /// Dropping the future drops the future of `f`, if it was running, and leaves the cell empty
+    /// for the next.
     ///
     /// # Examples
     ///
@@ -275,7 +275,7 @@ impl<T> OnceCell<T> {
     ///
     /// # Errors
     ///
-    /// That of `f`, if it fails. The cell stays empty then.
+    /// Returns the error of `f` if `f` fails. The cell stays empty in that case.
     ///
     /// # Panics
     ///

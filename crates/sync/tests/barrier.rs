@@ -28,7 +28,7 @@ fn a_barrier_for_one_or_none_opens_at_once() {
 }
 
 #[test]
-fn it_opens_for_the_last_to_come_and_closes_again() {
+fn a_barrier_opens_for_the_last_arrival_and_closes_again() {
     let barrier = Barrier::new(3);
     for _ in 0..3 {
         let (woken, waker) = Wakes::new();
@@ -205,6 +205,6 @@ fn a_loop_at_a_barrier_for_one_yields() {
 }
 
 #[test]
-fn it_can_be_printed() {
+fn a_barrier_implements_debug() {
     assert_eq!(format!("{:?}", Barrier::new(3)), "Barrier { size: 3, .. }");
 }

@@ -12,12 +12,12 @@ use blocking::block_on;
 use raddle_primitives::thread;
 
 #[test]
-fn it_returns_what_is_ready() {
+fn block_on_returns_the_output_of_a_ready_future() {
     assert_eq!(block_on(async { 7 }), 7);
 }
 
 #[test]
-fn it_polls_again_after_a_wake_from_elsewhere() {
+fn block_on_polls_again_after_a_wake_by_another_thread() {
     let mut polls = 0;
     let polled = block_on(poll_fn(|cx| {
         polls += 1;
@@ -46,7 +46,7 @@ fn a_wake_survives_a_future_that_parks_for_itself() {
 }
 
 #[test]
-fn it_refuses_to_block_inside_a_poll() {
+fn block_on_inside_a_poll_panics() {
     let result = catch_unwind(AssertUnwindSafe(|| {
         raddle_coop::budget(|| block_on(async {}));
     }));

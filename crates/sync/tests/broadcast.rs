@@ -139,7 +139,7 @@ fn the_last_sender_closes_it() {
 }
 
 #[test]
-fn closing_wakes_those_who_wait() {
+fn closing_wakes_all_waiting_receivers() {
     let (sender, mut receiver) = broadcast::channel::<u32>(4);
     let (woken, waker) = Wakes::new();
     let mut recv = pin!(receiver.recv());
@@ -168,7 +168,7 @@ fn weak_senders_keep_nothing_open() {
 }
 
 #[test]
-fn a_sender_knows_what_is_left() {
+fn a_sender_counts_the_values_not_yet_received() {
     let (sender, mut one) = broadcast::channel(4);
     let mut two = sender.subscribe();
     assert!(sender.is_empty());

@@ -147,7 +147,7 @@ fn errors_of_a_semaphore_name_the_cause() {
 }
 
 #[test]
-fn errors_of_locks_say_what_to_do() {
+fn errors_of_locks_name_the_remedy() {
     const TEXT: &str = "the lock is held or awaited by another; await it";
     let mutex = Mutex::new(());
     let _held = mutex.try_lock().unwrap();

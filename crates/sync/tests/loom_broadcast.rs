@@ -12,7 +12,7 @@ use raddle_sync::broadcast::error::{RecvError, TryRecvError};
 use raddle_testing::{block_on, poll_once};
 
 #[test]
-fn a_value_wakes_who_waits() {
+fn a_sent_value_wakes_the_waiting_receiver() {
     model::check(|| {
         let (sender, mut receiver) = broadcast::channel(2);
         let sender = thread::spawn(move || {
@@ -144,7 +144,7 @@ fn a_receiver_leaves_while_a_value_is_sent() {
 }
 
 #[test]
-fn a_new_receiver_gets_what_comes_after() {
+fn a_new_receiver_gets_only_later_values() {
     model::check(|| {
         let (sender, _receiver) = broadcast::channel(2);
         let other = sender.clone();
@@ -190,7 +190,7 @@ fn a_weak_sender_revives_no_closed_channel() {
 
 /// One of two senders sends and goes, while the other goes. Complete.
 #[test]
-fn the_end_comes_after_all_values() {
+fn receivers_see_the_close_after_all_values() {
     model::check(|| {
         let plain = Arc::new(Plain::new());
         let (sender, mut receiver) = broadcast::channel(1);

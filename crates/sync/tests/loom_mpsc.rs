@@ -357,7 +357,7 @@ fn the_end_publishes() {
 
 /// The same by looking: that nothing comes any more, or that the channel is closed. Complete.
 #[test]
-fn the_end_publishes_to_a_receiver_that_looks() {
+fn the_close_publishes_to_a_receiver_that_checks() {
     for tries in [true, false] {
         model::check(move || {
             let (sender, mut receiver) = mpsc::unbounded_channel::<()>();

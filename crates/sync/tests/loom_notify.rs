@@ -91,7 +91,7 @@ fn a_call_under_the_lock_reaches_a_future_that_has_not_been_polled() {
 
 /// A flag that is set before the call, and looked at after the future was made.
 #[test]
-fn a_call_is_not_missed_between_the_look_and_the_wait() {
+fn a_notification_between_the_check_and_the_wait_is_not_missed() {
     use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
     model::check(|| {
         let shared = Arc::new((Notify::new(), AtomicBool::new(false)));

@@ -11,7 +11,7 @@ use raddle_sync::watch;
 use raddle_testing::{block_on, poll_once};
 
 #[test]
-fn a_value_wakes_who_waits() {
+fn a_sent_value_wakes_the_waiting_receiver() {
     model::check(|| {
         let (sender, mut receiver) = watch::channel(0);
         let sender = thread::spawn(move || {
@@ -74,7 +74,7 @@ fn the_version_belongs_to_the_value() {
 }
 
 #[test]
-fn the_end_comes_after_the_last_value() {
+fn receivers_see_the_close_after_the_last_value() {
     model::check(|| {
         let (sender, mut receiver) = watch::channel(0);
         let sender = thread::spawn(move || sender.send(1).unwrap());

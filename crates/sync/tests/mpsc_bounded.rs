@@ -102,7 +102,7 @@ fn owned_permits_keep_the_sender() {
 
 /// One place each, also where others are taken.
 #[test]
-fn an_owned_permit_that_is_not_used_gives_back_one_place() {
+fn an_unused_owned_permit_returns_one_place() {
     let (sender, _receiver) = mpsc::channel(3);
     sender.try_send(0).unwrap();
     sender.try_send(1).unwrap();

@@ -41,7 +41,7 @@ fn a_message_for_which_there_is_room_in_time_is_sent() {
 }
 
 #[test]
-fn a_message_for_which_there_is_no_room_in_time_comes_back() {
+fn a_message_without_room_before_the_time_out_is_returned() {
     let (mut timers, sender, mut receiver) = full();
     let handle = timers.handle();
     let _entered = handle.enter();
@@ -60,7 +60,7 @@ fn a_message_for_which_there_is_no_room_in_time_comes_back() {
 }
 
 #[test]
-fn a_message_for_a_channel_that_closes_comes_back() {
+fn a_message_to_a_closing_channel_is_returned() {
     let (timers, sender, receiver) = full();
     let handle = timers.handle();
     let _entered = handle.enter();

@@ -179,7 +179,7 @@ fn a_panic_releases_the_lock_and_poisons_nothing() {
 }
 
 #[test]
-fn the_lock_goes_to_those_who_wait_in_order() {
+fn waiters_get_the_lock_in_order() {
     let mutex = Mutex::new(0);
     let held = ready(mutex.lock());
     let wakers: Vec<_> = (0..3).map(|_| Wakes::new()).collect();
@@ -293,7 +293,7 @@ fn a_loop_over_a_free_mutex_yields() {
 }
 
 #[test]
-fn it_can_be_printed() {
+fn a_mutex_and_its_guards_implement_debug() {
     let mutex = Mutex::new(7);
     assert_eq!(format!("{mutex:?}"), "Mutex { data: 7 }");
     let guard = ready(mutex.lock());

@@ -95,7 +95,7 @@ fn all_that_exist_are_notified() {
 }
 
 #[test]
-fn unpolled_ones_are_notified_without_a_waiter() {
+fn unpolled_notified_futures_get_a_notification() {
     let notify = Notify::new();
     let unpolled = notify.notified();
     notify.notify_waiters();
@@ -113,7 +113,7 @@ fn one_that_was_called_leaves_the_permit() {
 }
 
 #[test]
-fn it_stays_ready() {
+fn a_completed_notified_stays_ready() {
     let notify = Notify::new();
     notify.notify_one();
     let mut notified = pin!(notify.notified());
@@ -122,7 +122,7 @@ fn it_stays_ready() {
 }
 
 #[test]
-fn an_enabled_one_has_its_place() {
+fn an_enabled_notified_keeps_its_place_in_the_queue() {
     let notify = Notify::new();
     let mut first = pin!(notify.notified());
     assert!(!first.as_mut().enable());

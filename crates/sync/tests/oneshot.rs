@@ -85,7 +85,7 @@ fn a_poll_with_the_same_waker_clones_nothing() {
 
 /// In its first poll, and in one that brings another waker.
 #[test]
-fn an_end_that_goes_in_the_middle_of_the_other_s_poll_is_seen() {
+fn a_poll_sees_that_the_other_end_is_dropped_meanwhile() {
     for waits in [false, true] {
         for sends in [false, true] {
             let (sender, mut receiver) = oneshot::channel();

@@ -47,7 +47,7 @@ static STATIC: RwLock<u32> = RwLock::const_new(7);
 static TWO: RwLock<u32> = RwLock::const_with_max_readers(7, 2);
 
 #[test]
-fn static_ones_lock() {
+fn a_static_lock_can_be_locked() {
     let readers = (STATIC.try_read().unwrap(), TWO.try_read().unwrap());
     assert_eq!((*readers.0, *readers.1), (7, 7));
     assert!(STATIC.try_write().is_err());
@@ -146,7 +146,7 @@ fn no_reader_overtakes_a_waiting_writer() {
 }
 
 #[test]
-fn readers_who_wait_are_admitted_together() {
+fn waiting_readers_are_admitted_together() {
     let lock = RwLock::new(0);
     let writer = ready(lock.write());
     let wakers: Vec<_> = (0..3).map(|_| Wakes::new()).collect();
@@ -435,7 +435,7 @@ fn a_loop_over_a_free_lock_yields() {
 }
 
 #[test]
-fn it_can_be_printed() {
+fn a_lock_and_its_guards_implement_debug() {
     let lock = Arc::new(RwLock::new(7));
     assert_eq!(format!("{lock:?}"), "RwLock { data: 7 }");
     let guard = ready(lock.write());

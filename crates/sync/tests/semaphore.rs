@@ -122,7 +122,7 @@ fn permits_of_two_semaphores_cannot_be_merged() {
 }
 
 #[test]
-fn it_holds_as_many_permits_as_it_says_and_no_more() {
+fn a_semaphore_holds_at_most_max_permits() {
     assert_eq!(Semaphore::MAX_PERMITS, usize::MAX >> 3, "as in Tokio");
     let semaphore = Semaphore::new(Semaphore::MAX_PERMITS);
     assert_eq!(semaphore.available_permits(), Semaphore::MAX_PERMITS);
@@ -136,7 +136,7 @@ fn it_holds_as_many_permits_as_it_says_and_no_more() {
 }
 
 #[test]
-fn those_who_wait_are_served_in_order_also_if_they_want_more() {
+fn waiters_are_served_in_order_also_if_the_first_needs_more_permits() {
     let semaphore = Semaphore::new(2);
     let held = semaphore.try_acquire_many(2).unwrap();
     let (first_woken, first_waker) = Wakes::new();
@@ -203,7 +203,7 @@ fn one_release_serves_as_many_as_it_can() {
 }
 
 #[test]
-fn closing_refuses_those_who_wait_and_those_who_come() {
+fn closing_refuses_present_and_later_waiters() {
     let semaphore = Arc::new(Semaphore::new(1));
     let held = semaphore.try_acquire().unwrap();
     let (counter, waker) = Wakes::new();
@@ -238,7 +238,7 @@ fn closing_refuses_those_who_wait_and_those_who_come() {
 
 /// Also if many wait.
 #[test]
-fn a_waiter_that_is_served_is_refused_by_the_end_and_returns_its_permit() {
+fn a_served_waiter_is_refused_after_a_close_and_returns_its_permit() {
     let semaphore = Semaphore::new(0);
     let mut waiting: Vec<_> = (0..5).map(|_| Box::pin(semaphore.acquire())).collect();
     for acquire in &mut waiting {
@@ -443,7 +443,7 @@ fn a_poll_that_waits_costs_no_budget() {
 }
 
 #[test]
-fn it_can_be_printed() {
+fn a_semaphore_and_its_permits_implement_debug() {
     let semaphore = Semaphore::new(3);
     assert!(format!("{semaphore:?}").contains("permits: 3"));
     let permit = semaphore.try_acquire().unwrap();

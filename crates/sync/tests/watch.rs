@@ -55,7 +55,7 @@ fn marks_can_be_set_and_cleared() {
 }
 
 #[test]
-fn clones_have_seen_what_their_original_has() {
+fn clones_inherit_the_seen_version() {
     let (sender, mut receiver) = watch::channel(1);
     sender.send(2).unwrap();
     let mut clone = receiver.clone();
@@ -150,7 +150,7 @@ fn the_last_value_outlives_its_senders() {
 }
 
 #[test]
-fn closing_wakes_those_who_wait() {
+fn closing_wakes_all_waiting_receivers() {
     let (sender, mut receiver) = watch::channel(1);
     let (woken, waker) = Wakes::new();
     let mut changed = pin!(receiver.changed());

@@ -118,7 +118,7 @@ fn an_output_is_dropped_under_the_id_of_its_task() {
 }
 
 #[test]
-fn a_task_tells_where_it_was_spawned_if_its_scheduler_knows() {
+fn a_task_has_a_location_if_its_scheduler_records_locations() {
     #[derive(Clone)]
     struct Here(&'static Location<'static>);
     impl Schedule for Here {

@@ -73,7 +73,7 @@ fn a_task_that_ended_before_it_was_put_in_is_joined() {
 }
 
 #[test]
-fn an_output_comes_with_the_id_of_its_task() {
+fn joining_with_id_returns_the_id_of_the_task() {
     let executor = Executor::new();
     let mut set = JoinSet::new();
     let mut expected = Vec::new();

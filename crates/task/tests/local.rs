@@ -57,7 +57,7 @@ impl Drop for DroppedOn {
 }
 
 #[test]
-fn a_task_that_is_not_send_gives_its_output() {
+fn joining_a_task_that_is_not_send_returns_its_output() {
     let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
     let rc = Rc::new(7);
     let output = rc.clone();
@@ -214,7 +214,7 @@ impl ScheduleLocal for Panics {
 }
 
 #[test]
-fn a_scheduler_of_local_tasks_hears_of_a_panic() {
+fn a_scheduler_of_local_tasks_is_notified_of_a_panic() {
     let (list, panics) = (LocalList::new(), Arc::new(Panics::default()));
     let (task, handle) = list.spawn(
         async { std::panic::resume_unwind(Box::new(())) },
@@ -226,7 +226,7 @@ fn a_scheduler_of_local_tasks_hears_of_a_panic() {
 }
 
 #[test]
-fn a_list_knows_how_many_tasks_it_has() {
+fn a_list_counts_its_tasks() {
     let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
     assert!(list.is_empty());
     for count in 1..=3 {

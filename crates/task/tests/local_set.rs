@@ -365,7 +365,7 @@ fn a_panic_ends_the_set_at_once_if_it_is_to() {
 }
 
 #[test]
-fn a_panic_ends_no_set_that_is_to_go_on() {
+fn a_panic_does_not_end_a_set_without_shut_down_on_panic() {
     let mut set = LocalSet::new(|| true);
     spawn_panicking(&set);
     assert!(!shuts_down(&mut set));

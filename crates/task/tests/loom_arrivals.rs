@@ -153,7 +153,7 @@ fn two_arrivals_against_a_driver() {
 /// The thread of the set ends its tasks, and waits for the one that another
 /// thread has woken and has not pushed yet. Complete.
 #[test]
-fn the_end_waits_for_a_task_on_its_way() {
+fn a_shutdown_waits_for_a_task_that_is_being_queued() {
     model::check(|| {
         let mut set = Set::default();
         let (task, handle) = set.waiting_task();

@@ -209,7 +209,7 @@ fn the_matrix() {
 }
 
 #[test]
-fn an_error_says_what_the_panic_said() {
+fn a_join_error_contains_the_message_of_the_panic() {
     let executor = Executor::new();
     let handle = executor.spawn(async { panic!("{}", "no bread") });
     let id = handle.id();

@@ -148,7 +148,7 @@ fn a_task_of_another_list_leaves_that_one() {
 }
 
 #[test]
-fn it_stays_outside_a_run_in_the_list() {
+fn a_task_that_is_not_running_in_the_list_stays() {
     let executor = Executor::new();
     assert!(!part(), "no task runs");
     let (task, handle) = executor.task(async { assert!(!part()) });
@@ -167,7 +167,7 @@ fn it_stays_outside_a_run_in_the_list() {
 
 /// The outer task's completion would touch the list.
 #[test]
-fn it_stays_if_a_task_inside_another_asks() {
+fn a_task_polled_inside_another_stays_in_the_list() {
     let executor = Executor::new();
     let (inner, inner_handle) = executor.task(async { assert!(!part()) });
     let (outer, outer_handle) = executor.task(async move {
@@ -189,7 +189,7 @@ fn it_stays_if_a_task_inside_another_asks() {
 
 /// Whether the task is still in the list is settled by then.
 #[test]
-fn it_stays_when_the_task_is_complete() {
+fn a_completed_task_stays() {
     struct Asks(Arc<Mutex<Option<bool>>>);
     impl Wake for Asks {
         fn wake(self: Arc<Self>) {
@@ -211,7 +211,7 @@ fn it_stays_when_the_task_is_complete() {
 /// What is called when the cell is freed: the task has left the list by then,
 /// and to adopt it anew would be to list freed memory.
 #[test]
-fn it_stays_when_the_task_is_being_freed() {
+fn a_task_that_is_being_freed_stays() {
     type Answers = Arc<Mutex<Vec<(bool, Option<raddle_task::Id>)>>>;
     #[derive(Clone)]
     struct Asks(Answers);

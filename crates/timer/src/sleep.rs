@@ -49,7 +49,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 ///
 /// # Cancel safety
 ///
-/// As that of [`sleep`].
+/// The same as for [`sleep`].
 ///
 /// # Panics
 ///

@@ -23,7 +23,7 @@ use crate::sleep::Sleep;
 ///
 /// # Cancel safety
 ///
-/// As that of `future`: dropping the `Timeout` drops it.
+/// The timeout is as cancel safe as `future`: dropping the `Timeout` drops `future`.
 ///
 /// # Panics
 ///
@@ -60,7 +60,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 ///
 /// # Cancel safety
 ///
-/// As that of [`timeout`].
+/// The same as for [`timeout`].
 ///
 /// # Panics
 ///

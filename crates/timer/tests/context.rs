@@ -18,7 +18,7 @@ use raddle_timer::{
 use support::{Driver, ms};
 
 #[test]
-fn without_timers_making_one_panics_and_says_what_to_do() {
+fn creating_a_timer_without_timers_panics_and_names_the_remedy() {
     let makes: [fn(); 4] = [
         || drop(sleep(ms(1))),
         || drop(sleep_until(Instant::now())),
@@ -106,7 +106,7 @@ fn a_clock_has_an_end() {
 }
 
 #[test]
-fn instants_saturate_or_say_so() {
+fn arithmetic_of_instants_saturates_or_panics_on_overflow() {
     let now = Instant::now();
     let later = now + ms(5);
     assert_eq!(now - later, Duration::ZERO);
@@ -202,7 +202,7 @@ fn a_stopped_clock_moves_on_past_a_deadline_that_was_pushed_back() {
 }
 
 #[test]
-fn a_handle_fires_what_is_due_and_says_how_much() {
+fn fire_due_of_a_handle_returns_the_number_of_fired_timers() {
     let driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();

@@ -126,7 +126,7 @@ fn a_park_moves_a_paused_clock_to_the_next_timer() {
 }
 
 #[test]
-fn what_is_ready_keeps_a_paused_clock_from_moving() {
+fn a_ready_event_keeps_a_paused_clock_from_moving() {
     let place = FakeSource {
         ready: 1,
         ..FakeSource::default()

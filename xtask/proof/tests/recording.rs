@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read(recording in recording()) {
+    fn a_written_recording_is_read_back(recording in recording()) {
         let file = bytes(&recording);
         prop_assert_eq!(Recording::read_from(&file[..]).unwrap(), recording);
     }

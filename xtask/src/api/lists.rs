@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_list_names_is_found() {
+    fn an_item_in_no_list_is_reported() {
         let item = |kind: &str, members: &[(&str, bool)], is_future| Item {
             kind: kind.to_owned(),
             members: members.iter().map(|(m, f)| ((*m).to_owned(), *f)).collect(),

@@ -14,10 +14,9 @@ use raddle_task::JoinHandle;
 /// Makes one call at a time on the pool, in the order in which they are asked
 /// for.
 ///
-/// A write is complete when its bytes are copied: it is made afterwards, and
-/// its error is that of the next write or flush. A read goes on when it is
-/// dropped, and the next one gets what it gave. A call for which there is no
-/// thread fails at once, and the next one is tried again.
+/// A write is complete when its bytes are copied: it is made afterwards, and the next write or
+/// flush returns its error. A read goes on when it is dropped, and the next one gets what it gave.
+/// A call for which there is no thread fails at once, and the next one is tried again.
 pub(super) struct Blocking<T> {
     state: State<T>,
     /// Whether something was written since the last flush.

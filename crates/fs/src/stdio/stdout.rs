@@ -37,9 +37,9 @@ pub type Stdout = Output<io::Stdout>;
 ///
 /// # Errors
 ///
-/// An error of a write is that of the next write or flush. Where the system has no
-/// thread for it, and after the runtime's shutdown, nothing is taken, and the
-/// write or flush itself is the error; it can be tried again.
+/// If a write fails, the next write or flush returns the error. Where the system has no thread for
+/// it, and after the runtime's shutdown, nothing is taken, and the write or flush itself is the
+/// error; it can be tried again.
 ///
 /// # Panics
 ///

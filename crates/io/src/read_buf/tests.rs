@@ -27,7 +27,7 @@ fn bytes_are_initialized_as_they_are_filled() {
 }
 
 #[test]
-fn what_is_initialized_is_not_zeroed_again() {
+fn initialized_bytes_are_not_zeroed_again() {
     let mut storage = *b"abcd";
     let mut buf = ReadBuf::new(&mut storage);
     assert_eq!(sizes(&buf), (0, 4, 4));
@@ -56,7 +56,7 @@ fn a_window_into_uninitialized_bytes_knows_which_are_not() {
 }
 
 #[test]
-fn what_fills_a_window_fills_the_buffer() {
+fn filling_a_window_fills_the_buffer() {
     let mut storage = [MaybeUninit::uninit(); 8];
     let mut buf = ReadBuf::uninit(&mut storage);
     buf.put_slice(b"ab");
@@ -89,7 +89,7 @@ fn unsafe_accessors_reach_the_bytes() {
 }
 
 #[test]
-fn it_is_a_buffer_of_the_bytes_crate() {
+fn a_read_buf_is_a_buf_mut_of_the_bytes_crate() {
     let mut storage = [MaybeUninit::uninit(); 6];
     let mut buf = ReadBuf::uninit(&mut storage);
     buf.put_u8(b'a');

@@ -37,9 +37,8 @@ impl Receive for mio::net::TcpStream {
 
 #[cfg(unix)]
 impl Receive for mio::net::UnixStream {
-    /// A read ends behind bytes that came with descriptors (or, if the socket
-    /// asked for them, credentials), though more bytes are there. That the
-    /// system had to throw these away tells of it.
+    /// A read ends behind bytes that came with descriptors (or, if the socket asked for them,
+    /// credentials), though more bytes are there. That the system had to discard these reports it.
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<Received> {
         use std::os::fd::AsRawFd;
 

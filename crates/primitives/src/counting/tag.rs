@@ -35,13 +35,13 @@ impl Tag {
         }
     }
 
-    /// That of a word which the caller's caller makes.
+    /// The tag of a word that the caller's caller creates.
     #[track_caller]
     pub(crate) const fn here() -> Self {
         Self::new(Origin::Place(Location::caller()))
     }
 
-    /// That of a lock with a rank.
+    /// The tag of a lock with a rank.
     pub(crate) const fn ranked(rank: Rank) -> Self {
         Self::new(Origin::Name(rank.name()))
     }

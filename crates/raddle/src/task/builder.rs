@@ -8,10 +8,9 @@ use crate::task::{JoinHandle, LocalSet};
 
 /// Spawns a task that has a name.
 ///
-/// The name is the field `task.name` of the task's span, which it has with the
-/// feature `tracing`, and what the runtime's observers are told. The methods are those of
-/// Tokio's type, which may fail; these do not, but panic where the functions of
-/// the same names do.
+/// The name is the field `task.name` of the task's span, which it has with the feature `tracing`,
+/// and what the runtime's observers receive. The methods are those of Tokio's type, which may fail;
+/// these do not, but panic where the functions of the same names do.
 ///
 /// ```
 /// # #[raddle::main(flavor = "current_thread")]

@@ -38,7 +38,7 @@ fn assert_described(span: &Recorded, kind: &str, line: u32) {
 }
 
 #[test]
-fn a_span_says_what_was_spawned_and_where() {
+fn a_span_has_the_kind_and_the_location_of_its_task() {
     start();
     each_flavor(|runtime| {
         runtime.block_on(async {

@@ -318,8 +318,8 @@ impl<T: Clone> Receiver<T> {
 }
 
 impl<T> Drop for Receiver<T> {
-    /// Lets go of what it has not received. Each value of which it was the last
-    /// receiver is dropped, also if the drop of one before panics.
+    /// Drops the values that it has not received. Each value of which it was the last receiver is
+    /// dropped, also if the drop of one before panics.
     fn drop(&mut self) {
         let (is_last, end) = {
             let mut receivers = self.shared.receivers.lock();

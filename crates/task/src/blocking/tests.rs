@@ -36,7 +36,7 @@ fn a_task_that_is_run_gives_its_output() {
 }
 
 #[test]
-fn a_refusal_says_why() {
+fn a_refused_task_carries_the_reason() {
     let (runnable, _handle) = crate::spawn(async {}, drop::<Runnable>);
     let refused = Refused::no_runtime(runnable, "enter one first".to_owned());
     assert!(refused.is_no_runtime() && !refused.is_no_thread());
@@ -122,14 +122,17 @@ fn a_dropped_task_drops_its_closure() {
 }
 
 #[test]
-fn a_task_says_what_it_is() {
+fn a_blocking_task_reports_its_closure_and_location() {
     let size = [0_u8; 24];
     let line = line!() + 1;
     drop(spawn(
         move || size,
         |task| {
             assert_eq!(task.closure_size(), 24);
-            assert!(task.closure_name().contains("a_task_says_what_it_is"));
+            assert!(
+                task.closure_name()
+                    .contains("a_blocking_task_reports_its_closure_and_location")
+            );
             assert_eq!(task.spawned_at().line(), line);
             assert!(!task.is_mandatory());
             drop(task);

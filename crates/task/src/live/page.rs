@@ -21,7 +21,7 @@ const INDEX: usize = 31;
 /// cleared.
 const PARTED: usize = INDEX + 1;
 
-/// Room for a few tasks. It is the list's, and without a list that of the tasks that are left.
+/// Room for a few tasks. The list owns it; after the list's end the remaining tasks own it.
 #[repr(C)]
 pub(crate) struct Page {
     list: ListId,

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_while_it_is_held_is_the_holder_s() {
+    fn leaving_a_held_slot_leaves_the_reference_to_the_holder() {
         let word = Word::new();
         assert_eq!(word.transition_to_left(0), Leave::Release);
         assert_eq!(word.transition_to_held(0b111), 0b110);

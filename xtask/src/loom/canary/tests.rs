@@ -39,7 +39,7 @@ fn a_canary_names_its_message() {
 }
 
 #[test]
-fn a_suite_has_a_canary_that_says_what_it_plants() {
+fn a_canary_names_the_message_of_its_failure() {
     let error = canaries("fn a_push_is_popped() {").unwrap_err();
     assert!(error.contains("no canary"), "{error}");
     let error = canaries(&LOST.replace("canary_a_push_is_lost", "canary")).unwrap_err();

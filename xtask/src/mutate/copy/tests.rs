@@ -39,7 +39,7 @@ fn the_copy_has_what_belongs_to_the_tree() {
 }
 
 #[test]
-fn what_an_earlier_run_left_is_put_right() {
+fn a_new_copy_undoes_changes_of_an_earlier_run() {
     let (tree, to) = (tree(), tempfile::tempdir().unwrap());
     let copy = Copy::new(tree.path(), to.path().join("copy")).unwrap();
     copy.write(Path::new("known.rs"), "mutated").unwrap();

@@ -44,7 +44,7 @@ fn each_ordering_of_an_exchange_is_weakened_by_itself() {
 }
 
 #[test]
-fn what_is_relaxed_is_left_alone() {
+fn a_relaxed_ordering_has_no_mutant() {
     let text = "use std::sync::atomic::Ordering;\nfn f() { w.load(Ordering::Relaxed); }";
     assert!(lines(text).is_empty());
 }

@@ -79,7 +79,7 @@ fn one_that_waits_for_less_than_the_limit_is_waited_for() {
 }
 
 #[test]
-fn what_a_model_prints_is_not_taken_for_a_verdict() {
+fn output_of_a_model_is_not_mistaken_for_a_verdict() {
     let script = "echo 'running 2 tests'; echo 'test a ... ok'; echo 'a test (of words) FAILED'; \
                   printf 'test b ... '; echo 'FAILED'";
     assert_eq!(outcome(script, LONG), Outcome::Failed("b".to_owned()));

@@ -76,7 +76,7 @@ fn a_known_circle_that_is_gone_is_found() {
 }
 
 #[test]
-fn what_is_no_layer_may_have_circles() {
+fn crates_that_are_no_layers_may_have_cycles() {
     let circle = files(&[
         ("a/x.rs", "use crate::b::y::Y;"),
         ("b/y.rs", "use crate::a::x::X;"),

@@ -73,7 +73,7 @@ fn an_operation_without_its_partner_is_found() {
 }
 
 #[test]
-fn what_is_not_atomic_or_not_a_layer_owes_no_ordering() {
+fn an_ordering_comment_is_needed_only_for_atomics_in_layers() {
     assert!(
         ordering(&queue(
             "fn f() { mem::swap(a, b); a.load(path); a.cmp(Less) }"
@@ -87,7 +87,7 @@ fn what_is_not_atomic_or_not_a_layer_owes_no_ordering() {
 }
 
 #[test]
-fn an_async_function_that_says_nothing_of_being_dropped_is_found() {
+fn an_async_function_without_a_cancel_safety_section_is_reported() {
     let silent = "/// Waits.\npub async fn f() {}";
     let documented =
         "/// Waits.\n///\n/// # Cancel safety\n///\n/// Safe.\n#[inline]\npub async fn f() {}";

@@ -48,9 +48,9 @@ pub enum PipeMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PipeEnd {
-    /// That of a [`NamedPipeClient`](super::NamedPipeClient).
+    /// The client's end: a [`NamedPipeClient`](super::NamedPipeClient).
     Client,
-    /// That of a [`NamedPipeServer`](super::NamedPipeServer).
+    /// The server's end: a [`NamedPipeServer`](super::NamedPipeServer).
     Server,
 }
 

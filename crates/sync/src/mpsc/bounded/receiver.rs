@@ -166,9 +166,9 @@ impl<T> Receiver<T> {
         block_on(self.recv_many(buffer, limit))
     }
 
-    /// Closes the channel: further messages are refused, also those of senders that wait. Messages
-    /// that were sent can still be received; receive until `None`, which comes after the last
-    /// permit was used or dropped.
+    /// Closes the channel: further messages are refused, including those of waiting senders.
+    /// Messages that were sent can still be received; receive until `None`, which comes after the
+    /// last permit was used or dropped.
     ///
     /// # Examples
     ///
