@@ -34,7 +34,7 @@ pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
     spawner: &'s Spawner<A>,
     make: M,
     table: &'static RawWakerVTable,
-    /// What the wakers compare, and what keeps the executor on its thread.
+    /// Identifies the executor's thread; wakers compare it with theirs.
     thread: usize,
     attached: Cell<bool>,
     storage: S,

@@ -1,4 +1,4 @@
-//! What a waker points at.
+//! The header of a slot, which wakers point at.
 
 use core::cell::Cell;
 use core::fmt;

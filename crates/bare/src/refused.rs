@@ -1,4 +1,4 @@
-//! What the compiler must refuse: tests of bounds.
+//! Tests of bounds: programs that the compiler must refuse.
 
 /// An executor is pinned before it is used.
 ///

@@ -78,7 +78,7 @@ impl<A> Spawner<A> {
     pub(crate) unsafe fn attach(&self, lists: &Lists) {
         assert!(
             self.lists.get().is_none(),
-            "the spawner has an executor already; make one for each"
+            "the spawner already has an executor; create a spawner for each executor"
         );
         self.lists.set(Some(NonNull::from(lists)));
     }

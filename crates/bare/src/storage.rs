@@ -17,7 +17,7 @@ pub(crate) mod sealed {
     use crate::lists::Lists;
     use crate::slot::Slot;
 
-    /// What the executor sees of a storage.
+    /// The interface between the executor and its storage.
     ///
     /// # Safety
     ///

@@ -131,7 +131,7 @@ fn a_spawner_without_an_executor_gives_the_argument_back() {
 }
 
 #[test]
-#[should_panic(expected = "has an executor already")]
+#[should_panic(expected = "already has an executor")]
 fn a_spawner_has_one_executor() {
     let spawner = Spawner::new();
     let first = pin!(Executor::new(

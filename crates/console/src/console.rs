@@ -37,13 +37,13 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// If the text is no address with a port, if the address is not a loopback address, and if it
-    /// is in use.
+    /// If the text is not an address with a port, if the address is not a loopback address, and if
+    /// it is in use.
     pub fn bind(address: &str) -> io::Result<Self> {
         let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let parsed: SocketAddr = address.parse().map_err(|_| {
             invalid(format!(
-                "{address:?} is no address with a port; give the console one such as 127.0.0.1:6669"
+                "{address:?} is not an address with a port; use one such as 127.0.0.1:6669"
             ))
         })?;
         if !parsed.ip().is_loopback() {

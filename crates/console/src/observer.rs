@@ -1,4 +1,4 @@
-//! What the scheduler says of its workers and tasks.
+//! The observer of the scheduler's workers and tasks.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;

@@ -30,7 +30,7 @@ const REST: Duration = Duration::from_millis(50);
 
 const PAGE: &str = include_str!("page.html");
 
-/// What all threads share.
+/// The state that all threads share.
 pub(crate) struct Server {
     pub(crate) token: Token,
     pub(crate) table: Arc<Table>,

@@ -87,7 +87,7 @@ impl SlowPolls {
         drop(oldest);
     }
 
-    /// Those after the one with the number `after`, and the number of the last.
+    /// The slow polls after the one with the number `after`, and the number of the last.
     pub(crate) fn after(&self, after: u64) -> (Vec<Value>, u64) {
         let list = self.0.lock();
         let last = list.next - 1;

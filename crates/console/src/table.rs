@@ -20,7 +20,7 @@ const COPY_AGE: Duration = Duration::from_millis(200);
 /// The greatest number of tasks in one answer.
 pub(crate) const MAX_ROWS: usize = 200;
 
-/// What the workers and the tasks do.
+/// The current state of workers and tasks.
 pub(crate) struct Table {
     workers: OnceLock<Box<[Mutex<Lane>]>>,
     shards: Box<[Mutex<HashMap<u64, Task>>]>,
@@ -28,7 +28,7 @@ pub(crate) struct Table {
     copy: Mutex<Option<(Instant, Arc<[Task]>)>>,
 }
 
-/// What a worker does.
+/// The state of a worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
     pub(crate) activity: Activity,

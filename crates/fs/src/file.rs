@@ -33,10 +33,9 @@ use crate::offload;
 ///
 /// # Cancel safety
 ///
-/// As for every stream: `read`, `write` and `flush` are cancel safe, `read_exact`
-/// and `write_all` are not. What a dropped read gave is in the file's buffer
-/// for the next one. The other methods, when dropped, may have had their effect
-/// or not.
+/// As with every stream, `read`, `write` and `flush` are cancel safe, `read_exact` and `write_all`
+/// are not. What a dropped read gave is in the file's buffer for the next one. The other methods,
+/// when dropped, may have had their effect or not.
 ///
 /// # Examples
 ///
@@ -338,7 +337,7 @@ impl File {
         }
     }
 
-    /// What the system says about the file.
+    /// The metadata of the file.
     ///
     /// # Errors
     ///
@@ -595,7 +594,7 @@ impl File {
     pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
         assert!(
             max_buf_size > 0,
-            "a call of no bytes writes nothing; use a size above zero"
+            "the maximum buffer size is zero; set it to 1 or more"
         );
         self.max_buf_size = max_buf_size;
     }

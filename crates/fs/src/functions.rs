@@ -338,8 +338,7 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     offload::run(move || fs::remove_file(path)).await
 }
 
-/// What the system says about the file at `path`: of a symbolic link, about the
-/// link itself.
+/// The metadata of the file at `path`: of a symbolic link, those of the link itself.
 ///
 /// # Errors
 ///

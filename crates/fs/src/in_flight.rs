@@ -27,10 +27,10 @@ enum State {
     Busy(JoinHandle<Finished>),
 }
 
-/// What a call gave, and the buffer that it gives back.
+/// The result of a call, and the buffer that it returns.
 pub(super) type Finished = (Outcome, Buffer);
 
-/// What a call gave.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Read(io::Result<usize>),

@@ -136,7 +136,7 @@ impl ReadDir {
     ///
     /// # Errors
     ///
-    /// As the system has them; the next call is the end then.
+    /// Returns the errors of the operating system; after an error the next call returns the end.
     ///
     /// # Cancel safety
     ///
@@ -221,7 +221,7 @@ impl ReadDir {
     }
 }
 
-/// What is in a directory under one name.
+/// An entry of a directory.
 ///
 /// Comes from [`ReadDir::next_entry`].
 ///
@@ -296,8 +296,7 @@ impl DirEntry {
         self.std.file_name()
     }
 
-    /// What the system says about the entry: of a symbolic link, about the link
-    /// itself.
+    /// The metadata of the entry: of a symbolic link, those of the link itself.
     ///
     /// # Errors
     ///

@@ -74,7 +74,7 @@ fn halves_of_two_streams_are_refused() {
     let message = *refused.unwrap_err().downcast::<&str>().unwrap();
     assert_eq!(
         message,
-        "the halves are of two streams; ask is_pair_of first"
+        "the halves belong to different streams; check is_pair_of first"
     );
 }
 

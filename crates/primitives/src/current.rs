@@ -1,5 +1,5 @@
-//! What is current on a thread: the scheduler, reactor, timers and runtime that code finds
-//! there without being given a handle.
+//! The stack of what is current on a thread: the scheduler, reactor, timers and runtime that code
+//! finds there without being given a handle.
 //!
 //! Each thread has one stack of [`Frame`]s. A frame offers handles, each known by its type. Who
 //! looks for a handle gets that of the innermost frame that answers for its type. A layer that

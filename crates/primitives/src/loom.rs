@@ -19,7 +19,7 @@ pub(crate) mod sync {
     #[derive(Debug, Default)]
     pub struct Mutex<T: ?Sized>(loom::sync::Mutex<T>);
 
-    /// What is locked, until it is dropped.
+    /// Access to the locked value until the guard is dropped.
     pub struct MutexGuard<'a, T: ?Sized> {
         mutex: &'a Mutex<T>,
         inner: loom::sync::MutexGuard<'a, T>,

@@ -41,7 +41,7 @@ pub fn count_event(_name: &'static str) {
     crate::counting::event(_name);
 }
 
-/// What the counting build keeps beside a lock: nothing in this one.
+/// The data that the counting build keeps beside a lock; empty in this build.
 #[cfg(not(any(raddle_loom, raddle_count)))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tag;

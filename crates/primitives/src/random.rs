@@ -42,7 +42,7 @@ pub fn below(count: usize) -> usize {
     })
 }
 
-/// What the random numbers of a runtime come from: the same numbers from the same seed.
+/// The seed of a runtime's random numbers: the same numbers from the same seed.
 ///
 /// ```
 /// use raddle_primitives::random::RngSeed;

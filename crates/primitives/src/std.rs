@@ -39,7 +39,7 @@ pub(crate) mod sync {
         inner: std::sync::Mutex<T>,
     }
 
-    /// What is locked, until it is dropped.
+    /// Access to the locked value until the guard is dropped.
     pub struct MutexGuard<'a, T: ?Sized> {
         inner: std::sync::MutexGuard<'a, T>,
         held: Held,

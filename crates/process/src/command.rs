@@ -1,4 +1,4 @@
-//! What a child is made with.
+//! The configuration of a child process.
 
 use std::ffi::OsStr;
 use std::future::Future;

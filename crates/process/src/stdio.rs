@@ -269,7 +269,7 @@ macro_rules! output {
 output!(ChildStdout, std::process::ChildStdout);
 output!(ChildStderr, std::process::ChildStderr);
 
-/// What all three have. A pipe becomes the input or output of another child by
+/// The methods that all three have. A pipe becomes the input or output of another child by
 /// `Stdio::try_from`.
 macro_rules! descriptor {
     ($name:ident) => {

@@ -1,4 +1,4 @@
-//! What a queue can hold: values that are one pointer.
+//! The items of a queue: values that convert to one pointer.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

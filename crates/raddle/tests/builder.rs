@@ -343,7 +343,7 @@ fn the_environment_sets_the_default_number_of_workers() {
         let output = run(&[bad]);
         assert!(!output.status.success());
         let text = String::from_utf8_lossy(&output.stderr);
-        assert!(text.contains("set it to a number from 1 up"), "{text}");
+        assert!(text.contains("set it to 1 or more"), "{text}");
     }
 }
 

@@ -63,8 +63,8 @@ impl Registration {
         self.state.poll_write_ready(cx)
     }
 
-    /// What of `interest` the source is known to be ready for now, without
-    /// waiting, also if the reactor has shut down since.
+    /// The part of `interest` for which the source is known to be ready now, without waiting, also
+    /// if the reactor has shut down since.
     ///
     /// # Errors
     ///

@@ -188,7 +188,7 @@ impl IoState {
         }
     }
 
-    /// What of `flags` is set, unless `tried` is the newest event.
+    /// The set flags among `flags`, unless `tried` is the newest event.
     #[inline]
     fn look(&self, flags: Ready, tried: Option<ReadyEvent>) -> io::Result<Option<ReadyEvent>> {
         let now = self.readiness.load();

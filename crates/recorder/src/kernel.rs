@@ -16,7 +16,7 @@ pub(crate) fn thread_id() -> u64 {
     name.and_then(|name| name.parse().ok()).unwrap_or(0)
 }
 
-/// What the kernel has counted of the calling thread, and what of that was read before.
+/// The kernel's counts for the calling thread, and their values at the last reading.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
     /// None before the first look, and where there is no such file.
@@ -31,7 +31,7 @@ struct Files {
     status: File,
 }
 
-/// What the kernel counts, from the start of the thread on.
+/// The kernel's counts since the start of the thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     /// Nanoseconds in which the thread was runnable and not running.

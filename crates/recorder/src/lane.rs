@@ -34,7 +34,7 @@ struct Writer {
     identity: Identity,
 }
 
-/// What a recording says of a thread.
+/// The description of a thread in a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// The recorder's number for the thread.

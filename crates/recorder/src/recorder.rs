@@ -54,7 +54,7 @@ struct Shared {
     refused: AtomicU64,
 }
 
-/// What a thread has of a recorder.
+/// The state of a thread for one recorder.
 struct Local {
     /// The recorder's [`Shared::id`].
     recorder: u64,
@@ -271,8 +271,8 @@ impl Recorder {
         }
     }
 
-    /// What the rings have now. Writers go on meanwhile; an event that is recorded during the call
-    /// may be missing.
+    /// The present content of the rings. Writers continue meanwhile; an event that is recorded
+    /// during the call may be missing.
     pub fn snapshot(&self) -> Recording {
         self.follow().read()
     }

@@ -33,7 +33,7 @@ pub enum Event {
     TaskSpawned {
         /// The number of the task.
         task: u64,
-        /// Where it is spawned.
+        /// The location of the spawn.
         location: StringId,
     },
     /// A task gets a name.
@@ -52,7 +52,7 @@ pub enum Event {
     PollFinished {
         /// The number of the task.
         task: u64,
-        /// What the task is to do next.
+        /// How the task continues.
         result: PollResult,
     },
     /// A task that waited is woken. It waits for its next poll.
@@ -102,7 +102,7 @@ pub enum Event {
     MonitorActed {
         /// The index of the worker that is stuck in the poll.
         worker: u32,
-        /// What the monitor does.
+        /// The action of the monitor.
         action: MonitorAction,
     },
     /// A worker core moves to another thread since its thread blocks.
@@ -139,7 +139,7 @@ pub enum Event {
     },
 }
 
-/// What a task is to do after a poll.
+/// How a task continues after a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollResult {
     /// The task waits to be woken.
@@ -222,7 +222,7 @@ impl PollEnd {
     }
 }
 
-/// What the monitor does for a task that waits behind a long poll.
+/// An action of the monitor for a task that waits behind a long poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MonitorAction {
     /// It stops parking, to steal from the queue of the stuck worker.

@@ -26,7 +26,7 @@ pub struct Thread {
     pub entries: Vec<Entry>,
 }
 
-/// What a recorder has recorded: the events of each thread, and the strings that they refer to.
+/// A recording: the events of each thread, and the strings that they refer to.
 ///
 /// # Examples
 ///

@@ -33,7 +33,7 @@ pub struct Writer<W> {
     file: W,
     bytes: u64,
     has_origin: bool,
-    /// What the file has already.
+    /// The strings that the file already contains.
     strings: BTreeSet<StringId>,
     threads: BTreeSet<u64>,
 }

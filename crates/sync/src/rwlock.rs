@@ -189,7 +189,7 @@ impl<T> RwLock<T> {
 const fn check(max_readers: u32) {
     assert!(
         max_readers > 0 && max_readers <= MAX_READS,
-        "a lock admits at least one reader and at most u32::MAX >> 3; choose a number in between"
+        "the number of readers is out of range; use 1 to u32::MAX >> 3"
     );
 }
 

@@ -90,7 +90,7 @@ impl<T, V: Copy> Node<T, V> {
         self.state.load(Ordering::Relaxed) == IDLE
     }
 
-    /// What it was released with, if it was; it is idle then. Without the lock.
+    /// Returns the verdict if the waiter was released, and makes it idle. Takes no lock.
     #[inline]
     pub(crate) fn take_verdict(self: Pin<&mut Self>) -> Option<V> {
         // ORDERING: Acquire pairs with `WaitList::release`: what was done before is seen, and the

@@ -84,13 +84,13 @@ fn a_channel_of_one_keeps_the_last() {
 }
 
 #[test]
-#[should_panic(expected = "give it at least 1")]
+#[should_panic(expected = "use at least 1")]
 fn no_capacity_is_refused() {
     let _ = broadcast::channel::<u32>(0);
 }
 
 #[test]
-#[should_panic(expected = "give it less capacity")]
+#[should_panic(expected = "exceeds usize::MAX / 2")]
 fn too_much_capacity_is_refused() {
     let _ = Sender::<u32>::new(usize::MAX);
 }

@@ -609,7 +609,7 @@ fn blocking_inside_a_poll_panics() {
 }
 
 #[test]
-#[should_panic(expected = "a bounded channel is for 1 to")]
+#[should_panic(expected = "the capacity of a bounded channel is")]
 fn a_channel_without_room_is_refused() {
     mpsc::channel::<u32>(0);
 }

@@ -39,7 +39,7 @@ raddle_primitives::thread_local! {
 /// ```
 #[track_caller]
 pub fn id() -> Id {
-    try_id().expect("no task runs on this thread; call try_id where that may be")
+    try_id().expect("no task runs on this thread; call try_id if there may be none")
 }
 
 /// The id of the task that runs on this thread, if one does.

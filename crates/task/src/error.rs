@@ -120,7 +120,7 @@ impl JoinError {
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
         self.try_into_panic()
-            .expect("the task was cancelled; ask is_panic before into_panic")
+            .expect("the task was cancelled; check is_panic before calling into_panic")
     }
 
     /// The payload of the panic.

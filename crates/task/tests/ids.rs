@@ -137,7 +137,7 @@ fn a_task_has_a_location_if_its_scheduler_records_locations() {
 }
 
 #[test]
-#[should_panic(expected = "no task runs on this thread; call try_id where that may be")]
+#[should_panic(expected = "no task runs on this thread; call try_id if there may be none")]
 fn an_id_outside_a_task_panics() {
     raddle_task::id();
 }

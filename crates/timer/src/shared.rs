@@ -1,4 +1,4 @@
-//! What all shards share: the clock, and the way to the driver.
+//! The state that all shards share: the clock, and how to unpark the driver.
 
 use std::fmt;
 use std::time::Duration;

@@ -41,7 +41,7 @@ impl Timers {
     ///
     /// If `count` is zero.
     pub fn sharded(count: usize, unpark: UnparkFn) -> Self {
-        assert!(count > 0, "timers need a shard; make 1 or more");
+        assert!(count > 0, "timers need at least one shard; use 1 or more");
         let shared = Arc::new(Shared::new(unpark, count > 1));
         Self {
             shards: (0..count)

@@ -90,7 +90,7 @@ fn the_clock_of_several_shards_cannot_be_paused() {
 }
 
 #[test]
-#[should_panic(expected = "timers need a shard")]
+#[should_panic(expected = "timers need at least one shard")]
 fn no_shards_are_refused() {
     drop(sharded(0));
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// Who has the sample, and what is to happen to it.
+/// Which side owns the sample, and what happens to it next.
 ///
 /// ```text
 ///            request            publish            answer             written

@@ -1,4 +1,4 @@
-//! What the scheduler and the blocking pool say of their threads.
+//! Observers of the scheduler and the blocking pool.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use crate::slot::{Activity, Kind, Running, Slot};
 
 static NUMBERS: Numbers = Numbers::new();
 
-/// What the threads of one runtime run.
+/// The threads of one runtime, and what each runs.
 pub(crate) struct Registry {
     number: u64,
     threads: Mutex<Vec<Thread>>,

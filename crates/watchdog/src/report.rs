@@ -1,4 +1,4 @@
-//! What a watchdog reports.
+//! Reports of a watchdog.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::stack::StackTrace;
 /// How often the default action warns of one location.
 const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a watchdog has found. `Display` writes it as text, with the stack.
+/// A finding of a watchdog. `Display` writes it as text, with the stack.
 ///
 /// # Examples
 ///
@@ -190,7 +190,7 @@ impl WaitingJobs {
     }
 }
 
-/// What a shutdown has not stopped within its time.
+/// The tasks and jobs that a shutdown did not stop within its time limit.
 ///
 /// # Examples
 ///

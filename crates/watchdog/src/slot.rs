@@ -1,4 +1,4 @@
-//! What one thread runs, as the watchdog sees it.
+//! The slot in which one thread publishes what it runs.
 
 use std::fmt;
 use std::panic::Location;
@@ -20,7 +20,7 @@ pub enum Kind {
     Job,
 }
 
-/// What a thread runs.
+/// The activity of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// The kind.
@@ -44,7 +44,7 @@ pub struct Running {
     pub may_block: bool,
 }
 
-/// What one thread runs, written by that thread and read by the watchdog.
+/// The activity of one thread, written by that thread and read by the watchdog.
 ///
 /// The sequence is odd while something runs. The thread writes the words of an activity before it
 /// makes the sequence odd, and after it has made it even again. A reader that finds the same odd

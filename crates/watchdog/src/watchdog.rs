@@ -86,7 +86,7 @@ impl Watchdog {
     ) -> io::Result<Self> {
         assert!(
             !threshold.is_zero(),
-            "every poll takes time; give the watchdog a threshold above zero"
+            "the threshold of the watchdog is zero; use a longer one"
         );
         let shared = Arc::new(Shared {
             threshold,

@@ -30,7 +30,7 @@ enum State<T> {
     Lost,
 }
 
-/// What a call gives, and the parts that it gives back.
+/// The result of a call, and the parts that it returns.
 type Finished<T> = (io::Result<()>, Box<Parts<T>>);
 
 /// What goes to the pool and comes back.
@@ -78,7 +78,7 @@ impl<T> Blocking<T> {
         result
     }
 
-    /// What is there between two calls.
+    /// The parts of the stream between two calls.
     fn parts(&mut self) -> io::Result<&mut Box<Parts<T>>> {
         match &mut self.state {
             State::Idle(parts) => Ok(parts),

@@ -1,4 +1,4 @@
-//! What the standard output and the standard error output have in common.
+//! Code shared by standard output and standard error.
 
 use std::io::{self, IoSlice, Write};
 use std::pin::Pin;

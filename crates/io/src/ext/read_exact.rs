@@ -47,7 +47,7 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for ReadExact<'_, R> {
     }
 }
 
-/// What a stream that ends too early comes to.
+/// The error of a stream that ends too early.
 pub(super) fn unexpected_eof() -> io::Error {
     io::Error::new(
         ErrorKind::UnexpectedEof,

@@ -58,7 +58,7 @@ impl<R: AsyncBufRead> Split<R> {
     ///
     /// # Errors
     ///
-    /// As the reader has them; what was read of the segment is kept.
+    /// Returns the errors of the reader; the bytes of the segment that were read are kept.
     ///
     /// # Cancel safety
     ///

@@ -63,7 +63,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What was there before the `read` last bytes, which is known to be UTF-8.
+/// The content before the last `read` bytes, which is known to be UTF-8.
 fn without_last(error: FromUtf8Error, read: usize) -> String {
     let mut bytes = error.into_bytes();
     bytes.truncate(bytes.len() - read);

@@ -44,7 +44,7 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteAll<'_, W> {
     }
 }
 
-/// What a writer that takes no more bytes comes to.
+/// The error of a writer that accepts no more bytes.
 pub(crate) fn write_zero() -> io::Error {
     io::Error::new(ErrorKind::WriteZero, "the writer takes no more bytes")
 }

@@ -46,7 +46,7 @@ pub trait AsyncBufRead: AsyncRead {
     ///
     /// # Errors
     ///
-    /// As the source has them.
+    /// Returns the errors of the source.
     ///
     /// # Examples
     ///

@@ -56,8 +56,8 @@ pub trait AsyncRead {
     ///
     /// # Errors
     ///
-    /// As the source has them; `WouldBlock` is never among them, as it would
-    /// be `Pending`.
+    /// Returns the errors of the source; `WouldBlock` is never among them, as it would be
+    /// `Pending`.
     ///
     /// # Examples
     ///

@@ -74,7 +74,7 @@ pub trait AsyncSeek {
     ///
     /// # Errors
     ///
-    /// As the stream has them; `InvalidInput` for a position before the start.
+    /// Returns the errors of the stream, and `InvalidInput` for a position before the start.
     ///
     /// # Examples
     ///

@@ -60,7 +60,7 @@ pub trait AsyncWrite {
     ///
     /// # Errors
     ///
-    /// As the sink has them; nothing was written then.
+    /// Returns the errors of the sink; nothing was written in that case.
     ///
     /// # Examples
     ///
@@ -87,7 +87,7 @@ pub trait AsyncWrite {
     ///
     /// # Errors
     ///
-    /// As the sink has them.
+    /// Returns the errors of the sink.
     ///
     /// # Examples
     ///
@@ -113,7 +113,7 @@ pub trait AsyncWrite {
     ///
     /// # Errors
     ///
-    /// As the sink has them.
+    /// Returns the errors of the sink.
     ///
     /// # Examples
     ///

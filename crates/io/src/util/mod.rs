@@ -1,4 +1,4 @@
-//! What a program puts around streams, and streams in memory.
+//! Wrappers and functions for streams, and streams in memory.
 
 mod copy;
 mod copy_bidirectional;

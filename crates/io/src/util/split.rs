@@ -141,7 +141,7 @@ impl<T> ReadHalf<T> {
     ///
     /// # Panics
     ///
-    /// If the halves are of two streams, see [`is_pair_of`](Self::is_pair_of).
+    /// If the halves belong to different streams, see [`is_pair_of`](Self::is_pair_of).
     ///
     /// # Examples
     ///
@@ -164,7 +164,7 @@ impl<T> ReadHalf<T> {
     {
         assert!(
             self.is_pair_of(&writer),
-            "the halves are of two streams; ask is_pair_of first"
+            "the halves belong to different streams; check is_pair_of first"
         );
         drop(writer);
         let stream = Arc::try_unwrap(self.stream)

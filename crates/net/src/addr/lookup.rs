@@ -73,7 +73,7 @@ fn run_on_new_thread(refused: Refused) -> io::Result<()> {
     thread.map(drop).map_err(|error| {
         io::Error::new(
             error.kind(),
-            format!("no thread to look a name up: {error}; use an address, or fewer threads"),
+            format!("no thread for the name look-up: {error}; use an address, or fewer threads"),
         )
     })
 }

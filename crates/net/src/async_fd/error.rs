@@ -35,7 +35,7 @@ impl<T> AsyncFdRegisterError<T> {
         Self { inner, cause }
     }
 
-    /// What was to be watched, and why it is not.
+    /// The value that could not be registered, and the reason.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! What a guard has to clear.
+//! The readiness that a guard clears.
 
 use raddle_reactor::{Ready, ReadyEvent, Registration};
 

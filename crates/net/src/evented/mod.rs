@@ -1,4 +1,4 @@
-//! What all sockets share, over a source that the reactor watches.
+//! Code shared by all sockets, on top of a registered source.
 
 mod stream;
 

@@ -126,7 +126,7 @@ pub(crate) unsafe fn adopt(handle: RawHandle) -> NamedPipe {
     unsafe { NamedPipe::from_raw_handle(handle) }
 }
 
-/// What the system knows of a pipe.
+/// The properties of a pipe.
 pub(crate) fn info(pipe: &NamedPipe) -> io::Result<Info> {
     let mut info = Info {
         flags: 0,
@@ -187,7 +187,7 @@ fn wide(name: &OsStr) -> io::Result<Vec<u16>> {
     if wide.contains(&0) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "the name of the pipe has a zero in it; remove it",
+            "the name of the pipe contains a zero character; remove it",
         ));
     }
     wide.push(0);

@@ -1,4 +1,4 @@
-//! What a connected socket says of itself, and its options.
+//! Addresses and options of a connected socket.
 
 use std::io;
 use std::net::SocketAddr;

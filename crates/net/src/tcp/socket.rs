@@ -270,7 +270,7 @@ pub(crate) fn to_inet(addr: SockAddr) -> io::Result<SocketAddr> {
     addr.as_socket().ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::InvalidInput,
-            "not an address of the Internet; use a socket of its own kind",
+            "not an IP address; use a socket type for this kind of address",
         )
     })
 }

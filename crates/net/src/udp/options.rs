@@ -1,4 +1,4 @@
-//! What a UDP socket says of itself, and its options.
+//! Addresses and options of a UDP socket.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

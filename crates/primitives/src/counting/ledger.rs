@@ -1,4 +1,4 @@
-//! What was counted, by name and phase.
+//! The counts, by name and phase.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ impl AddAssign for Operations {
     }
 }
 
-/// What a name stands for.
+/// The kind of thing that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Words or locks that were given the name.
@@ -57,12 +57,12 @@ pub enum Kind {
     Event,
 }
 
-/// What was counted under one name.
+/// The counts of one name.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The name.
     pub name: String,
-    /// What it stands for.
+    /// The kind of thing that the name stands for.
     pub kind: Kind,
     /// How many words of the name were made since the last [`reset`]. A lock
     /// counts when it is first taken.
@@ -74,7 +74,7 @@ pub struct Entry {
     pub phases: [Operations; PHASES],
 }
 
-/// What an actor does to a word.
+/// An operation of an actor on a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     Load,
@@ -89,7 +89,7 @@ pub(super) enum Operation {
 #[derive(Default)]
 struct Ledger {
     entries: Vec<Entry>,
-    /// What was counted under each name since `settle`.
+    /// The counts of each name since `settle`.
     pending: Vec<Operations>,
     /// The names with anything pending.
     touched: Vec<usize>,
@@ -150,7 +150,7 @@ pub fn reset() {
     ledger.epoch += 1;
 }
 
-/// What was counted under each name.
+/// The counts of each name.
 pub fn report() -> Vec<Entry> {
     ledger().entries.clone()
 }
@@ -283,7 +283,7 @@ impl Actors {
 #[derive(Debug)]
 pub(super) struct Holders {
     holders: Actors,
-    /// Those that have used it since the reset of this number.
+    /// The actors that have used it since the reset of this number.
     actors: Actors,
     epoch: u32,
 }

@@ -1,4 +1,4 @@
-//! What the thread holds.
+//! The locks that the thread holds.
 
 use std::cell::Cell;
 

@@ -18,7 +18,7 @@ use raddle_reactor::{Evented, Handle, Interest, WakerBatch};
 
 use super::pipe::Pipe;
 
-/// What the process knows of signals, from its first listener on.
+/// The state of signals in the process, from its first listener on.
 struct Delivery {
     /// A forked child makes another one: the pipe is shared with the parent.
     process: u32,
@@ -192,7 +192,7 @@ impl Receiver {
     }
 }
 
-/// What the reactor wakes when there is something in the pipe.
+/// The waker that the reactor wakes when there is data in the pipe.
 struct OnEvent(Weak<Receiver>);
 
 impl Wake for OnEvent {

@@ -20,7 +20,7 @@ pub(super) struct Pipe {
     registered: BTreeMap<c_int, SigId>,
 }
 
-/// What the handlers of signals touch.
+/// The state that the signal handlers access.
 struct Handlers {
     flags: [AtomicBool; SIGNALS],
     writing: UnixStream,

@@ -134,7 +134,7 @@ impl AsyncRead for ChildStderr {
     }
 }
 
-/// What all three have.
+/// The methods that all three have.
 macro_rules! pipe {
     ($name:ident, $std:ty, $interest:expr) => {
         impl $name {

@@ -1,4 +1,4 @@
-//! What the two ends of a local queue share.
+//! The state that the two ends of a local queue share.
 
 use std::ptr::{self, NonNull};
 

@@ -34,7 +34,7 @@ unsafe impl<T: Pointer + Send, const N: usize> Send for Stealer<T, N> {}
 // SAFETY: as above; all of its methods may be called at once.
 unsafe impl<T: Pointer + Send, const N: usize> Sync for Stealer<T, N> {}
 
-/// What a steal brought.
+/// The result of a steal.
 #[derive(Debug)]
 pub struct Stolen<T> {
     /// The oldest item, for the stealer to run at once.

@@ -120,7 +120,7 @@ impl<T, E, F: Future<Output = Result<T, E>>> MaybeDone<F> {
         }
     }
 
-    /// What a future gave that is complete and has no error.
+    /// The output of a future that completed without an error.
     pub fn take_ok(self: Pin<&mut Self>) -> T {
         match self.take_output() {
             Ok(value) => value,

@@ -157,7 +157,7 @@ impl Builder {
     pub fn worker_threads(&mut self, count: usize) -> &mut Self {
         assert!(
             count > 0,
-            "a runtime needs a worker; give worker_threads 1 or more"
+            "a runtime needs at least one worker; set worker_threads to 1 or more"
         );
         self.worker_threads = Some(count);
         self
@@ -290,7 +290,7 @@ impl Builder {
     pub fn max_blocking_threads(&mut self, count: usize) -> &mut Self {
         assert!(
             count > 0,
-            "blocking work needs a thread; give max_blocking_threads 1 or more"
+            "blocking work needs at least one thread; set max_blocking_threads to 1 or more"
         );
         self.max_blocking_threads = count;
         self
@@ -440,7 +440,7 @@ impl Builder {
     pub fn global_queue_interval(&mut self, polls: u32) -> &mut Self {
         assert!(
             polls > 0,
-            "global_queue_interval counts polls; give it 1 or more"
+            "global_queue_interval is zero; set it to 1 or more"
         );
         self.scheduler.global_queue_interval = polls;
         self
@@ -468,7 +468,7 @@ impl Builder {
     /// ```
     #[track_caller]
     pub fn event_interval(&mut self, polls: u32) -> &mut Self {
-        assert!(polls > 0, "event_interval counts polls; give it 1 or more");
+        assert!(polls > 0, "event_interval is zero; set it to 1 or more");
         self.scheduler.event_interval = polls;
         self
     }
@@ -627,10 +627,10 @@ fn default_workers() -> usize {
         match std::env::var(variable) {
             Ok(text) => match text.parse() {
                 Ok(count) if count > 0 => return count,
-                _ => panic!("{variable} is {text:?}; set it to a number from 1 up"),
+                _ => panic!("{variable} is {text:?}; set it to 1 or more"),
             },
             Err(std::env::VarError::NotPresent) => {}
-            Err(error) => panic!("{variable}: {error}; set it to a number from 1 up"),
+            Err(error) => panic!("{variable}: {error}; set it to 1 or more"),
         }
     }
     raddle_primitives::thread::available_parallelism()

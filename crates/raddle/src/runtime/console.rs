@@ -83,7 +83,7 @@ fn show(slow: &SlowPolls, report: &Report) {
     });
 }
 
-/// What the page asks the runtime for.
+/// The data of the runtime that the page shows.
 struct OfRuntime(Handle);
 
 impl Source for OfRuntime {

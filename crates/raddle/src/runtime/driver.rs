@@ -147,7 +147,9 @@ impl Wait for EventSource {
                 Ok(dispatched) => dispatched,
                 // The selector's descriptor is not what it was.
                 Err(error) => {
-                    panic!("the reactor cannot wait for events; let its descriptor be: {error}")
+                    panic!(
+                        "the reactor cannot wait for events: {error}; do not close its descriptor"
+                    )
                 }
             },
             EventSource::Token(token) => token.wait(timeout, limit),

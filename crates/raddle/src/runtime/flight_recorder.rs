@@ -54,7 +54,7 @@ impl Settings {
 
 #[cfg(feature = "console")]
 impl Attached {
-    /// What is recorded by now, as a file.
+    /// The events recorded so far, as a file.
     pub(crate) fn file(&self) -> Option<Vec<u8>> {
         let mut file = Vec::new();
         let written = self.0.as_ref()?.snapshot().write_to(&mut file);

@@ -198,7 +198,7 @@ impl LocalRuntime {
         self.runtime.enter().with_local(self.local.set().enter())
     }
 
-    /// What the runtime counts; of local tasks, nothing.
+    /// The metrics of the runtime. They do not count local tasks.
     ///
     /// # Examples
     ///

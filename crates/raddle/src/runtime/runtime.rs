@@ -52,7 +52,7 @@ struct Parts {
     console: console::Guard,
 }
 
-/// What a shutdown has stopped.
+/// The result of a shutdown.
 #[derive(Clone, Copy, Default)]
 #[cfg_attr(not(feature = "watchdog"), allow(dead_code, reason = "for its report"))]
 pub(crate) struct Stopped {

@@ -13,10 +13,10 @@ use crate::runtime::{Builder, Handle, Runtime};
 
 pub(crate) use raddle_watchdog::ShutdownReport;
 
-/// What is called with each report, beside the action.
+/// A function that is called with each report, in addition to the action.
 pub(crate) type Listener = Box<dyn Fn(&Report) + Send + Sync>;
 
-/// What a builder starts watchdogs with.
+/// The settings with which a builder starts watchdogs.
 #[derive(Clone, Default)]
 pub(crate) struct Options(Option<Watching>);
 
@@ -116,7 +116,7 @@ impl Builder {
     {
         assert!(
             !threshold.is_zero(),
-            "every poll takes time; give the watchdog a threshold above zero"
+            "the threshold of the watchdog is zero; use a longer one"
         );
         self.watchdog = Options(Some(Watching {
             threshold,

@@ -7,7 +7,7 @@ pub(crate) fn thread_id() -> u64 {
     0
 }
 
-/// What the kernel says of a thread: nothing.
+/// Stands for the kernel's counts of a thread where there are none.
 #[derive(Debug, Default)]
 pub(crate) struct Delays;
 

@@ -1,4 +1,4 @@
-//! What a recording says of each task.
+//! Analysis of each task.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::{Event, Recording, StringId};
 /// A task of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// Where it was spawned, if the recording goes back so far.
+    /// The spawn location, if the recording contains the spawn.
     pub location: Option<StringId>,
     /// Its name.
     pub name: Option<StringId>,

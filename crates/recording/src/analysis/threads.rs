@@ -1,4 +1,4 @@
-//! What the kernel did to each thread.
+//! Delays of each thread by the kernel.
 
 use std::time::Duration;
 

@@ -75,7 +75,7 @@ pub fn perfetto_trace(recording: &Recording) -> Vec<u8> {
     trace.packets.into_bytes()
 }
 
-/// What a slice shows.
+/// The content of a slice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slice {
     Poll(u64),

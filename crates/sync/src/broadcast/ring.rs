@@ -33,11 +33,11 @@ impl<T> Ring<T> {
     pub(super) fn new(capacity: usize) -> Self {
         assert!(
             capacity > 0,
-            "a broadcast channel of no capacity; give it at least 1"
+            "the capacity of a broadcast channel is zero; use at least 1"
         );
         assert!(
             capacity <= usize::MAX >> 1,
-            "a broadcast channel of more than usize::MAX / 2; give it less capacity"
+            "the capacity of a broadcast channel exceeds usize::MAX / 2; use less"
         );
         let slot = || {
             // UNRANKED: the value is cloned under it, which is the user's code.

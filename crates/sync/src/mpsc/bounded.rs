@@ -44,7 +44,7 @@ use crate::semaphore::core::Core;
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     assert!(
         (1..=Semaphore::MAX_PERMITS).contains(&buffer),
-        "a bounded channel is for 1 to Semaphore::MAX_PERMITS messages, not for {buffer}"
+        "the capacity of a bounded channel is {buffer}; use 1 to Semaphore::MAX_PERMITS"
     );
     let (list, head) = List::new();
     let limit = Limited {

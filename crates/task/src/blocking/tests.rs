@@ -1,4 +1,4 @@
-//! What a blocking task makes of being taken, refused and dropped.
+//! Tests of blocking tasks that are accepted, refused and dropped.
 
 use std::sync::mpsc::channel;
 

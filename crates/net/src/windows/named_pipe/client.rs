@@ -200,8 +200,8 @@ impl ClientOptions {
     /// `NotFound` if no server has made it; an uncategorized error with the code 231
     /// (`ERROR_PIPE_BUSY`) if all instances have a client: try again after some time;
     /// `PermissionDenied` if this user may not open the pipe, or not for both directions;
-    /// `InvalidInput` if the name has a zero in it, or if [messages](Self::pipe_mode) are asked for
-    /// of a pipe for bytes.
+    /// `InvalidInput` if the name contains a zero character, or if [messages](Self::pipe_mode) are
+    /// asked for of a pipe for bytes.
     ///
     /// # Panics
     ///

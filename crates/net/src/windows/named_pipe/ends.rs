@@ -56,7 +56,7 @@ macro_rules! named_pipe_end {
                 $name::new(unsafe { crate::sys::named_pipe::adopt(handle) })
             }
 
-            /// What the system knows of the pipe.
+            /// The properties of the pipe.
             ///
             /// # Errors
             ///

@@ -1,4 +1,4 @@
-//! What a pipe is.
+//! Properties of a pipe.
 
 use std::io;
 
@@ -54,7 +54,7 @@ pub enum PipeEnd {
     Server,
 }
 
-/// What the system knows of a pipe: the result of `info`.
+/// The properties of a pipe: the result of `info`.
 ///
 /// # Examples
 ///

@@ -477,11 +477,11 @@ impl ServerOptions {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the name has a zero in it; `PermissionDenied` if another program has the
-    /// pipe, or if there is an instance and this is to be the
-    /// [first](Self::first_pipe_instance); an uncategorized error if there are
-    /// [as many](Self::max_instances) as there may be (`ERROR_PIPE_BUSY`), or if the name is not
-    /// that of a pipe.
+    /// `InvalidInput` if the name contains a zero character; `PermissionDenied` if another program
+    /// has the pipe, or if there is an instance and this is to be the
+    /// [first](Self::first_pipe_instance); an uncategorized error if there are [as
+    /// many](Self::max_instances) as there may be (`ERROR_PIPE_BUSY`), or if the name is not that
+    /// of a pipe.
     ///
     /// # Panics
     ///

@@ -28,7 +28,7 @@ impl Builder {
         let name = name.into();
         assert!(
             !name.trim().is_empty(),
-            "a runtime's name is blank; give one, or leave it out"
+            "the name of the runtime is blank; pass a name, or do not set one"
         );
         self.name = Some(name);
         self

@@ -52,7 +52,7 @@ impl Builder {
     }
 }
 
-/// What the scheduler asks for a thread.
+/// The function that the scheduler calls to get a thread.
 pub(super) fn handoff(handoffs: &raddle_blocking::Pool<HandoffJob>) -> raddle_sched::StartHandoff {
     let jobs = handoffs.handle().clone();
     Arc::new(move |handoff| {

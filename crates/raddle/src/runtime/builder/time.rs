@@ -48,7 +48,7 @@ impl Builder {
         self
     }
 
-    /// What a driver of the runtime waits for, which serves that many workers.
+    /// The event source and timers of a driver that serves that many workers.
     #[track_caller]
     pub(super) fn enabled(&self, workers: usize) -> Enabled {
         let pausable = self.flavor == RuntimeFlavor::CurrentThread;

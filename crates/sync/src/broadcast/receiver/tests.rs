@@ -1,4 +1,4 @@
-//! What a receiver finds between two steps of a send.
+//! Tests of a receiver between two steps of a send.
 
 use crate::broadcast::channel;
 use crate::broadcast::error::TryRecvError;

@@ -58,8 +58,8 @@ impl Sample {
     }
 }
 
-/// What the handler needs. Made once in a process and never freed, so that a signal may come at any
-/// time.
+/// The data that the handler needs. Created once in a process and never freed, so that a signal may
+/// come at any time.
 struct Shared {
     exchange: Exchange<Sample>,
     /// An event descriptor, to which the handler writes when the sample is there.
