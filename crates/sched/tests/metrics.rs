@@ -353,6 +353,21 @@ fn busy_time_does_not_grow_while_no_thread_drives_the_worker() {
 }
 
 #[test]
+fn busy_time_does_not_grow_after_the_worker_has_retired() {
+    for policy in POLICIES {
+        let pool = pool_of(policy, 1);
+        let metrics = pool.handle().metrics();
+        // It retires in the step that follows a poll, or a park.
+        let task = pool.handle().spawn(async {});
+        pool.handle().block_on(task).unwrap();
+        drop(pool);
+        let busy = metrics.worker(0).busy;
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(metrics.worker(0).busy, busy, "{policy:?}");
+    }
+}
+
+#[test]
 fn busy_time_grows_during_a_poll() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);

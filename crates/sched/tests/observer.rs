@@ -286,6 +286,51 @@ fn the_life_of_a_task_is_observed() {
     }
 }
 
+/// Counts the polls before which the location of the task could be read.
+#[derive(Default)]
+struct Located<const NEEDED: bool>(AtomicUsize);
+
+impl Observer for Located<true> {
+    fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
+        assert!(task.location().file().ends_with("observer.rs"));
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+impl Observer for Located<false> {
+    fn needs_locations(&self) -> bool {
+        false
+    }
+    fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
+        let _location = task.location();
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+#[test]
+fn a_polled_task_has_a_location_unless_the_observer_needs_none() {
+    fn polls_with_location<const NEEDED: bool>(policy: Policy) -> usize
+    where
+        Located<NEEDED>: Observer,
+    {
+        let located = Arc::new(Located::<NEEDED>::default());
+        let config = Config {
+            observer: Some(located.clone()),
+            ..config_of(policy, 1)
+        };
+        let (handle, mut workers) = Pool::stepped(config, None);
+        let task = handle.spawn(ready(()));
+        assert_eq!(workers[0].step(), Step::Ran);
+        assert!(task.is_finished());
+        located.0.load(SeqCst)
+    }
+    for policy in POLICIES {
+        assert_eq!(polls_with_location::<true>(policy), 1, "{policy:?}");
+        // To ask for it panics, which is contained.
+        assert_eq!(polls_with_location::<false>(policy), 0, "{policy:?}");
+    }
+}
+
 #[test]
 fn the_reason_of_an_end_is_observed() {
     for (policy, is_without_locations) in with_and_without_locations() {
