@@ -31,6 +31,7 @@ const LAYERS: &[Layer] = &[
     ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-task"]),
     ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-sched"]),
     ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-sched"]),
+    ("raddle-dump", &["raddle-primitives", "raddle-task", "raddle-sched"]),
     ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-sched"]),
 ];
 

@@ -24,7 +24,7 @@ use crate::runtime::handle::Inner;
 use crate::runtime::observers::Observers;
 use crate::runtime::runtime::Scheduler;
 use crate::runtime::{Handle, HistogramConfiguration, RngSeed, Runtime, RuntimeFlavor};
-use crate::runtime::{console, watching};
+use crate::runtime::{console, dumps, watching};
 
 /// The variables that say how many workers a runtime has by default. The first
 /// that is set counts.
@@ -65,6 +65,7 @@ pub struct Builder {
     rng_seed: Option<RngSeed>,
     pub(super) observers: Observers,
     pub(super) recorder: Settings,
+    pub(super) dumps: dumps::Settings,
     pub(super) watchdog: watching::Options,
     pub(super) console: console::Options,
 }
@@ -127,6 +128,7 @@ impl Builder {
             rng_seed: None,
             observers: Observers::default(),
             recorder: Settings::default(),
+            dumps: dumps::Settings::default(),
             watchdog: watching::Options::default(),
             console: console::Options::default(),
         }
@@ -528,6 +530,7 @@ impl Builder {
         let drivers = self.drivers(workers)?;
         let mut observers = self.observers.clone();
         let recorder = self.recorder.attach(&mut observers);
+        let dumps = self.dumps.attach(&mut observers);
         let page = self.console.bind(&mut observers)?;
         let watchdog = self.watchdog.start(&mut observers, &page)?;
         let mut blocking = None;
@@ -542,6 +545,7 @@ impl Builder {
                 name: self.name.clone(),
                 random: self.rng_seed.clone().map(Random::new),
                 recorder: recorder.clone(),
+                dumps: dumps.clone(),
             }
         });
         let blocking = blocking.expect("made along with the handle");

@@ -9,6 +9,7 @@ use crate::runtime::Id;
 use crate::runtime::blocking::{self, BlockingJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::driver::DriverHandles;
+use crate::runtime::dumps;
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::flight_recorder::Attached;
 use crate::runtime::metrics::RuntimeMetrics;
@@ -55,6 +56,11 @@ pub(crate) struct Inner {
         expect(dead_code, reason = "there is none")
     )]
     pub(crate) recorder: Attached,
+    #[cfg_attr(
+        not(feature = "task-dumps"),
+        expect(dead_code, reason = "there are none")
+    )]
+    pub(crate) dumps: dumps::Attached,
 }
 
 /// The kinds of runtime.

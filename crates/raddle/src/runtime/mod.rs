@@ -52,6 +52,8 @@ mod builder;
 mod console;
 mod context;
 mod driver;
+#[cfg_attr(not(feature = "task-dumps"), path = "dumps_off.rs")]
+mod dumps;
 mod error;
 #[cfg(feature = "flight-recorder")]
 pub mod flight_recorder;
@@ -81,6 +83,13 @@ pub mod watchdog {
     pub use raddle_watchdog::{
         Frame, Report, ShutdownReport, SlowPoll, StackTrace, WaitingJobs, warn,
     };
+}
+
+/// The dumps of [`Handle::dump`].
+#[cfg(feature = "task-dumps")]
+pub mod dump {
+    pub use super::dumps::DumpError;
+    pub use raddle_dump::{Dump, State, TaskDump, Wake, WokenBy};
 }
 
 pub use self::builder::Builder;

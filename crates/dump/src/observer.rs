@@ -1,0 +1,121 @@
+//! Keeps the table of tasks up to date.
+
+use std::cell::Cell;
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant};
+
+use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
+use raddle_task::Id;
+
+use crate::dump::{State, WokenBy};
+use crate::table::{Poll, Task, Tasks};
+
+raddle_primitives::thread_local! {
+    /// Whether this thread is in the driver, which wakes tasks for events and timers.
+    static IS_IN_DRIVER: Cell<bool> = Cell::new(false);
+}
+
+/// The observer of a table.
+pub(crate) struct Recorder(pub(crate) Tasks);
+
+fn number(task: Id) -> u64 {
+    NonZeroU64::from(task).get()
+}
+
+/// A number that no other thread has at the same time.
+fn thread() -> usize {
+    let address = IS_IN_DRIVER.try_with(|cell| std::ptr::from_ref(cell).addr());
+    address.unwrap_or(0)
+}
+
+fn set_is_in_driver(is_in_driver: bool) {
+    // A thread whose thread-locals are dropped wakes no tasks by its driver.
+    let _ = IS_IN_DRIVER.try_with(|cell| cell.set(is_in_driver));
+}
+
+fn present_waker() -> WokenBy {
+    match raddle_task::try_id() {
+        Some(task) => WokenBy::Task(number(task)),
+        None if IS_IN_DRIVER.try_with(Cell::get).unwrap_or(false) => WokenBy::Driver,
+        None => WokenBy::Other,
+    }
+}
+
+impl raddle_sched::Observer for Recorder {
+    fn needs_locations(&self) -> bool {
+        false
+    }
+
+    fn task_spawned(&self, task: &SpawnedTask<'_>) {
+        let now = Instant::now();
+        self.0.add(Task {
+            id: number(task.id()),
+            name: task.name().map(Into::into),
+            location: task.location(),
+            spawned: now,
+            state: State::Queued,
+            since: now,
+            poll: None,
+            polls: 0,
+            busy: Duration::ZERO,
+            longest: Duration::ZERO,
+            woken: None,
+        });
+    }
+
+    fn task_woken(&self, task: Id) {
+        let (now, by) = (Instant::now(), present_waker());
+        self.0.change(number(task), |task| {
+            task.state = State::Queued;
+            task.since = now;
+            task.woken = Some((now, by));
+        });
+    }
+
+    fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
+        let (now, thread) = (Instant::now(), thread());
+        self.0.change(number(task.id()), |task| {
+            task.state = State::Running;
+            task.since = now;
+            task.poll = Some(Poll {
+                started: now,
+                thread,
+            });
+        });
+    }
+
+    fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
+        let (now, thread) = (Instant::now(), thread());
+        self.0.change(number(task), |task| {
+            task.polls += 1;
+            // Another thread may poll the task already, if it was woken after this poll returned.
+            // That poll goes on; the time of this one is not known any more.
+            let Some(poll) = task.poll.take_if(|poll| poll.thread == thread) else {
+                return;
+            };
+            let time = now.saturating_duration_since(poll.started);
+            task.busy += time;
+            task.longest = task.longest.max(time);
+            // A task that another thread has woken since stays queued.
+            if task.state == State::Running {
+                task.since = now;
+                task.state = match result {
+                    PollResult::Rescheduled => State::Queued,
+                    PollResult::Pending | PollResult::Ended => State::Waiting,
+                };
+            }
+        });
+    }
+
+    fn task_ended(&self, task: Id, _: EndReason) {
+        self.0.remove(number(task));
+    }
+
+    fn driver_started(&self, _worker: usize, _timeout: Option<Duration>) {
+        set_is_in_driver(true);
+    }
+
+    fn driver_finished(&self, _worker: usize, _turn: Turn) {
+        set_is_in_driver(false);
+    }
+}

@@ -1,0 +1,110 @@
+//! Dumps of all tasks of a runtime.
+
+use std::error::Error;
+use std::fmt;
+
+use raddle_dump::{Dump, Tasks};
+
+use crate::runtime::observers::Observers;
+use crate::runtime::{Builder, Handle};
+
+/// Whether a builder's runtimes have dumps.
+#[derive(Clone, Default)]
+pub(super) struct Settings {
+    is_enabled: bool,
+}
+
+/// The table of a runtime's tasks, if it has dumps.
+#[derive(Clone, Default)]
+pub(crate) struct Attached(Option<Tasks>);
+
+/// The runtime has no task dumps.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::runtime::Runtime;
+///
+/// let runtime = Runtime::new()?;
+/// let error = runtime.handle().dump().unwrap_err();
+/// assert!(error.to_string().contains("Builder::enable_task_dumps"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct DumpError(());
+
+impl fmt::Display for DumpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no task dumps on this runtime; call Builder::enable_task_dumps")
+    }
+}
+
+impl Error for DumpError {}
+
+impl Settings {
+    /// Makes the table of a runtime, which observes it.
+    pub(super) fn attach(&self, observers: &mut Observers) -> Attached {
+        let tasks = self.is_enabled.then(Tasks::new);
+        if let Some(tasks) = &tasks {
+            observers.add_of_tasks(tasks.observer());
+        }
+        Attached(tasks)
+    }
+}
+
+impl Builder {
+    /// Keeps a table of the tasks of each runtime that is built, so that [`Handle::dump`] can
+    /// describe them. Default: no table.
+    ///
+    /// Each spawn, wake, poll and end of a task takes a lock and reads the clock while there is a
+    /// table. Without one, nothing of this exists.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread().enable_task_dumps().build()?;
+    /// assert!(runtime.handle().dump().is_ok());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn enable_task_dumps(&mut self) -> &mut Self {
+        self.dumps = Settings { is_enabled: true };
+        self
+    }
+}
+
+impl Handle {
+    /// Describes every task of the runtime without polling any: id, name, spawn location, state,
+    /// age, polls and their times, and when and by what the task was last woken. It needs no
+    /// worker, so a thread outside the runtime can call it while all workers are stuck.
+    ///
+    /// The tasks of a [`LocalSet`](crate::task::LocalSet), blocking work and the future of a
+    /// `block_on` are not in it.
+    ///
+    /// # Errors
+    ///
+    /// [`DumpError`] if the runtime was built without
+    /// [`enable_task_dumps`](Builder::enable_task_dumps).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::{Builder, dump::State};
+    ///
+    /// let runtime = Builder::new_current_thread().enable_task_dumps().build()?;
+    /// runtime.block_on(async {
+    ///     let task = raddle::spawn(std::future::pending::<()>());
+    ///     raddle::task::yield_now().await;
+    ///     let dump = runtime.handle().dump().unwrap();
+    ///     assert_eq!(dump.tasks()[0].state(), State::Waiting);
+    ///     print!("{dump}");
+    ///     task.abort();
+    /// });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn dump(&self) -> Result<Dump, DumpError> {
+        let tasks = self.inner.dumps.0.as_ref();
+        tasks.map(Tasks::dump).ok_or(DumpError(()))
+    }
+}
