@@ -1,6 +1,6 @@
 //! The crate builds on core alone, and with alloc: a path of std's is an error
 //! then, since std is not there.
-#![cfg(all(not(raddle_loom), not(miri)))]
+#![cfg(all(not(raddle_loom), not(miri), unix))]
 
 use std::path::Path;
 use std::process::Command;

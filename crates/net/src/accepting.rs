@@ -91,9 +91,12 @@ fn remedy_of_code(code: i32) -> Remedy {
 fn remedy_of_code(code: i32) -> Remedy {
     /// `WSAEMFILE` and `WSAENOBUFS`.
     const WANTING: [i32; 2] = [10024, 10055];
-    match WANTING.contains(&code) {
-        true => Remedy::Pause,
-        false => Remedy::GiveUp,
+    /// `WSAENOTCONN`, of a connection that was reset before it was accepted (Wine).
+    const OF_ONE_CONNECTION: i32 = 10057;
+    match code {
+        OF_ONE_CONNECTION => Remedy::GoOn,
+        _ if WANTING.contains(&code) => Remedy::Pause,
+        _ => Remedy::GiveUp,
     }
 }
 

@@ -19,6 +19,10 @@ use raddle_testing::{block_on, poll};
 /// or a stream that fails; the listener goes on.
 #[test]
 fn a_connection_that_is_gone_before_it_is_accepted() {
+    if !common::has_resets() {
+        println!("not tested: this system has no resets");
+        return;
+    }
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
@@ -64,6 +68,10 @@ fn a_reset_wakes_the_waiters_for_room() {
 /// Whatever waits for a stream hears of its reset.
 #[test]
 fn a_reset_wakes_all_waiters() {
+    if !common::has_resets() {
+        println!("not tested: this system has no resets");
+        return;
+    }
     run(async {
         let (near, far) = pair().await;
         near.writable().await.unwrap();

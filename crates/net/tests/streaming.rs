@@ -48,12 +48,17 @@ fn a_half_close_leaves_the_other_direction() {
         assert_eq!(far.read(&mut [0; 8]).await.unwrap(), 0);
         assert_eq!(near.read(&mut [0; 8]).await.unwrap(), 0);
         let error = near.write(b"x").await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        // WSAESHUTDOWN is uncategorized to std.
+        assert!(cfg!(windows) || error.kind() == ErrorKind::BrokenPipe);
     });
 }
 
 #[test]
 fn a_reset_is_an_error() {
+    if !common::has_resets() {
+        println!("not tested: this system has no resets");
+        return;
+    }
     run(async {
         let (mut near, far) = pair().await;
         let mut buffer = [0; 8];
@@ -273,8 +278,8 @@ fn readable_and_try_read() {
             .await;
         assert_eq!(tried.unwrap(), 7);
         drop(far);
-        near.readable().await.unwrap();
-        assert_eq!(near.try_read(&mut first).unwrap(), 0);
+        let end = near.async_io(Interest::READABLE, || near.try_read(&mut first));
+        assert_eq!(end.await.unwrap(), 0);
     });
 }
 

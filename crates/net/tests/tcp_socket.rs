@@ -176,8 +176,10 @@ fn options_of_a_stream() -> io::Result<()> {
         // Closing it now resets the connection.
         near.set_zero_linger()?;
         drop(near);
-        let error = far.read(&mut [0; 8]).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        if common::has_resets() {
+            let error = far.read(&mut [0; 8]).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        }
         Ok(())
     })
 }

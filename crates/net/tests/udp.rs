@@ -84,6 +84,22 @@ fn short_datagrams_do_not_hide_what_follows() {
 }
 
 #[test]
+#[cfg(windows)]
+fn a_datagram_larger_than_the_buffer_is_an_error() {
+    const WSAEMSGSIZE: i32 = 10_040;
+    run(async {
+        let (near, far) = pair().await;
+        near.send(b"abcdef").await.unwrap();
+        near.send(b"ghi").await.unwrap();
+        let mut buffer = [0; 4];
+        let error = far.recv(&mut buffer).await.unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(WSAEMSGSIZE));
+        assert_eq!(far.recv(&mut buffer).await.unwrap(), 3);
+    });
+}
+
+#[test]
+#[cfg(not(windows))]
 fn a_datagram_larger_than_the_buffer_is_truncated() {
     run(async {
         let (near, far) = pair().await;

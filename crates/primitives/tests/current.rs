@@ -123,7 +123,9 @@ fn a_thread_that_ends_has_nothing_current() {
 
     impl Drop for Last {
         fn drop(&mut self) {
-            assert_eq!((number(), current::depth()), (None, None));
+            let has_nothing = (number(), current::depth()) == (None, None);
+            // There, a thread-local variable that was dropped is made anew.
+            assert!(has_nothing || cfg!(all(windows, target_env = "gnu")));
             drop(current::enter(One(Some(Number(2)))));
             drop(self.0.take());
         }

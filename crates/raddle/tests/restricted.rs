@@ -257,6 +257,10 @@ fn a_program_without_standard_streams_works() {
             assert!(child.wait().await.unwrap().success());
         });
     }
+    if refuse::is_emulated() {
+        // The emulator opens files of its own in their place, before std looks.
+        return;
+    }
     let mut shell = Command::new("sh");
     shell.args(["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-"]);
     shell.arg(std::env::current_exe().unwrap());

@@ -102,6 +102,28 @@ pub(super) const TESTED_BY_CI: (&str, &[&str]) = (
     ],
 );
 
+/// The layers, and what the facade has beside them.
+const LAYERS: &[&str] = &[
+    "raddle-bare",
+    "raddle-blocking",
+    "raddle-console",
+    "raddle-coop",
+    "raddle-fs",
+    "raddle-io",
+    "raddle-net",
+    "raddle-primitives",
+    "raddle-process",
+    "raddle-queue",
+    "raddle-reactor",
+    "raddle-recorder",
+    "raddle-recording",
+    "raddle-sched",
+    "raddle-sync",
+    "raddle-task",
+    "raddle-timer",
+    "raddle-watchdog",
+];
+
 const STD: &str = "std,panic_abort";
 const CORE: &str = "core,alloc";
 
@@ -179,12 +201,7 @@ pub(super) const TARGETS: [Target; 13] = [
             by: Runner::Wine,
             packages: &["gcc-mingw-w64-x86-64-posix"],
             is_static: false,
-            tested: &[
-                "raddle-queue",
-                "raddle-task",
-                "raddle-reactor",
-                "raddle-sync",
-            ],
+            tested: LAYERS,
         }),
     },
     Target {

@@ -113,6 +113,22 @@ pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Out
     .await
 }
 
+/// Whether a connection that is closed without lingering is reset. Under Wine 8 it is not
+/// (`tests/wine.rs`).
+pub(crate) fn has_resets() -> bool {
+    use std::io::Read;
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (mut far, _) = listener.accept().unwrap();
+    let socket = socket2::SockRef::from(&near);
+    socket.set_linger(Some(std::time::Duration::ZERO)).unwrap();
+    drop(near);
+    let has = far.read(&mut [0]).is_err();
+    assert!(has || cfg!(windows));
+    has
+}
+
 /// Two ends of one connection.
 pub(crate) async fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

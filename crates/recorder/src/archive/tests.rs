@@ -107,6 +107,10 @@ fn files_of_an_earlier_archive_count_and_foreign_files_stay() {
 }
 
 #[test]
+#[cfg_attr(
+    windows,
+    ignore = "a directory with an open file cannot be removed there"
+)]
 fn an_error_is_reported_and_the_next_piece_goes_to_a_new_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("files");
