@@ -3,7 +3,11 @@
 
 mod dump;
 mod observer;
+#[cfg(unix)]
+mod sigquit;
 mod table;
 
 pub use dump::{Dump, State, TaskDump, Wake, WokenBy};
+#[cfg(unix)]
+pub use sigquit::Printing;
 pub use table::Tasks;

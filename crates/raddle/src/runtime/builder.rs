@@ -530,7 +530,7 @@ impl Builder {
         let drivers = self.drivers(workers)?;
         let mut observers = self.observers.clone();
         let recorder = self.recorder.attach(&mut observers);
-        let dumps = self.dumps.attach(&mut observers);
+        let dumps = self.dumps.attach(&mut observers)?;
         let page = self.console.bind(&mut observers)?;
         let watchdog = self.watchdog.start(&mut observers, &page)?;
         let mut blocking = None;

@@ -2,6 +2,9 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
+#[cfg(unix)]
+use std::sync::Arc;
 
 use raddle_dump::{Dump, Tasks};
 
@@ -12,11 +15,18 @@ use crate::runtime::{Builder, Handle};
 #[derive(Clone, Default)]
 pub(super) struct Settings {
     is_enabled: bool,
+    #[cfg(unix)]
+    prints_on_sigquit: bool,
 }
 
 /// The table of a runtime's tasks, if it has dumps.
 #[derive(Clone, Default)]
-pub(crate) struct Attached(Option<Tasks>);
+pub(crate) struct Attached {
+    tasks: Option<Tasks>,
+    /// Held for its drop.
+    #[cfg(unix)]
+    _printing: Option<Arc<raddle_dump::Printing>>,
+}
 
 /// The runtime has no task dumps.
 ///
@@ -43,12 +53,21 @@ impl Error for DumpError {}
 
 impl Settings {
     /// Makes the table of a runtime, which observes it.
-    pub(super) fn attach(&self, observers: &mut Observers) -> Attached {
+    pub(super) fn attach(&self, observers: &mut Observers) -> io::Result<Attached> {
         let tasks = self.is_enabled.then(Tasks::new);
         if let Some(tasks) = &tasks {
             observers.add_of_tasks(tasks.observer());
         }
-        Attached(tasks)
+        #[cfg(unix)]
+        let printing = match &tasks {
+            Some(tasks) if self.prints_on_sigquit => Some(Arc::new(tasks.print_on_sigquit()?)),
+            _ => None,
+        };
+        Ok(Attached {
+            tasks,
+            #[cfg(unix)]
+            _printing: printing,
+        })
     }
 }
 
@@ -69,8 +88,32 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn enable_task_dumps(&mut self) -> &mut Self {
-        self.dumps = Settings { is_enabled: true };
+        self.dumps.is_enabled = true;
         self
+    }
+
+    /// [Enables dumps](Self::enable_task_dumps), and prints one to standard error each time the
+    /// process gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal). A thread of its
+    /// own prints it, also while all workers are stuck. Default: SIGQUIT ends the process.
+    ///
+    /// The thread ends when the runtime and all its handles are dropped. SIGQUIT does not end the
+    /// process after that either. Each runtime that is built with this setting prints its own dump.
+    ///
+    /// [`build`](Self::build) fails if the system has no thread or descriptor for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread().dump_tasks_on_sigquit().build()?;
+    /// assert!(runtime.handle().dump().is_ok());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[cfg(unix)]
+    pub fn dump_tasks_on_sigquit(&mut self) -> &mut Self {
+        self.dumps.prints_on_sigquit = true;
+        self.enable_task_dumps()
     }
 }
 
@@ -104,7 +147,7 @@ impl Handle {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn dump(&self) -> Result<Dump, DumpError> {
-        let tasks = self.inner.dumps.0.as_ref();
+        let tasks = self.inner.dumps.tasks.as_ref();
         tasks.map(Tasks::dump).ok_or(DumpError(()))
     }
 }

@@ -1,0 +1,68 @@
+//! Prints dumps when the process gets SIGQUIT.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::thread;
+
+use signal_hook::consts::SIGQUIT;
+use signal_hook::iterator::{Handle, Signals};
+
+use crate::table::Tasks;
+
+/// Prints a dump to standard error for each SIGQUIT, until it is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_dump::Tasks;
+///
+/// let printing = Tasks::new().print_on_sigquit()?;
+/// drop(printing);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Printing(Handle);
+
+impl Tasks {
+    /// Starts a thread that prints a [dump](Self::dump) to standard error each time the process
+    /// gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal), also while all workers are
+    /// stuck.
+    ///
+    /// SIGQUIT then does not end the process any more, not even after the value is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the system has no thread or descriptor for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let printing = raddle_dump::Tasks::new().print_on_sigquit()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn print_on_sigquit(&self) -> io::Result<Printing> {
+        let mut signals = Signals::new([SIGQUIT])?;
+        let printing = Printing(signals.handle());
+        let tasks = self.clone();
+        let thread = thread::Builder::new().name("raddle-dump".to_owned());
+        thread.spawn(move || {
+            for _ in signals.forever() {
+                let text = tasks.dump().to_string();
+                // Standard error may be closed; there is no other place for the dump.
+                let _ = io::stderr().lock().write_all(text.as_bytes());
+            }
+        })?;
+        Ok(printing)
+    }
+}
+
+impl Drop for Printing {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl fmt::Debug for Printing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Printing").finish_non_exhaustive()
+    }
+}

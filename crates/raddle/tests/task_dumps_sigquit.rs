@@ -1,0 +1,67 @@
+//! SIGQUIT prints a dump of a program that hangs.
+#![cfg(all(unix, feature = "task-dumps"))]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use raddle::runtime::Builder;
+use rustix::process::{Pid, Signal, kill_process};
+
+const IS_CHILD: &str = "RADDLE_TEST_HANGING_PROGRAM";
+
+#[test]
+fn sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck() {
+    if std::env::var_os(IS_CHILD).is_some() {
+        hang();
+    }
+    let test = "sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck";
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(IS_CHILD, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut next = || lines.next().expect("the program goes on").unwrap();
+    while next() != "stuck" {}
+
+    // Twice: the first signal does not end the program.
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&child), Signal::QUIT).unwrap();
+        assert_eq!(next(), "3 tasks");
+        for state in ["running for", "running for", "queued for"] {
+            let line = next();
+            assert!(line.contains(state), "{line}");
+            assert!(line.contains("task_dumps_sigquit.rs"), "{line}");
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Two workers in polls that do not return, and a task that waits for a worker.
+fn hang() -> ! {
+    let mut builder = Builder::new_multi_thread();
+    let builder = builder.worker_threads(2).dump_tasks_on_sigquit();
+    let runtime = builder.build().unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    for _ in 0..2 {
+        let sender = sender.clone();
+        runtime.spawn(async move {
+            sender.send(()).unwrap();
+            loop {
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+    }
+    receiver.recv().unwrap();
+    receiver.recv().unwrap();
+    runtime.spawn(async {});
+    eprintln!("stuck");
+    loop {
+        thread::sleep(Duration::from_secs(1));
+    }
+}
