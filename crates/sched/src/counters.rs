@@ -6,7 +6,7 @@ pub(crate) mod poll_average;
 
 use std::time::Duration;
 
-use raddle_primitives::{Count, Epoch};
+use raddle_primitives::{Count, Epoch, thread};
 
 use clock::Clock;
 use histogram::{Histogram, HistogramConfiguration};
@@ -87,6 +87,12 @@ impl Counters {
     pub(crate) fn rest(&self) {
         self.clock.stop();
         self.take_time();
+    }
+
+    /// Yields the processor to other threads, and returns how long they had it. The worker does not
+    /// count as busy meanwhile.
+    pub(crate) fn yield_processor(&self) -> Duration {
+        self.clock.pause(thread::yield_now)
     }
 
     /// Adds a sample to the poll-time average, and returns the total busy time.

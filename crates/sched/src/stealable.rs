@@ -42,13 +42,6 @@ impl StealableSet {
         }
     }
 
-    /// Adds a worker that others may help, but need not: a removal at the same time may win.
-    pub(crate) fn insert_unless_present(&self, worker: usize) {
-        if !self.contains(worker) {
-            self.insert(worker);
-        }
-    }
-
     /// Adds a worker.
     #[cold]
     pub(crate) fn insert(&self, worker: usize) {

@@ -3,6 +3,7 @@
 pub(crate) mod core;
 pub(crate) mod core_ref;
 pub(crate) mod finish;
+mod idle_yield;
 mod monitoring;
 mod next_task;
 mod park;
@@ -119,7 +120,11 @@ impl Worker {
         loop {
             match core.step() {
                 Step::Ran => {}
-                Step::Idle => core.park(None),
+                Step::Idle => {
+                    if !core.yield_before_park() {
+                        core.park(None);
+                    }
+                }
                 Step::Shutdown => return,
             }
         }

@@ -28,20 +28,41 @@ impl Clock {
 
     /// Starts the clock. Only the worker calls this.
     pub(crate) fn start(&self) {
-        let word = self.word.get();
-        if word & STOPPED != 0 {
-            let total = word & !STOPPED;
-            self.word.set(self.now().saturating_sub(total));
+        if self.is_stopped() {
+            self.start_at(self.now());
         }
     }
 
     /// Stops the clock. Only the worker calls this.
     pub(crate) fn stop(&self) {
-        let word = self.word.get();
-        if word & STOPPED == 0 {
-            let total = self.now().saturating_sub(word) & !STOPPED;
-            self.word.set(total | STOPPED);
+        if !self.is_stopped() {
+            self.stop_at(self.now());
         }
+    }
+
+    /// Stops the clock while `f` runs, and returns how long that took. Only the worker, whose clock
+    /// runs, calls this.
+    pub(crate) fn pause(&self, f: impl FnOnce()) -> Duration {
+        let stopped = self.now();
+        self.stop_at(stopped);
+        f();
+        let started = self.now();
+        self.start_at(started);
+        Duration::from_nanos(started.saturating_sub(stopped))
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.word.get() & STOPPED != 0
+    }
+
+    fn start_at(&self, now: u64) {
+        let total = self.word.get() & !STOPPED;
+        self.word.set(now.saturating_sub(total));
+    }
+
+    fn stop_at(&self, now: u64) {
+        let total = now.saturating_sub(self.word.get()) & !STOPPED;
+        self.word.set(total | STOPPED);
     }
 
     /// How long the clock has run.

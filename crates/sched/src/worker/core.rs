@@ -12,6 +12,7 @@ use raddle_primitives::thread::{self, ThreadId};
 use raddle_queue::Owner;
 use raddle_task::{LiveList, Outcome, Runnable};
 
+use super::idle_yield::IdleYield;
 use super::park::{self, Parked};
 use super::queues::Queues;
 use super::retirement::Retirement;
@@ -46,6 +47,7 @@ pub(crate) struct Core {
     pub(crate) live: LiveList,
     ticks: Ticks,
     yields: Yields,
+    idle_yield: IdleYield,
     /// Whether the observer, a hook or the histogram needs each poll.
     observes: bool,
     /// Whether a hook or the histogram does.
@@ -71,6 +73,7 @@ impl Core {
             live: LiveList::new(),
             ticks: Ticks::new(config.global_queue_interval, config.event_interval),
             yields: Yields::default(),
+            idle_yield: IdleYield::default(),
             observes: config.observes_runs(),
             calls_hooks: config.poll_time_histogram.is_some() || config.task_hooks.are_set(),
             thread: Cell::new(None),
@@ -170,6 +173,23 @@ impl Core {
     pub(crate) fn park(&self, limit: Option<Duration>) {
         self.live.reclaim();
         park::park(&self.queues, limit);
+    }
+
+    /// Yields the processor before a park, so that other threads on it run first, and then looks at
+    /// what they have made ready. Returns whether there is a task to run now.
+    pub(crate) fn yield_before_park(&self) -> bool {
+        let queues = &self.queues;
+        if !queues.is_timed.get() || !self.idle_yield.is_due() {
+            return false;
+        }
+        if queues.searching.take() {
+            // No pusher counts on this worker while it has no processor.
+            queues.end_search();
+        }
+        if self.idle_yield.note(queues.counters.yield_processor()) {
+            self.look_at_driver();
+        }
+        queues.has_queued()
     }
 
     /// Parks up to the point where the worker would block. Returns `None` if there is something to

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::queues::Queues;
 use super::shared::Remote;
 use crate::config::observer::MonitorAction;
-use crate::counters::poll_average::PollAverage;
 use crate::monitor::{self, Progress};
 
 /// Looks at the other workers, and sets `interval` to the time until the next look. Returns whether
@@ -16,7 +15,6 @@ pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
     let workers = shared.remotes.iter().enumerate();
     let progress = workers.map(|(worker, remote)| Progress {
         polls: polls(remote),
-        parks: remote.counters.parks.get(),
         is_running: worker != queues.index && !remote.parker.is_parked(),
     });
     let rescue = |stuck: usize| {
@@ -30,45 +28,34 @@ pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
         is_rescued
     };
     let monitor = &shared.monitor;
-    let has_rescued = monitor.look(progress, PollAverage::is_long, rescue);
+    let has_rescued = monitor.look(progress, rescue);
     *interval = monitor::next_interval(*interval, has_rescued);
     // The end of the park notifies of what was taken.
     !queues.run_queue.is_empty() || !shared.injection.is_empty() || finds_worker_to_help(queues)
 }
 
-/// Whether there is something in the queue of a worker that is stuck, or is
-/// slow, or has more than it drains in time. Its push may have notified no worker, so
-/// that it is not in the stealable set.
+/// Whether there is something in the queue of another worker. Its push may have notified no worker,
+/// so that it is not in the stealable set.
 fn finds_worker_to_help(queues: &Queues) -> bool {
-    let monitor = &queues.shared.monitor;
-    let mut workers = queues.shared.remotes.iter().enumerate();
-    let to_help = workers.find(|&(worker, remote)| {
-        let is_behind = || {
-            monitor.was_stuck(worker) || monitor.was_slow(worker) || !queues.is_keeping_up(worker)
-        };
-        !remote.stealer.is_empty() && is_behind()
-    });
-    if let Some((worker, _)) = to_help {
+    let mut workers = queues.shared.remotes.iter();
+    let to_help = workers.position(|remote| !remote.stealer.is_empty());
+    if let Some(worker) = to_help {
         queues.shared.stealable.insert(worker);
         notify_of_action(queues, worker, MonitorAction::HelpedWorker);
     }
     to_help.is_some()
 }
 
-/// The worker because of which the monitor should wait in the driver: it
-/// came out of the driver and makes no progress, or is expected back soon though it
-/// has become slow. As long as all do, it leaves the driver to that one: if
-/// an event woke the monitor, another would have to be woken to be that.
+/// The stuck worker because of which the monitor should wait in the driver, as that worker does not
+/// return to it. As long as there is none, the monitor leaves the driver to the others: if an event
+/// woke it, another would have to be woken to be the monitor.
 pub(super) fn lacking_poller(queues: &Queues) -> Option<usize> {
     let monitor = &queues.shared.monitor;
     let mut workers = queues.shared.remotes.iter().enumerate();
     let lacking = workers.find(|&(worker, remote)| {
-        let is_still_stuck = || {
-            monitor.was_stuck(worker)
-                && monitor.polls(worker) == polls(remote)
-                && !remote.parker.is_parked()
-        };
-        is_still_stuck() || (monitor.was_slow(worker) && queues.is_keeping_up(worker))
+        monitor.was_stuck(worker)
+            && monitor.polls(worker) == polls(remote)
+            && !remote.parker.is_parked()
     });
     lacking.map(|(worker, _)| worker)
 }

@@ -72,7 +72,7 @@ impl Parked {
             interval: FIRST_LOOK,
         };
         // A worker that comes from running waits in the driver if it is free.
-        parked.begin_wait(queues, !queues.leaves_driver_to_another(), None)
+        parked.begin_wait(queues, true, None)
     }
 
     /// From parked to waiting, unless there is a reason not to. `lacking` is the worker that
@@ -102,7 +102,7 @@ impl Parked {
                 false => Place::Thread,
             };
             if self.was_in_driver {
-                shared.set_last_poller(Some(queues.index));
+                shared.set_last_poller(queues.index);
             }
             if queues.remote().parker.enter(place) {
                 return Some(self);

@@ -209,7 +209,6 @@ impl Queues {
         let tasks = std::iter::from_fn(|| self.take_own());
         tasks.for_each(|task| self.shared.inject(task));
         // Another worker is to wait in the driver.
-        self.shared.set_last_poller(None);
         self.shared.notify();
     }
 }
@@ -388,45 +387,15 @@ impl Queues {
         driver.park(timeout, self.run_queue.room().max(1));
     }
 
-    /// Wakes another worker if events made more tasks ready than this one runs
-    /// next, unless it drains its queue before that would be worth while.
+    /// Wakes another worker if events made more tasks ready than this one runs next.
     pub(super) fn notify_of_events(&self) {
         if !self.has_others || !self.has_more_queued() {
             return;
         }
-        if self.order == Order::Common {
-            self.shared.notify();
-        } else if self.is_keeping_up(self.index) {
-            // Should one of them make more work, a worker is notified of that.
-            self.run_queue.force_notify();
-            self.shared.stealable.insert_unless_present(self.index);
-        } else {
-            self.shared.notify_of_push(self.index);
+        match self.order {
+            Order::Common => self.shared.notify(),
+            Order::Slot | Order::Queue => self.shared.notify_of_push(self.index),
         }
-    }
-
-    /// Whether another worker, which has come out of the driver, will be back
-    /// there soon. If both waited in it, by turns, both would be woken again and
-    /// again for half as many events at a time.
-    ///
-    /// The caller is marked as parked. A last poller that is parked too may have found
-    /// the driver taken, and wait, or be about to, on its own thread: it will not be back.
-    /// So the last to be parked leaves the driver to no other.
-    pub(super) fn leaves_driver_to_another(&self) -> bool {
-        self.shared.last_poller().is_some_and(|poller| {
-            poller != self.index
-                && self.is_keeping_up(poller)
-                && !self.shared.idle.is_parked(poller)
-        })
-    }
-
-    /// Whether a worker needs no help with what is in its queue, as far as its
-    /// past says. If that turns out to be wrong, the monitor finds it out.
-    pub(super) fn is_keeping_up(&self, worker: usize) -> bool {
-        self.is_timed.get()
-            && self.order == Order::Slot
-            && self.shared.config.has_monitor
-            && self.shared.remotes[worker].keeps_up()
     }
 }
 

@@ -83,12 +83,6 @@ impl RunQueue {
         taken.map(|taken| taken.first)
     }
 
-    /// Whether the next push notifies, whatever it finds.
-    #[cfg(all(test, not(raddle_loom)))]
-    pub(super) fn is_forced(&self) -> bool {
-        self.force_notify.get()
-    }
-
     /// How many more tasks the queue has room for.
     pub(super) fn room(&self) -> usize {
         self.queue.room()

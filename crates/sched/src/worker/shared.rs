@@ -42,8 +42,7 @@ pub(crate) struct Shared {
     pub(crate) remotes: Box<[Remote]>,
     /// Empty while a worker is in the driver.
     pub(crate) driver: Slot<BoxedDriver>,
-    /// The worker that was in the driver last, and is expected back; `NO_WORKER` if there is
-    /// none. A hint.
+    /// The worker that was in the driver last. A hint.
     last_poller: AtomicUsize,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
@@ -60,13 +59,6 @@ pub(crate) struct Remote {
     pub(crate) slot: Slot<Task>,
     pub(crate) parker: Parker,
     pub(crate) counters: Arc<CachePadded<Counters>>,
-}
-
-impl Remote {
-    /// Whether the worker is likely to drain its queue before it would be worth while to help it.
-    pub(crate) fn keeps_up(&self) -> bool {
-        self.counters.poll_average.keeps_up(1 + self.stealer.len())
-    }
 }
 
 /// The schedulers of a sharded one, by the numbers of their workers:
@@ -102,9 +94,6 @@ impl Shards {
     }
 }
 
-/// The number of no worker.
-const NO_WORKER: usize = usize::MAX;
-
 impl Shared {
     /// Makes the shared state of a scheduler, and the run queues of its workers.
     pub(crate) fn new(
@@ -137,13 +126,13 @@ impl Shared {
             locates_tasks: config.needs_locations(),
             injection: Injection::new(),
             outside: CachePadded::default(),
-            monitor: Monitor::new(config.workers, epoch),
+            monitor: Monitor::new(config.workers),
             idle: IdleSet::new(config.workers, config.has_monitor && config.workers > 1),
             stealable: StealableSet::new(config.workers),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: slot_of(driver),
-            last_poller: named("last poller of the driver", AtomicUsize::new(NO_WORKER)),
+            last_poller: named("last poller of the driver", AtomicUsize::new(0)),
             closed: named("shutdown flag", AtomicBool::new(false)),
             panics: Panics::default(),
             completed_handed_off: Count::default(),
@@ -265,24 +254,18 @@ impl Shared {
 
     /// The worker that is parked in the driver, if any.
     fn worker_in_driver(&self) -> Option<usize> {
-        self.last_poller()
-            .filter(|&worker| self.remotes[worker].parker.is_in_driver())
-    }
-
-    /// The worker that is expected to wait in the driver.
-    pub(crate) fn last_poller(&self) -> Option<usize> {
-        // ORDERING: a hint; the monitor helps if it is old.
+        // ORDERING: a hint, which worker to wake first.
         let poller = self.last_poller.load(Ordering::Relaxed);
-        (poller != NO_WORKER).then_some(poller)
+        let is_there = self.remotes[poller].parker.is_in_driver();
+        is_there.then_some(poller)
     }
 
     /// Says which worker waits in the driver from now on.
-    pub(crate) fn set_last_poller(&self, poller: Option<usize>) {
-        // ORDERING: a hint, see `last_poller`. Mostly it is the same as before, and
+    pub(crate) fn set_last_poller(&self, poller: usize) {
+        // ORDERING: a hint, see `worker_in_driver`. Mostly it is the same as before, and
         // others keep the cache line.
-        if self.last_poller() != poller {
-            self.last_poller
-                .store(poller.unwrap_or(NO_WORKER), Ordering::Relaxed);
+        if self.last_poller.load(Ordering::Relaxed) != poller {
+            self.last_poller.store(poller, Ordering::Relaxed);
         }
     }
 

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use super::monitoring;
 use super::queues::Queues;
 use super::*;
@@ -7,123 +5,14 @@ use crate::home;
 use crate::monitor::FIRST_LOOK;
 use crate::task::Task;
 
-/// Two workers of a pool that keep up, and have been busy for 1 ms.
-fn keeping_up() -> (Arc<Shared>, [Worker; 2]) {
-    let (shared, workers) = fast(true, Order::Slot);
-    workers.iter().for_each(|worker| worker.core().keep_time());
-    (shared, workers)
-}
-
-/// Two workers whose polls are short.
-fn fast(has_monitor: bool, order: Order) -> (Arc<Shared>, [Worker; 2]) {
+/// Two workers of a pool.
+fn two_workers() -> (Arc<Shared>, [Worker; 2]) {
     let config = Config {
         workers: 2,
-        has_monitor,
         ..Config::default()
     };
-    let (shared, workers) = Worker::build(Id::next(), 0, config, None, order);
-    for worker in &workers {
-        let queues = &worker.core().queues;
-        (1..=1_000).for_each(|micros| poll_until(queues, Duration::from_micros(micros)));
-    }
+    let (shared, workers) = Worker::build(Id::next(), 0, config, None, Order::Slot);
     (shared, workers.try_into().expect("there are two"))
-}
-
-/// A poll, after which the worker has been busy for so long in all.
-fn poll_until(queues: &Queues, busy: Duration) {
-    queues.counters.polls.add(1);
-    let polls = queues.counters.polls.get();
-    queues.counters.poll_average.note(busy, polls);
-}
-
-#[test]
-fn the_driver_is_left_to_a_last_poller_that_runs_and_keeps_up() {
-    let (shared, [parks, poller]) = keeping_up();
-    shared.set_last_poller(Some(1));
-    assert!(parks.core().queues.leaves_driver_to_another());
-    assert!(!poller.core().queues.leaves_driver_to_another());
-    poll_until(&poller.core().queues, Duration::from_secs(1));
-    assert!(!parks.core().queues.leaves_driver_to_another());
-}
-
-/// As it is while it parks, having found the driver taken, or monitors the others.
-#[test]
-fn the_driver_is_not_left_to_a_last_poller_that_is_marked_as_parked() {
-    let (shared, [parks, poller]) = keeping_up();
-    shared.set_last_poller(Some(1));
-    let index = poller.core().index();
-    let _ = shared.idle.transition_to_parked(index, false);
-    assert!(!poller.core().queues.remote().parker.is_parked());
-    assert!(!parks.core().queues.leaves_driver_to_another());
-    let _ = shared.idle.transition_to_running(index);
-    assert!(parks.core().queues.leaves_driver_to_another());
-}
-
-/// Whether the monitor helps a worker that keeps up and has a task in its queue, and
-/// has run so many polls and parked so often since the look before; and takes
-/// the driver.
-fn helps(polls: u64, parks: u64) -> bool {
-    let (shared, workers) = keeping_up();
-    let [monitor, other] = [&workers[0].core().queues, &workers[1].core().queues];
-    let (task, _handle) = home::task(&shared, async {});
-    let _ = other.push_needs_notify(Task(task));
-    assert!(
-        !monitoring::look(monitor, &mut FIRST_LOOK.clone()),
-        "nothing is known of its polls yet"
-    );
-    std::thread::sleep(Duration::from_millis(1));
-    other.counters.polls.add(polls);
-    other.counters.parks.add(parks);
-    let helps = monitoring::look(monitor, &mut FIRST_LOOK.clone());
-    assert_eq!(monitoring::lacking_poller(monitor).is_some(), helps);
-    helps
-}
-
-#[test]
-fn a_worker_is_helped_whose_polls_have_become_long() {
-    assert!(helps(0, 0), "it is stuck");
-    assert!(helps(3, 0));
-}
-
-#[test]
-fn a_worker_that_keeps_up_is_not_helped() {
-    assert!(!helps(1 << 40, 0), "it is fast");
-    assert!(!helps(3, 1), "it had nothing to do");
-}
-
-#[test]
-fn only_timed_workers_with_a_slot_and_a_monitor_keep_up() {
-    let (_, [worker, other]) = keeping_up();
-    assert!(worker.core().queues.is_keeping_up(0) && other.core().queues.is_keeping_up(0));
-    let (_, [worker, _]) = fast(true, Order::Slot);
-    assert!(
-        !worker.core().queues.is_keeping_up(0),
-        "it is stepped by the caller"
-    );
-    for (has_monitor, order) in [
-        (false, Order::Slot),
-        (true, Order::Common),
-        (true, Order::Queue),
-    ] {
-        let (_, [worker, _]) = fast(has_monitor, order);
-        worker.core().keep_time();
-        assert!(!worker.core().queues.is_keeping_up(0));
-    }
-}
-
-/// The task that it runs next is one of those that it is to keep up with.
-#[test]
-fn a_worker_keeps_up_with_as_many_tasks_as_are_done_in_time() {
-    let (_, [worker, _]) = keeping_up();
-    let core = &worker.core().queues;
-    // Its polls take a microsecond: a hundred are done in time.
-    for _ in 0..99 {
-        assert!(core.is_keeping_up(0));
-        push(core);
-    }
-    assert!(core.is_keeping_up(0));
-    push(core);
-    assert!(!core.is_keeping_up(0));
 }
 
 /// Whether the push of a new task needs a notification.
@@ -133,24 +22,37 @@ fn push(queues: &Queues) -> bool {
 }
 
 #[test]
-fn a_worker_that_keeps_up_notifies_of_events_at_its_next_push() {
-    let (shared, [asleep, runs]) = keeping_up();
+fn a_worker_notifies_of_the_events_that_it_does_not_run_next() {
+    let (shared, [asleep, runs]) = two_workers();
     let runs = &runs.core().queues;
     let _ = shared.idle.transition_to_parked(0, false);
     runs.notify_of_events();
-    assert!(!runs.run_queue.is_forced(), "there is nothing to notify of");
+    assert!(shared.idle.is_parked(0), "there is nothing to notify of");
     push(runs);
     runs.notify_of_events();
-    assert!(shared.idle.is_parked(0) && runs.run_queue.is_forced());
-    assert_eq!(
-        stealable(&shared),
-        "[1]",
-        "one that searches anyhow finds it"
-    );
-    poll_until(runs, Duration::from_secs(1));
-    runs.notify_of_events();
-    assert!(!shared.idle.is_parked(0), "it is to help");
-    assert!(asleep.is_unparked());
+    assert!(!shared.idle.is_parked(0) && asleep.is_unparked());
+}
+
+#[test]
+fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
+    let (_, [worker, _]) = two_workers();
+    let core = worker.core();
+    core.attach();
+    core.keep_time();
+    assert!(core.queues.search().is_none() && core.queues.searching.is_counted());
+    assert!(!core.yield_before_park(), "there is nothing to run");
+    assert!(!core.queues.searching.is_counted());
+    push(&core.queues);
+    assert!(core.yield_before_park(), "a task came meanwhile");
+}
+
+#[test]
+fn a_worker_that_is_stepped_parks_without_a_yield() {
+    let (_, [worker, _]) = two_workers();
+    let core = worker.core();
+    core.attach();
+    push(&core.queues);
+    assert!(!core.yield_before_park());
 }
 
 /// The numbers of the workers in the stealable set.
@@ -164,7 +66,7 @@ fn stealable(shared: &Shared) -> String {
 
 #[test]
 fn a_searcher_removes_a_worker_without_tasks_from_the_stealable_set() {
-    let (shared, [searches, _]) = keeping_up();
+    let (shared, [searches, _]) = two_workers();
     shared.stealable.insert(1);
     assert!(searches.core().queues.search().is_none());
     assert_eq!(stealable(&shared), "[]");
@@ -172,7 +74,7 @@ fn a_searcher_removes_a_worker_without_tasks_from_the_stealable_set() {
 
 #[test]
 fn a_searcher_that_steals_one_task_has_none_to_be_stolen() {
-    let (shared, [searches, other]) = keeping_up();
+    let (shared, [searches, other]) = two_workers();
     push(&other.core().queues);
     shared.stealable.insert(1);
     assert!(searches.core().queues.search().is_some());
@@ -181,7 +83,7 @@ fn a_searcher_that_steals_one_task_has_none_to_be_stolen() {
 
 #[test]
 fn a_push_to_a_queue_that_holds_tasks_wakes_no_worker() {
-    let (shared, [_asleep, runs]) = keeping_up();
+    let (shared, [_asleep, runs]) = two_workers();
     let schedule = || {
         let (task, _handle) = home::task(&shared, async {});
         runs.core().queues.schedule_new(Task(task));
@@ -199,7 +101,7 @@ fn a_push_to_a_queue_that_holds_tasks_wakes_no_worker() {
 
 #[test]
 fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
-    let (shared, [owner, stealer]) = keeping_up();
+    let (shared, [owner, stealer]) = two_workers();
     let core = &owner.core().queues;
     assert!(push(core), "it was empty");
     assert!(!push(core) && !push(core));
@@ -247,14 +149,13 @@ fn the_task_in_the_slot_of_a_stuck_worker_is_taken_and_counted() {
     assert!(shared.remotes[1].slot.is_empty() && !monitor.run_queue.is_empty());
 }
 
-/// No worker has to help it, but it has to run.
 #[test]
-fn a_task_that_a_monitor_took_is_a_reason_to_run_though_it_keeps_up() {
-    let (shared, [monitor, stuck]) = keeping_up();
-    let (task, _handle) = home::task(&shared, async {});
-    stuck.core().queues.schedule_new(Task(task));
-    assert!(!looks(&monitor), "nothing is known of its polls yet");
+fn a_task_in_the_queue_of_another_worker_is_a_reason_to_run() {
+    let (shared, [monitor, other]) = two_workers();
+    other.core().queues.counters.polls.add(1);
+    push(&other.core().queues);
     assert!(looks(&monitor));
+    assert_eq!(stealable(&shared), "[1]");
 }
 
 #[test]

@@ -168,14 +168,6 @@ fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_electe
     assert!(!other.remote().parker.is_notified());
 }
 
-#[test]
-fn a_worker_that_has_left_is_not_expected_back_in_the_driver() {
-    let (shared, mut workers) = workers(2);
-    shared.set_last_poller(Some(1));
-    drop(workers.pop());
-    assert_eq!(shared.last_poller(), None);
-}
-
 /// What it finds in the queue of the other is for the search that follows.
 #[test]
 fn the_monitor_says_which_worker_it_helps() {
