@@ -14,7 +14,9 @@ use common::{
     wait_until,
 };
 use raddle_primitives::sync::Mutex;
-use raddle_sched::{Config, Handle, Pool, Step, UnhandledPanic, spawn, yield_now};
+use raddle_sched::{
+    Config, Driver, Handle, Policy, Pool, Step, UnhandledPanic, Unpark, spawn, yield_now,
+};
 
 #[test]
 fn tasks_in_every_state_are_dropped_on_a_worker() {
@@ -337,7 +339,7 @@ fn wakers_and_handles_kept_after_the_end_are_harmless() {
 /// A poll may wait for the drop of a task that waits for this very poll: in the
 /// slot or the queue of its worker.
 #[test]
-fn what_is_queued_behind_a_poll_is_dropped_before_it_returns() {
+fn tasks_queued_behind_a_poll_are_dropped_before_it_returns() {
     for policy in SHARING {
         for count in [1, 3] {
             // No worker takes anything out of a slot before the shutdown.
@@ -398,7 +400,7 @@ fn a_worker_that_retires_drops_the_tasks_that_the_poll_of_another_waits_for() {
 
 /// A worker that ends does not hand its tasks to the others, as one that leaves early does.
 #[test]
-fn what_is_queued_on_a_worker_that_ends_is_not_queued_from_outside() {
+fn tasks_queued_on_a_worker_that_ends_are_not_queued_from_outside() {
     for policy in POLICIES {
         let mut pool = pool_of(policy, 1);
         let (entered, closed) = (Gate::default(), Gate::default());
@@ -581,4 +583,32 @@ fn stepped_workers_end_when_the_last_is_dropped() {
         drop(workers);
         assert_eq!(census.alive(), 0);
     }
+}
+
+/// A driver that notes whether a scheduler is current while it is shut down.
+struct NotesCurrent(Arc<Mutex<Vec<bool>>>);
+
+impl Driver for NotesCurrent {
+    fn park(&mut self, _: Option<Duration>, _: usize) {}
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        Arc::new(NotesCurrent(self.0.clone()))
+    }
+
+    fn shutdown(&mut self) {
+        self.0.lock().push(Handle::try_current().is_some());
+    }
+}
+
+impl Unpark for NotesCurrent {
+    fn unpark(&self) {}
+}
+
+#[test]
+fn no_scheduler_is_current_while_the_driver_is_shut_down() {
+    let noted = Arc::new(Mutex::new(Vec::new()));
+    let driver = Box::new(NotesCurrent(noted.clone()));
+    let (handle, workers) = Pool::stepped(config_of(Policy::WorkStealing, 2), Some(driver));
+    drop((handle, workers));
+    assert_eq!(*noted.lock(), [false]);
 }
