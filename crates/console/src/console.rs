@@ -61,7 +61,7 @@ impl Console {
 
     /// The observer of the scheduler that the page shows.
     pub fn observer(&self) -> Arc<dyn raddle_sched::Observer> {
-        Arc::new(Watch(Arc::clone(&self.table)))
+        Arc::new(Watch::new(Arc::clone(&self.table)))
     }
 
     /// The list of slow polls that the page shows.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::metrics::{Metrics, Source};
 use crate::request::{self, Refusal, Route};
 use crate::slow::SlowPolls;
-use crate::table::{Activity, Query, Table};
+use crate::table::{self, Activity, Query, Table};
 use crate::token::Token;
 
 /// The greatest number of clients at the same time, each of which has a thread, and of those that
@@ -150,14 +150,14 @@ impl Server {
                 Activity::Parked => ("parked", None),
                 Activity::Stopped => ("stopped", None),
             };
-            let found = task.and_then(|task| self.table.find(task));
+            let found = task.and_then(|task| self.table.tasks.task(task));
             let counts = metrics.workers.get(number).copied().unwrap_or_default();
             json!({
                 "activity": activity,
                 "for": now.saturating_duration_since(lane.since).as_secs_f64(),
                 "task": task,
-                "name": found.as_ref().and_then(|task| task.name.as_deref()),
-                "location": found.as_ref().map(|task| task.location.to_string()),
+                "name": found.as_ref().and_then(|task| task.name()),
+                "location": found.as_ref().map(|task| task.spawned_at().to_string()),
                 "polls": counts.polls,
                 "steals": counts.steals,
                 "parks": counts.parks,
@@ -188,8 +188,7 @@ impl Server {
 
     fn tasks(&self, query: &Query) -> Value {
         let page = self.table.page(query);
-        let now = Instant::now();
-        let tasks: Vec<_> = page.tasks.iter().map(|task| task.to_json(now)).collect();
+        let tasks: Vec<_> = page.tasks.iter().map(table::to_json).collect();
         json!({
             "total": page.total,
             "matching": page.matching,

@@ -1,16 +1,13 @@
 //! The workers and the tasks of a runtime, as the page shows them.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::panic::Location;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use raddle_dump::{Dump, State, TaskDump, Tasks};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use serde_json::{Value, json};
 
-/// The number of locks that the tasks are spread over.
-const SHARDS: u64 = 64;
 /// A poll that takes so long is slow.
 pub(crate) const SLOW: Duration = Duration::from_millis(100);
 /// A task that waits and was not polled for so long is idle.
@@ -23,9 +20,9 @@ pub(crate) const MAX_ROWS: usize = 200;
 /// The current state of workers and tasks.
 pub(crate) struct Table {
     workers: OnceLock<Box<[Mutex<Lane>]>>,
-    shards: Box<[Mutex<HashMap<u64, Task>>]>,
+    pub(crate) tasks: Tasks,
     /// The last copy of all tasks. Held while a copy is made, so that one is made at a time.
-    copy: Mutex<Option<(Instant, Arc<[Task]>)>>,
+    copy: Mutex<Option<(Instant, Arc<Dump>)>>,
 }
 
 /// The state of a worker.
@@ -43,28 +40,6 @@ pub(crate) enum Activity {
     Searching,
     Parked,
     Stopped,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum State {
-    Waiting,
-    Queued,
-    Running,
-}
-
-/// What is known of a task.
-#[derive(Clone, Debug)]
-pub(crate) struct Task {
-    pub(crate) id: u64,
-    pub(crate) name: Option<Arc<str>>,
-    pub(crate) location: &'static Location<'static>,
-    pub(crate) spawned: Instant,
-    pub(crate) state: State,
-    /// Since when it has this state.
-    pub(crate) since: Instant,
-    pub(crate) polls: u64,
-    pub(crate) busy: Duration,
-    pub(crate) longest: Duration,
 }
 
 /// Which tasks a request wants to see.
@@ -109,15 +84,14 @@ pub(crate) struct Page {
     /// All tasks, and those that the query matches.
     pub(crate) total: usize,
     pub(crate) matching: usize,
-    pub(crate) tasks: Vec<Task>,
+    pub(crate) tasks: Vec<TaskDump>,
 }
 
 impl Table {
     pub(crate) fn new() -> Self {
-        let shard = |_| Mutex::ranked(Rank::leaf("console tasks"), HashMap::new());
         Self {
             workers: OnceLock::new(),
-            shards: (0..SHARDS).map(shard).collect(),
+            tasks: Tasks::new(),
             copy: Mutex::ranked(Rank::outer(1, "console copy"), None),
         }
     }
@@ -145,57 +119,25 @@ impl Table {
         workers.map(|lane| *lane.lock()).collect()
     }
 
-    fn shard(&self, id: u64) -> &Mutex<HashMap<u64, Task>> {
-        &self.shards[(id % SHARDS) as usize]
-    }
-
-    pub(crate) fn add(&self, task: Task) {
-        let shard = self.shard(task.id);
-        let former = shard.lock().insert(task.id, task);
-        drop(former);
-    }
-
-    pub(crate) fn remove(&self, id: u64) {
-        let removed = self.shard(id).lock().remove(&id);
-        drop(removed);
-    }
-
-    pub(crate) fn change(&self, id: u64, change: impl FnOnce(&mut Task)) {
-        if let Some(task) = self.shard(id).lock().get_mut(&id) {
-            change(task);
-        }
-    }
-
-    pub(crate) fn find(&self, id: u64) -> Option<Task> {
-        self.shard(id).lock().get(&id).cloned()
-    }
-
     /// A copy of all tasks, which may be a little old.
-    fn copy(&self) -> Arc<[Task]> {
+    fn copy(&self) -> Arc<Dump> {
         let mut copy = self.copy.lock();
         if let Some((at, tasks)) = &*copy {
             if at.elapsed() < COPY_AGE {
                 return Arc::clone(tasks);
             }
         }
-        let mut tasks = Vec::new();
-        for shard in &self.shards {
-            // Room first: the workers wait for no allocation of many tasks.
-            let length = shard.lock().len();
-            tasks.reserve(length + length / 8);
-            tasks.extend(shard.lock().values().cloned());
-        }
-        let tasks: Arc<[Task]> = tasks.into();
+        let tasks = Arc::new(self.tasks.dump());
         *copy = Some((Instant::now(), Arc::clone(&tasks)));
         tasks
     }
 
     /// The tasks that a query wants.
     pub(crate) fn page(&self, query: &Query) -> Page {
-        let now = Instant::now();
-        let tasks = self.copy();
-        let matching = tasks.iter().filter(|task| query.matches(task, now));
-        let mut matching: Vec<&Task> = matching.collect();
+        let copy = self.copy();
+        let tasks = copy.tasks();
+        let matching = tasks.iter().filter(|task| query.matches(task));
+        let mut matching: Vec<&TaskDump> = matching.collect();
         let count = matching.len();
         let end = query.offset.saturating_add(query.limit.min(MAX_ROWS));
         if end < count {
@@ -213,42 +155,46 @@ impl Table {
     }
 }
 
+impl Filter {
+    fn matches(self, state: State, since: Duration, longest: Duration) -> bool {
+        match self {
+            Self::All => true,
+            Self::Busy => state != State::Waiting,
+            Self::Waiting => state == State::Waiting,
+            Self::Slow => longest >= SLOW,
+            Self::Idle => state == State::Waiting && since >= IDLE,
+        }
+    }
+}
+
 impl Query {
-    fn matches(&self, task: &Task, now: Instant) -> bool {
-        let since = now.saturating_duration_since(task.since);
-        let is_in = match self.filter {
-            Filter::All => true,
-            Filter::Busy => task.state != State::Waiting,
-            Filter::Waiting => task.state == State::Waiting,
-            Filter::Slow => task.longest >= SLOW || (task.state == State::Running && since >= SLOW),
-            Filter::Idle => task.state == State::Waiting && since >= IDLE,
-        };
-        is_in && self.matches_text(task)
+    fn matches(&self, task: &TaskDump) -> bool {
+        let (since, longest) = (task.time_in_state(), task.longest_poll());
+        self.filter.matches(task.state(), since, longest) && self.matches_text(task)
     }
 
-    fn matches_text(&self, task: &Task) -> bool {
+    fn matches_text(&self, task: &TaskDump) -> bool {
         let contains = |text: &str| text.to_lowercase().contains(&self.text);
         self.text.is_empty()
-            || task.name.as_deref().is_some_and(contains)
-            || contains(task.location.file())
-            || task.id.to_string() == self.text
+            || task.name().is_some_and(contains)
+            || contains(task.spawned_at().file())
+            || task.id().to_string() == self.text
     }
 
-    fn compare(&self, one: &Task, two: &Task) -> Ordering {
-        let place = |task: &Task| (task.location.file(), task.location.line());
+    fn compare(&self, one: &TaskDump, two: &TaskDump) -> Ordering {
+        let place = |task: &TaskDump| (task.spawned_at().file(), task.spawned_at().line());
         let order = match self.order {
             Order::Id => Ordering::Equal,
-            Order::Name => one.name.cmp(&two.name),
+            Order::Name => one.name().cmp(&two.name()),
             Order::Location => place(one).cmp(&place(two)),
-            Order::State => one.state.cmp(&two.state),
-            // The oldest has the greatest age.
-            Order::Age => two.spawned.cmp(&one.spawned),
-            Order::Polls => one.polls.cmp(&two.polls),
-            Order::Busy => one.busy.cmp(&two.busy),
-            Order::Longest => one.longest.cmp(&two.longest),
-            Order::Since => two.since.cmp(&one.since),
+            Order::State => (one.state() as u8).cmp(&(two.state() as u8)),
+            Order::Age => one.age().cmp(&two.age()),
+            Order::Polls => one.polls().cmp(&two.polls()),
+            Order::Busy => one.busy().cmp(&two.busy()),
+            Order::Longest => one.longest_poll().cmp(&two.longest_poll()),
+            Order::Since => one.time_in_state().cmp(&two.time_in_state()),
         };
-        let order = order.then(one.id.cmp(&two.id));
+        let order = order.then(one.id().cmp(&two.id()));
         if self.is_descending {
             order.reverse()
         } else {
@@ -257,30 +203,20 @@ impl Query {
     }
 }
 
-impl Task {
-    pub(crate) fn to_json(&self, now: Instant) -> Value {
-        let since = now.saturating_duration_since(self.since);
-        let running = match self.state {
-            State::Running => since,
-            _ => Duration::ZERO,
-        };
-        json!({
-            "id": self.id,
-            "name": self.name.as_deref(),
-            "location": self.location.to_string(),
-            "state": match self.state {
-                State::Waiting => "waiting",
-                State::Queued => "queued",
-                State::Running => "running",
-            },
-            "is_slow": running >= SLOW || self.longest >= SLOW,
-            "age": now.saturating_duration_since(self.spawned).as_secs_f64(),
-            "since": since.as_secs_f64(),
-            "polls": self.polls,
-            "busy": (self.busy + running).as_secs_f64(),
-            "longest": self.longest.max(running).as_secs_f64(),
-        })
-    }
+/// A task as the page gets it.
+pub(crate) fn to_json(task: &TaskDump) -> Value {
+    json!({
+        "id": task.id(),
+        "name": task.name(),
+        "location": task.spawned_at().to_string(),
+        "state": task.state().to_string(),
+        "is_slow": task.longest_poll() >= SLOW,
+        "age": task.age().as_secs_f64(),
+        "since": task.time_in_state().as_secs_f64(),
+        "polls": task.polls(),
+        "busy": task.busy().as_secs_f64(),
+        "longest": task.longest_poll().as_secs_f64(),
+    })
 }
 
 #[cfg(test)]

@@ -115,6 +115,18 @@ impl Tasks {
         Dump::new(tasks)
     }
 
+    /// What a [dump](Self::dump) would say of one task, unless it has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(raddle_dump::Tasks::new().task(1).is_none());
+    /// ```
+    pub fn task(&self, id: u64) -> Option<TaskDump> {
+        let task = self.shard(id).lock().get(&id).cloned();
+        task.map(|task| TaskDump::new(task, Instant::now()))
+    }
+
     fn shard(&self, id: u64) -> &Mutex<HashMap<u64, Task>> {
         &self.0.shards[(id % SHARDS) as usize]
     }

@@ -30,8 +30,8 @@ const LAYERS: &[Layer] = &[
     ("raddle-process", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-reactor"]),
     ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-task"]),
     ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-sched"]),
-    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-sched"]),
     ("raddle-dump", &["raddle-primitives", "raddle-task", "raddle-sched"]),
+    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-sched"]),
     ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-sched"]),
 ];
 

@@ -1,25 +1,42 @@
-use std::panic::Location;
-use std::time::{Duration, Instant};
+use std::future::{pending, ready};
+use std::time::Duration;
 
-use super::{Filter, IDLE, MAX_ROWS, Order, Query, SLOW, State, Table, Task};
+use raddle_dump::State;
+use raddle_sched::{Config, CurrentThread, yield_now};
 
-fn task(id: u64, state: State, polls: u64) -> Task {
-    let now = Instant::now();
-    Task {
-        id,
-        name: (id % 2 == 0).then(|| format!("Even-{id}").into()),
-        location: Location::caller(),
-        spawned: now,
-        state,
-        since: now,
-        polls,
-        busy: Duration::ZERO,
-        longest: Duration::ZERO,
-    }
+use super::{Filter, IDLE, MAX_ROWS, Order, Query, SLOW, Table};
+
+/// A scheduler whose tasks are in the table.
+fn scheduler(table: &Table) -> CurrentThread {
+    let config = Config {
+        observer: Some(table.tasks.observer()),
+        ..Config::default()
+    };
+    CurrentThread::new(config, None)
+}
+
+/// Spawns a task that is polled so many times, and then waits.
+fn spawn_waiting(scheduler: &CurrentThread, polls: u64) {
+    drop(scheduler.handle().spawn(async move {
+        for _ in 1..polls {
+            yield_now().await;
+        }
+        pending::<()>().await;
+    }));
+}
+
+/// Runs the tasks until they wait.
+fn run(scheduler: &CurrentThread, rounds: u64) {
+    scheduler.block_on(async {
+        for _ in 0..=rounds {
+            yield_now().await;
+        }
+    });
 }
 
 fn ids(table: &Table, query: &Query) -> Vec<u64> {
-    table.page(query).tasks.iter().map(|task| task.id).collect()
+    let page = table.page(query);
+    page.tasks.iter().map(|task| task.id()).collect()
 }
 
 fn query() -> Query {
@@ -32,10 +49,14 @@ fn query() -> Query {
 #[test]
 fn pages_are_sorted_and_bounded() {
     let table = Table::new();
-    for id in 0..1000 {
-        table.add(task(id, State::Waiting, id * 7 % 1000));
+    let scheduler = scheduler(&table);
+    for number in 0..1000 {
+        spawn_waiting(&scheduler, 1 + number * 7 % 1000);
     }
-    assert_eq!(ids(&table, &query()), (0..10).collect::<Vec<_>>());
+    run(&scheduler, 1000);
+    let first = ids(&table, &query());
+    assert_eq!(first.len(), 10);
+    assert!(first.is_sorted());
     let last = Query {
         order: Order::Polls,
         is_descending: true,
@@ -44,8 +65,8 @@ fn pages_are_sorted_and_bounded() {
     };
     let page = table.page(&last);
     assert_eq!((page.total, page.matching), (1000, 1000));
-    let polls: Vec<_> = page.tasks.iter().map(|task| task.polls).collect();
-    assert_eq!(polls, [4, 3, 2, 1, 0]);
+    let polls: Vec<_> = page.tasks.iter().map(|task| task.polls()).collect();
+    assert_eq!(polls, [5, 4, 3, 2, 1]);
     let all = Query {
         limit: usize::MAX,
         ..query()
@@ -60,44 +81,44 @@ fn pages_are_sorted_and_bounded() {
 
 #[test]
 fn filters_choose_by_state_and_time() {
-    let table = Table::new();
-    table.add(task(1, State::Waiting, 0));
-    table.add(task(2, State::Queued, 0));
-    table.add(task(3, State::Running, 0));
-    let long_ago = |time: Duration| Instant::now().checked_sub(time).unwrap();
-    table.add(Task {
-        since: long_ago(SLOW),
-        ..task(4, State::Running, 0)
-    });
-    table.add(Task {
-        longest: SLOW,
-        ..task(5, State::Waiting, 0)
-    });
-    if let Some(since) = Instant::now().checked_sub(IDLE) {
-        table.add(Task {
-            since,
-            ..task(6, State::Waiting, 0)
-        });
-    }
-    let of = |filter| ids(&table, &Query { filter, ..query() });
-    assert_eq!(of(Filter::Busy), [2, 3, 4]);
-    assert_eq!(of(Filter::Waiting), [1, 5, 6]);
-    assert_eq!(of(Filter::Slow), [4, 5]);
-    assert_eq!(of(Filter::Idle), [6]);
+    let (short, nanosecond) = (Duration::ZERO, Duration::from_nanos(1));
+    let all = [State::Waiting, State::Queued, State::Running];
+    let of =
+        |filter: Filter, since, longest| all.map(|state| filter.matches(state, since, longest));
+    assert_eq!(of(Filter::All, short, short), [true, true, true]);
+    assert_eq!(of(Filter::Busy, short, short), [false, true, true]);
+    assert_eq!(of(Filter::Waiting, short, short), [true, false, false]);
+    assert_eq!(of(Filter::Slow, IDLE, SLOW - nanosecond), [false; 3]);
+    assert_eq!(of(Filter::Slow, short, SLOW), [true; 3]);
+    assert_eq!(of(Filter::Idle, IDLE - nanosecond, SLOW), [false; 3]);
+    assert_eq!(of(Filter::Idle, IDLE, short), [true, false, false]);
 }
 
 #[test]
 fn text_is_looked_for_in_names_locations_and_numbers() {
     let table = Table::new();
-    for id in 1..=4 {
-        table.add(task(id, State::Waiting, 0));
+    let scheduler = scheduler(&table);
+    for name in [None, Some("Even"), None, Some("even too")] {
+        let _named = raddle_task::name_next(name);
+        spawn_waiting(&scheduler, 1);
     }
     let of = |text: &str| {
         let text = text.to_owned();
         ids(&table, &Query { text, ..query() })
     };
-    assert_eq!(of("even"), [2, 4]);
-    assert_eq!(of("3"), [3]);
-    assert_eq!(of("tests.rs"), [1, 2, 3, 4]);
+    let all = of("");
+    assert_eq!(all.len(), 4);
+    assert_eq!(of("even"), [all[1], all[3]]);
+    assert_eq!(of(&all[2].to_string()), [all[2]]);
+    assert_eq!(of("tests.rs"), all);
     assert!(of("nothing").is_empty());
+}
+
+#[test]
+fn a_task_that_has_ended_is_in_no_page() {
+    let table = Table::new();
+    let scheduler = scheduler(&table);
+    drop(scheduler.handle().spawn(ready(())));
+    run(&scheduler, 1);
+    assert_eq!(table.page(&query()).total, 0);
 }
