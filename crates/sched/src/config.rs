@@ -66,7 +66,8 @@ pub struct Config {
     pub handoff: Option<StartHandoff>,
     /// Runs before a worker blocks.
     pub on_thread_park: Option<Hook>,
-    /// Runs after a worker has blocked.
+    /// Runs after a worker has blocked, or has found after [`on_thread_park`](Self::on_thread_park)
+    /// that there is something to do.
     pub on_thread_unpark: Option<Hook>,
     /// Called when a task is spawned, before and after each poll, and when the task ends.
     pub task_hooks: TaskHooks,

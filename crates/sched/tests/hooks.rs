@@ -33,6 +33,39 @@ fn still_works(pool: &Pool) {
     }
 }
 
+/// A task comes from the hook itself, or from outside while the hook runs.
+#[test]
+fn the_hooks_of_a_park_that_finds_a_task_run_in_a_pair() {
+    for is_outside in [false, true] {
+        let spawner = Arc::new(Mutex::new(None::<Handle>));
+        let (parks, unparks) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+        let (handle, parked, unparked) = (spawner.clone(), parks.clone(), unparks.clone());
+        let config = Config {
+            on_thread_park: Some(Arc::new(move || {
+                parked.fetch_add(1, Ordering::SeqCst);
+                let Some(handle) = handle.lock().take() else {
+                    return;
+                };
+                let spawn = move || drop(handle.spawn(async {}));
+                match is_outside {
+                    true => std::thread::spawn(spawn).join().unwrap(),
+                    false => spawn(),
+                }
+            })),
+            on_thread_unpark: Some(Arc::new(move || {
+                unparked.fetch_add(1, Ordering::SeqCst);
+            })),
+            ..config_of(POLICIES[0], 1)
+        };
+        let (handle, mut workers) = Pool::stepped(config, None);
+        *spawner.lock() = Some(handle);
+        assert_eq!(workers[0].begin_park(), None);
+        let counts = [&parks, &unparks].map(|count| count.load(Ordering::SeqCst));
+        assert_eq!(counts, [1, 1]);
+        assert_eq!(workers[0].step(), Step::Ran);
+    }
+}
+
 #[test]
 fn a_park_hook_that_panics_costs_one_worker() {
     for policy in SHARING {

@@ -396,7 +396,8 @@ impl Builder {
         self
     }
 
-    /// Calls `f` each time a worker has waited.
+    /// Calls `f` each time a worker has waited, or has found after the call of
+    /// [`on_thread_park`](Self::on_thread_park) that there is something to do.
     ///
     /// # Examples
     ///

@@ -189,7 +189,7 @@ impl Core {
         if self.idle_yield.note(queues.counters.yield_processor()) {
             self.look_at_driver();
         }
-        queues.has_queued()
+        queues.has_queued() || !queues.shared.injection.is_empty()
     }
 
     /// Parks up to the point where the worker would block. Returns `None` if there is something to

@@ -56,10 +56,12 @@ impl Parked {
             hook();
             // The driver has its turn between steps.
             if queues.has_queued() {
+                call_unpark_hook(queues);
                 return None;
             }
         }
         if !mark_parked(queues) {
+            call_unpark_hook(queues);
             return None;
         }
         queues.notify_observer(|observer, worker| observer.worker_parked(worker));
@@ -182,10 +184,15 @@ impl Parked {
         }
         queues.notify_of_events();
         queues.notify_observer(|observer, worker| observer.worker_unparked(worker));
-        if let Some(hook) = &queues.shared.config.on_thread_unpark {
-            hook();
-        }
+        call_unpark_hook(queues);
         None
+    }
+}
+
+/// Ends what the park hook has begun.
+fn call_unpark_hook(queues: &Queues) {
+    if let Some(hook) = &queues.shared.config.on_thread_unpark {
+        hook();
     }
 }
 
