@@ -39,7 +39,7 @@ impl Builder {
     pub fn max_io_events_per_tick(&mut self, capacity: usize) -> &mut Self {
         assert!(
             capacity > 0,
-            "max_io_events_per_tick is zero; set it to 1 or more"
+            "max_io_events_per_tick must be non-zero; set it to 1 or more"
         );
         self.max_io_events_per_tick = capacity;
         self
@@ -71,7 +71,7 @@ impl Builder {
     pub fn max_io_events_per_busy_tick(&mut self, capacity: usize) -> &mut Self {
         assert!(
             capacity > 0,
-            "max_io_events_per_busy_tick is zero; set it to 1 or more"
+            "max_io_events_per_busy_tick must be non-zero; set it to 1 or more"
         );
         self.max_io_events_per_busy_tick = Some(capacity);
         self
