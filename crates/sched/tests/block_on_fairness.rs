@@ -57,7 +57,7 @@ fn a_future_that_yields_waits_for_as_many_polls_as_the_event_interval_at_most() 
 
 /// The driver is looked at while the future alone is busy, and while a task polls others by itself.
 #[test]
-fn the_driver_is_looked_at_beside_a_future_and_beside_nested_polls() {
+fn the_driver_is_polled_beside_a_future_and_beside_nested_polls() {
     let events = Events::new();
     let scheduler = CurrentThread::new(Config::default(), Some(Box::new(Events::driver(&events))));
     let looks = || events.with(|state| state.parks);
@@ -95,7 +95,7 @@ fn the_driver_is_looked_at_beside_a_future_and_beside_nested_polls() {
 }
 
 #[test]
-fn nested_polls_are_counted_until_a_look_is_due() {
+fn nested_polls_are_counted_until_a_driver_poll_is_due() {
     let counted =
         current_thread().block_on(async { (0..1000).take_while(|_| count_nested_poll()).count() });
     // The injection queue is looked at every 31 steps.

@@ -170,7 +170,7 @@ fn a_panic_passes_the_worker_on() {
 }
 
 #[test]
-fn nested_blocking_panics_and_says_what_to_do() {
+fn nested_block_on_panics_and_names_the_remedy() {
     for policy in POLICIES {
         let expected = "block_on was called inside a runtime, where it would block a thread that \
                     drives tasks; use .await here, or move the call to spawn_blocking";
@@ -224,7 +224,7 @@ fn tasks_do_not_starve_the_blocked_on_future() {
 
 /// rayon 739.
 #[test]
-fn a_waker_kept_after_the_end_is_harmless() {
+fn a_waker_may_be_used_after_the_shutdown() {
     let signal = Signal::default();
     let scheduler = current_thread();
     scheduler.block_on(async {

@@ -21,7 +21,7 @@ fn clock() -> Clock {
 }
 
 #[test]
-fn a_new_clock_stands_at_zero() {
+fn a_new_clock_shows_zero() {
     let clock = clock();
     assert_eq!(clock.busy(), Duration::ZERO);
     clock.stop();
@@ -30,7 +30,7 @@ fn a_new_clock_stands_at_zero() {
 }
 
 #[test]
-fn a_clock_counts_while_it_runs() {
+fn a_running_clock_counts() {
     let clock = clock();
     clock.start();
     thread::sleep(NAP);
@@ -43,7 +43,7 @@ fn a_clock_counts_while_it_runs() {
 }
 
 #[test]
-fn a_stopped_clock_keeps_what_it_shows() {
+fn a_stopped_clock_does_not_count() {
     let clock = clock();
     clock.start();
     thread::sleep(NAP);
@@ -56,7 +56,7 @@ fn a_stopped_clock_keeps_what_it_shows() {
 }
 
 #[test]
-fn a_clock_that_starts_again_goes_on_where_it_stood() {
+fn a_restarted_clock_continues_from_its_former_time() {
     let clock = clock();
     clock.start();
     thread::sleep(NAP);

@@ -14,7 +14,7 @@ fn current_workers() -> Option<usize> {
 }
 
 #[test]
-fn outside_there_is_none_and_the_panic_says_what_to_do() {
+fn current_and_spawn_outside_a_scheduler_panic_and_name_the_remedy() {
     assert!(Handle::try_current().is_none());
     for message in [
         message_of(|| drop(Handle::current())),
@@ -28,7 +28,7 @@ fn outside_there_is_none_and_the_panic_says_what_to_do() {
 }
 
 #[test]
-fn enter_nests() {
+fn an_inner_enter_restores_the_outer_scheduler() {
     for policy in POLICIES {
         let (one, two) = (pool_of(policy, 1), pool_of(policy, 2));
         let outer = one.handle().enter();
@@ -46,7 +46,7 @@ fn enter_nests() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn guards_in_the_wrong_order_or_forgotten_do_no_harm() {
+fn guards_may_be_dropped_in_any_order_or_forgotten() {
     for policy in POLICIES {
         std::thread::spawn(move || {
             let (one, two) = (pool_of(policy, 1), pool_of(policy, 2));
@@ -69,7 +69,7 @@ fn guards_in_the_wrong_order_or_forgotten_do_no_harm() {
 }
 
 #[test]
-fn tasks_and_block_on_have_one() {
+fn a_scheduler_is_current_in_tasks_and_in_block_on() {
     for policy in POLICIES {
         let pool = pool_of(policy, 3);
         pool.handle().block_on(async {
@@ -85,7 +85,7 @@ fn tasks_and_block_on_have_one() {
 }
 
 #[test]
-fn is_inside_says_whether_block_on_would_panic() {
+fn is_inside_is_true_where_block_on_panics() {
     for policy in POLICIES {
         assert!(!is_inside());
         let pool = pool_of(policy, 1);
@@ -103,7 +103,7 @@ fn is_inside_says_whether_block_on_would_panic() {
 
 /// While the thread ends, its variables may be gone.
 #[test]
-fn the_end_of_a_thread_is_survived() {
+fn destructors_of_thread_locals_may_use_a_scheduler() {
     for policy in POLICIES {
         type LastWords = OnDrop<Box<dyn FnMut()>>;
         thread_local! {

@@ -77,7 +77,7 @@ fn the_future_is_polled_before_tasks_that_are_due() {
 }
 
 #[test]
-fn a_thread_without_anything_to_run_parks() {
+fn a_thread_without_a_ready_task_parks() {
     let scheduler = current_thread();
     let (metrics, signal) = (scheduler.handle().metrics(), Signal::default());
     std::thread::scope(|scope| {
@@ -91,7 +91,7 @@ fn a_thread_without_anything_to_run_parks() {
 
 /// Each poll takes longer than what may pass between two looks at the driver.
 #[test]
-fn slow_polls_bring_the_looks_at_the_driver_closer() {
+fn slow_polls_shorten_the_interval_of_driver_polls() {
     const POLLS: usize = 16;
     let events = Events::new();
     let config = Config {
@@ -116,7 +116,7 @@ fn slow_polls_bring_the_looks_at_the_driver_closer() {
 }
 
 #[test]
-fn the_end_drops_queued_tasks_once() {
+fn shutdown_drops_each_queued_task_once() {
     let census = Census::default();
     let mut scheduler = current_thread();
     let spawn_all = || {
@@ -153,7 +153,7 @@ fn an_interval_of_zero_is_refused() {
 
 /// A drop at the end finds its scheduler, as a poll does.
 #[test]
-fn a_drop_at_the_end_may_spawn() {
+fn a_future_that_shutdown_drops_may_spawn() {
     let scheduler = current_thread();
     let census = Census::default();
     let citizen = census.citizen();

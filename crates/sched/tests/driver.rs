@@ -65,7 +65,7 @@ fn events_wake_tasks() {
 
 /// tokio 8410: more events at once than the local queue holds.
 #[test]
-fn events_come_in_batches_that_the_queue_holds() {
+fn a_batch_of_events_fits_into_the_queue() {
     for policy in POLICIES {
         for busy in [false, true] {
             let (events, pool) = with_driver(config_of(policy, 1));
@@ -91,7 +91,7 @@ fn events_come_in_batches_that_the_queue_holds() {
 
 /// tokio 8212.
 #[test]
-fn a_park_hook_that_makes_work_does_not_keep_the_driver_from_its_turn() {
+fn a_park_hook_that_always_spawns_does_not_prevent_driver_polls() {
     for policy in POLICIES {
         let signal = Signal::default();
         let hooked = signal.clone();
@@ -204,7 +204,7 @@ fn the_current_thread_parks_in_the_driver() {
 }
 
 #[test]
-fn a_worker_with_nothing_but_tasks_that_yield_looks_at_the_driver_before_it_runs_them_again() {
+fn a_worker_with_yielding_tasks_only_polls_the_driver_before_it_runs_them_again() {
     for policy in POLICIES {
         let (events, pool) = with_driver(config_of(policy, 1));
         let task = pool.handle().spawn(yields_until_woken(events.clone()));
@@ -214,7 +214,7 @@ fn a_worker_with_nothing_but_tasks_that_yield_looks_at_the_driver_before_it_runs
 }
 
 #[test]
-fn a_current_thread_with_nothing_but_what_yields_looks_at_the_driver() {
+fn a_current_thread_with_a_yielding_future_only_polls_the_driver() {
     let events = Events::new();
     let driver = Box::new(Events::driver(&events));
     let scheduler = CurrentThread::new(Config::default(), Some(driver));
@@ -226,7 +226,7 @@ fn a_current_thread_with_nothing_but_what_yields_looks_at_the_driver() {
 }
 
 #[test]
-fn tasks_that_use_up_their_budget_let_the_driver_be_looked_at() {
+fn tasks_that_use_up_their_budget_do_not_prevent_driver_polls() {
     let (events, pool) = with_driver(config_of(Policy::WorkStealing, 1));
     let seen = Flag::raised_by(&events);
     let task = pool.handle().spawn(async move {
@@ -242,7 +242,7 @@ fn tasks_that_use_up_their_budget_let_the_driver_be_looked_at() {
 }
 
 #[test]
-fn many_tasks_that_yield_cost_no_more_looks_than_the_interval_has() {
+fn many_yielding_tasks_cause_no_more_driver_polls_than_the_event_interval() {
     let (events, pool) = with_driver(config_of(Policy::WorkStealing, 1));
     let handle = pool.handle().clone();
     let root = pool.handle().spawn(async move {
@@ -301,7 +301,7 @@ impl Wake for Flag {
 
 /// Each poll takes longer than what may pass between two looks at the driver.
 #[test]
-fn slow_polls_on_the_threads_of_a_pool_bring_the_looks_at_the_driver_closer() {
+fn slow_polls_on_pool_threads_shorten_the_interval_of_driver_polls() {
     const POLLS: usize = 16;
     for policy in POLICIES {
         let config = Config {

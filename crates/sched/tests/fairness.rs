@@ -88,7 +88,7 @@ fn a_pair_that_wakes_each_other_does_not_starve_a_third() {
 }
 
 #[test]
-fn a_woken_task_goes_first() {
+fn a_woken_task_runs_before_queued_tasks() {
     let (handle, mut worker) = stepped(config(1));
     let _guard = handle.enter();
     let order = Arc::new(Mutex::new(Vec::new()));
@@ -209,7 +209,7 @@ fn yielding_lets_every_other_task_run() {
 
 /// A busy worker looks at the driver every `event_interval` steps.
 #[test]
-fn a_busy_worker_looks_at_the_driver() {
+fn a_busy_worker_polls_the_driver() {
     for policy in POLICIES {
         for interval in [1, 5, 61] {
             let events = Events::new();
@@ -238,7 +238,7 @@ fn a_busy_worker_looks_at_the_driver() {
 /// When each task that is queued has yielded since the last look; one that wakes itself has
 /// not yielded.
 #[test]
-fn tasks_that_yield_have_the_driver_looked_at_once_a_round() {
+fn yielding_tasks_cause_one_driver_poll_a_round() {
     for policy in POLICIES {
         for tasks in [1, 2, 3, 10] {
             let events = Events::new();
@@ -286,7 +286,7 @@ fn tasks_that_yield_have_the_driver_looked_at_once_a_round() {
 /// As many tasks that are always ready as the queue holds leave no room for
 /// events; one gets in nevertheless.
 #[test]
-fn a_full_queue_does_not_keep_events_out() {
+fn events_are_dispatched_while_the_queue_is_full() {
     let events = Events::new();
     let (handle, mut workers) = Pool::stepped(config(1), Some(Box::new(Events::driver(&events))));
     let worker = &mut workers[0];
@@ -420,7 +420,7 @@ fn a_shared_queue_is_in_order_over_all_workers() {
 /// `n` tasks that are always due each have their turn within `n` steps of all
 /// workers together.
 #[test]
-fn a_shared_queue_gives_each_task_its_turn() {
+fn a_shared_queue_runs_all_tasks_in_turn() {
     let (handle, mut workers) = Pool::stepped(config_of(Policy::Shared, 2), None);
     let _guard = handle.enter();
     let polls: Vec<_> = (0..300).map(|_| Arc::new(AtomicUsize::new(0))).collect();
@@ -464,7 +464,7 @@ fn a_shared_queue_takes_events_in_batches() {
 
 /// They have their half of the polls, not one in `global_queue_interval`.
 #[test]
-fn many_spawns_from_outside_do_not_trickle_in() {
+fn many_spawns_from_outside_get_half_of_the_polls() {
     let (handle, mut worker) = stepped(config(1));
     let _guard = handle.enter();
     for _ in 0..3 {

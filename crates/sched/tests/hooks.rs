@@ -35,7 +35,7 @@ fn still_works(pool: &Pool) {
 
 /// A task comes from the hook itself, or from outside while the hook runs.
 #[test]
-fn the_hooks_of_a_park_that_finds_a_task_run_in_a_pair() {
+fn both_park_hooks_run_if_the_park_finds_a_task() {
     for is_outside in [false, true] {
         let spawner = Arc::new(Mutex::new(None::<Handle>));
         let (parks, unparks) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
@@ -67,7 +67,7 @@ fn the_hooks_of_a_park_that_finds_a_task_run_in_a_pair() {
 }
 
 #[test]
-fn a_park_hook_that_panics_costs_one_worker() {
+fn a_panic_of_a_park_hook_retires_one_worker() {
     for policy in SHARING {
         let (panicked, hook) = panics_once();
         let pool = Pool::start(
@@ -84,7 +84,7 @@ fn a_park_hook_that_panics_costs_one_worker() {
 }
 
 #[test]
-fn an_unpark_hook_that_panics_costs_one_worker_and_no_task() {
+fn a_panic_of_an_unpark_hook_retires_one_worker_and_loses_no_task() {
     for policy in SHARING {
         for _ in 0..20 {
             let (panicked, hook) = panics_once();
@@ -114,7 +114,7 @@ fn an_unpark_hook_that_panics_costs_one_worker_and_no_task() {
 }
 
 #[test]
-fn when_the_last_worker_panics_the_pool_ends() {
+fn a_panic_of_the_last_worker_shuts_the_pool_down() {
     for policy in POLICIES {
         let (_, hook) = panics_once();
         let mut pool = Pool::start(
@@ -179,7 +179,7 @@ impl Unpark for Panicking {
 /// The task that was in the slot of the worker that dies runs on another, which
 /// also takes the driver over.
 #[test]
-fn a_driver_that_panics_costs_one_worker_and_no_task() {
+fn a_panic_of_the_driver_retires_one_worker_and_loses_no_task() {
     for policy in SHARING {
         for _ in 0..20 {
             let driver = Panicking::default();
@@ -195,7 +195,7 @@ fn a_driver_that_panics_costs_one_worker_and_no_task() {
 }
 
 #[test]
-fn a_driver_that_panics_under_the_current_thread_leaves_it_usable() {
+fn a_panic_of_the_driver_leaves_a_current_thread_scheduler_usable() {
     let driver = Panicking::default();
     let scheduler = CurrentThread::new(Config::default(), Some(Box::new(driver.clone())));
     for _ in 0..3 {
@@ -211,7 +211,7 @@ fn a_driver_that_panics_under_the_current_thread_leaves_it_usable() {
 }
 
 #[test]
-fn a_driver_whose_end_panics_does_not_hang_the_pool() {
+fn a_panic_in_the_shutdown_of_the_driver_does_not_hang_the_pool() {
     for policy in SHARING {
         let driver = Panicking::default();
         driver.0.shutdown_panics.store(true, Ordering::SeqCst);
@@ -244,7 +244,7 @@ impl Drop for PanicsAtTheEnd {
 }
 
 #[test]
-fn panics_of_the_end_and_the_drop_of_a_driver_are_contained() {
+fn panics_in_the_shutdown_and_the_drop_of_a_driver_are_contained() {
     for policy in SHARING {
         let driver = Panicking::default();
         driver.0.shutdown_panics.store(true, Ordering::SeqCst);
@@ -266,7 +266,7 @@ fn panics_of_the_end_and_the_drop_of_a_driver_are_contained() {
 /// A worker's whole life, the drops at its end included, is inside the function
 /// around it.
 #[test]
-fn around_worker_is_around_the_drops_at_the_end_too() {
+fn around_worker_also_surrounds_the_drops_of_the_shutdown() {
     for policy in POLICIES {
         thread_local! {
             static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
@@ -310,7 +310,7 @@ fn around_worker_is_around_the_drops_at_the_end_too() {
 /// A function around the worker that does not run it, or panics, takes part of
 /// the pool away; nothing hangs.
 #[test]
-fn around_worker_that_does_not_run_the_loop() {
+fn a_worker_whose_around_worker_skips_the_loop_is_retired() {
     for policy in SHARING {
         for panics in [false, true] {
             let first = AtomicBool::new(true);

@@ -48,7 +48,7 @@ fn in_a_new_set_all_workers_run() {
 }
 
 #[test]
-fn a_mark_is_that_of_one_worker() {
+fn parking_marks_one_worker() {
     for workers in SIZES {
         for parked in 0..workers {
             let set = IdleSet::new(workers, false);
@@ -126,7 +126,7 @@ fn the_worker_in_the_driver_and_the_monitor_are_claimed_last() {
 }
 
 #[test]
-fn half_of_a_group_searches_at_most() {
+fn at_most_half_of_a_group_searches() {
     for workers in [1, 2, 3, 4, GROUP - 1, GROUP] {
         // Behind a full group, and as the only one.
         for first in [0, GROUP] {

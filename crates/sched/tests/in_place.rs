@@ -46,7 +46,7 @@ fn be_handed_off() {
 }
 
 #[test]
-fn the_task_in_the_slot_runs() {
+fn the_task_in_the_slot_runs_while_the_thread_blocks() {
     run(1, async {
         let gate = Gate::default();
         let theirs = gate.clone();
@@ -56,7 +56,7 @@ fn the_task_in_the_slot_runs() {
 }
 
 #[test]
-fn queued_and_injected_tasks_run() {
+fn queued_and_injected_tasks_run_while_the_thread_blocks() {
     run(1, async {
         let here: Vec<_> = (0..100).map(|n| spawn(async move { n })).collect();
         let sum: usize = block_in_place(|| {
@@ -77,7 +77,7 @@ fn queued_and_injected_tasks_run() {
 }
 
 #[test]
-fn a_function_and_a_task_talk_to_each_other() {
+fn a_blocking_function_and_a_task_exchange_messages() {
     run(1, async {
         let (question, asked) = mpsc::channel::<usize>();
         let signal = Signal::default();
@@ -105,7 +105,7 @@ fn a_function_and_a_task_talk_to_each_other() {
 /// The first task gives the lock up after the function, in the same poll, while
 /// the thread that drives the worker waits for it.
 #[test]
-fn a_lock_that_is_held_over_the_function_does_not_block_its_own_release() {
+fn a_task_that_waits_for_a_lock_held_over_the_function_does_not_deadlock() {
     run(1, async {
         let lock = Arc::new(Mutex::new(0));
         let (theirs, waits) = (lock.clone(), Gate::default());
@@ -205,7 +205,7 @@ fn a_thread_that_has_driven_a_worker_may_block_and_shut_down_afterwards() {
 }
 
 #[test]
-fn functions_inside_functions_are_called() {
+fn nested_blocking_functions_are_called() {
     let number = run(1, async {
         block_in_place(|| block_in_place(|| block_in_place(|| 7)))
             + block_in_place(|| {
@@ -217,7 +217,7 @@ fn functions_inside_functions_are_called() {
 }
 
 #[test]
-fn a_panic_goes_to_the_task() {
+fn a_panic_of_the_function_is_that_of_the_task() {
     run(1, async {
         for displaces in [false, true] {
             let fails = move || -> () {
@@ -237,7 +237,7 @@ fn a_panic_goes_to_the_task() {
 }
 
 #[test]
-fn the_budget_is_not_counted() {
+fn no_budget_is_in_force_inside_the_function() {
     run(1, async {
         let spend = |cx: &mut std::task::Context<'_>| {
             raddle_coop::poll_proceed(cx).map(|unit| unit.made_progress())
@@ -258,7 +258,7 @@ fn the_budget_is_not_counted() {
 }
 
 #[test]
-fn an_aborted_task_ends_after_its_function() {
+fn an_aborted_task_is_dropped_after_its_function() {
     let census = Census::default();
     let citizen = census.citizen();
     run(1, async {
@@ -282,7 +282,7 @@ fn an_aborted_task_ends_after_its_function() {
 
 /// All are in their functions at the same time, with two workers.
 #[test]
-fn a_hundred_at_a_time() {
+fn a_hundred_tasks_block_at_the_same_time() {
     let handoffs = Handoffs::default();
     let pool = handoffs.pool(config(2));
     let barrier = Arc::new(Barrier::new(100));
@@ -307,7 +307,7 @@ fn a_hundred_at_a_time() {
 
 /// A handoff that comes too late, or never.
 #[test]
-fn without_a_thread_the_function_is_called_all_the_same() {
+fn without_another_thread_the_function_is_called_anyway() {
     let kept = Arc::new(Mutex::new(Vec::<Handoff>::new()));
     let theirs = kept.clone();
     let handoffs: [raddle_sched::StartHandoff; 3] = [
@@ -352,7 +352,7 @@ fn without_a_thread_the_function_is_called_all_the_same() {
 /// The thread that the first function asked for comes when the function has returned, and finds
 /// no worker. The second function needs another.
 #[test]
-fn a_thread_that_comes_too_late_is_asked_for_again() {
+fn a_handoff_that_arrives_too_late_is_requested_again() {
     let asked = Arc::new(Mutex::new(Vec::<Handoff>::new()));
     let asks = asked.clone();
     let config = Config {
@@ -376,7 +376,7 @@ fn a_thread_that_comes_too_late_is_asked_for_again() {
 }
 
 #[test]
-fn where_no_worker_is_left_the_function_is_just_called() {
+fn without_a_worker_the_function_is_called_directly() {
     assert_eq!(block_in_place(|| 7), 7);
     let handoffs = Handoffs::default();
     let pool = handoffs.pool(config(1));
@@ -421,7 +421,7 @@ fn block_in_place_panics_on_the_current_thread_scheduler() {
 /// The worker's own code goes on after a hook and after a task in a task, so
 /// the worker must be there.
 #[test]
-fn hooks_and_tasks_inside_tasks_keep_the_worker() {
+fn hooks_and_nested_polls_keep_the_worker() {
     let handoffs = Handoffs::default();
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
@@ -492,7 +492,7 @@ impl Unpark for Blocking {
 }
 
 #[test]
-fn unparking_keeps_the_worker() {
+fn a_driver_s_unpark_that_blocks_keeps_the_worker() {
     let handoffs = Handoffs::default();
     let driver = Box::new(Blocking(Arc::default()));
     let pool = Pool::start(handoffs.config(config(2)), Some(driver)).unwrap();
@@ -512,7 +512,7 @@ fn unparking_keeps_the_worker() {
 
 /// The loop of the worker is inside a task here, and inside its function.
 #[test]
-fn a_worker_that_is_driven_inside_a_task_stays_there() {
+fn a_worker_that_is_driven_inside_a_task_is_not_handed_off() {
     let kept = Arc::new(Mutex::new(Vec::<Handoff>::new()));
     let (theirs, ours) = (kept.clone(), kept.clone());
     let pool = Pool::start(
@@ -543,7 +543,7 @@ fn a_worker_that_is_driven_inside_a_task_stays_there() {
 
 /// Hooks on the thread of a handed-off poll, and around the tasks of the other.
 #[test]
-fn hooks_go_on() {
+fn hooks_run_on_both_threads_after_a_handoff() {
     let handoffs = Handoffs::default();
     let ended = Arc::new(AtomicUsize::new(0));
     let counted = ended.clone();
@@ -567,7 +567,7 @@ fn hooks_go_on() {
 
 /// The future of an aborted task blocks where it is dropped.
 #[test]
-fn a_drop_may_block() {
+fn the_drop_of_a_future_may_block_in_place() {
     struct Blocks(Gate);
     impl Drop for Blocks {
         fn drop(&mut self) {
@@ -592,7 +592,7 @@ fn a_drop_may_block() {
 
 /// The worker is another thread's then, which counts what it polls itself.
 #[test]
-fn a_handed_off_poll_counts_nothing_more_of_its_worker() {
+fn a_handed_off_poll_changes_no_counter_of_its_worker() {
     let handoffs = Handoffs::default();
     let pool = handoffs.pool(Config {
         poll_time_histogram: Some(raddle_sched::HistogramConfiguration::default()),

@@ -94,7 +94,7 @@ impl Scene {
 }
 
 #[test]
-fn it_waits_for_the_function() {
+fn shutdown_waits_for_the_function() {
     for then in Then::ALL {
         for workers in [1, 2] {
             let Scene {
@@ -118,7 +118,7 @@ fn it_waits_for_the_function() {
 }
 
 #[test]
-fn a_drop_waits_too() {
+fn dropping_the_pool_waits_for_the_function() {
     for then in Then::ALL {
         let Scene {
             pool,
@@ -139,7 +139,7 @@ fn a_drop_waits_too() {
 
 /// The function, and what comes after it in the poll, does not wait for itself.
 #[test]
-fn a_pool_that_is_dropped_inside_ends_behind() {
+fn a_pool_that_is_dropped_inside_the_function_shuts_down_after_it() {
     for inside in [true, false] {
         let handoffs = Handoffs::default();
         let pool = Arc::new(Mutex::new(None::<Pool>));
@@ -177,7 +177,7 @@ fn a_pool_that_is_dropped_inside_ends_behind() {
 
 /// Nor does a hook, or the drop of a task at the end, which keep their worker.
 #[test]
-fn a_pool_that_is_dropped_inside_without_a_poll_ends_behind() {
+fn a_pool_that_is_dropped_inside_a_hook_or_a_drop_shuts_down_after_it() {
     for in_hook in [true, false] {
         let kept = Arc::new(Mutex::new(None::<Pool>));
         let (theirs, gone) = (kept.clone(), Gate::default());
@@ -222,7 +222,7 @@ fn a_pool_that_is_dropped_inside_without_a_poll_ends_behind() {
 
 /// No thread drives the worker when the scheduler shuts down.
 #[test]
-fn a_handoff_that_does_not_come_does_not_keep_the_end() {
+fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
     for runs_late in [true, false] {
         let kept = Arc::new(Mutex::new(Vec::<Handoff>::new()));
         let theirs = kept.clone();
@@ -258,7 +258,7 @@ fn a_handoff_that_does_not_come_does_not_keep_the_end() {
 
 /// At the end there is one thread for all workers.
 #[test]
-fn a_future_that_the_end_drops_may_block() {
+fn a_future_that_shutdown_drops_may_block_in_place() {
     let handoffs = Handoffs::default();
     let pool = handoffs.pool(config(2));
     let signal = Signal::default();
@@ -277,7 +277,7 @@ fn a_future_that_the_end_drops_may_block() {
 
 /// Functions that begin, go on and return while the pool ends.
 #[test]
-fn the_end_may_come_at_any_time() {
+fn shutdown_may_begin_while_functions_begin_and_return() {
     for round in 0..200 {
         let handoffs = Handoffs::default();
         let pool = handoffs.pool(config(1 + round % 2));
@@ -456,7 +456,7 @@ fn a_function_may_wait_for_the_drop_of_a_task_in_another_function() {
 /// that before the function does: another task is dropped, and counted, and what its drop spawns
 /// is cancelled at once.
 #[test]
-fn the_last_worker_ends_the_scheduler_though_a_function_goes_on() {
+fn the_last_worker_shuts_down_while_a_function_runs() {
     let armed = Arc::new(AtomicBool::new(false));
     let panics = armed.clone();
     let config = Config {

@@ -138,18 +138,18 @@ fn end_against_a_function(waits: bool) {
 }
 
 #[test]
-fn the_end_against_a_task_that_completes() {
+fn shutdown_against_a_task_that_completes() {
     end_against_a_function(false);
 }
 
 #[test]
-fn the_end_against_a_task_that_waits() {
+fn shutdown_against_a_task_that_waits() {
     end_against_a_function(true);
 }
 
 /// The end, when the poll is handed off for certain.
 #[test]
-fn the_end_against_a_handed_off_poll() {
+fn shutdown_against_a_handed_off_poll() {
     check(|handoffs| {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
@@ -234,7 +234,7 @@ fn pool_with_driver(handoffs: &Handoffs) -> (Pool, Gate) {
 /// before the function begins, while no thread drives the worker, or later. The
 /// pool has ended when the task is dropped.
 #[test]
-fn the_end_against_a_function_that_waits_for_the_driver() {
+fn shutdown_against_a_function_that_waits_for_the_driver() {
     check(|handoffs| {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
@@ -282,12 +282,12 @@ fn the_end_without_another_thread(is_refused: bool) {
 }
 
 #[test]
-fn the_end_against_a_function_that_waits_for_the_driver_when_threads_are_refused() {
+fn shutdown_against_a_function_that_waits_for_the_driver_when_threads_are_refused() {
     the_end_without_another_thread(true);
 }
 
 #[test]
-fn the_end_against_a_function_that_waits_for_the_driver_when_no_thread_comes() {
+fn shutdown_against_a_function_that_waits_for_the_driver_without_a_handoff() {
     the_end_without_another_thread(false);
 }
 

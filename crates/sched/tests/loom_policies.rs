@@ -163,7 +163,7 @@ fn a_wake_across_shards() {
 /// A task that is bound to its worker is woken from outside while the pool
 /// ends: its future is dropped once, and not while it is polled.
 #[test]
-fn a_foreign_wake_of_a_local_task_against_the_end() {
+fn a_foreign_wake_of_a_local_task_against_shutdown() {
     check(2, || {
         struct OnDrop(Arc<Racy>, Arc<AtomicUsize>);
         impl Drop for OnDrop {

@@ -131,7 +131,7 @@ fn no_task_waits_behind_one_that_was_taken_with_it() {
 
 /// async-executor 163: a foreign thread wakes a task while the pool ends.
 #[test]
-fn a_foreign_wake_against_the_end_of_the_pool() {
+fn a_foreign_wake_against_shutdown() {
     check(|| {
         let drops = Arc::new(AtomicUsize::new(0));
         let waker = Arc::new(Mutex::new(None));
@@ -154,7 +154,7 @@ fn a_foreign_wake_against_the_end_of_the_pool() {
 
 /// The task has been polled for certain when wake and end race.
 #[test]
-fn a_foreign_wake_of_an_idle_task_against_the_end_of_the_pool() {
+fn a_foreign_wake_of_an_idle_task_against_shutdown() {
     check(|| {
         let drops = Arc::new(AtomicUsize::new(0));
         let gate = Arc::new(Gate::default());
@@ -182,7 +182,7 @@ fn a_foreign_wake_of_an_idle_task_against_the_end_of_the_pool() {
 /// A foreign thread spawns while the pool ends: the task runs, or is dropped
 /// there or here, once.
 #[test]
-fn a_foreign_spawn_against_the_end_of_the_pool() {
+fn a_foreign_spawn_against_shutdown() {
     check(|| {
         let drops = Arc::new(AtomicUsize::new(0));
         let pool = pool(1);
@@ -202,7 +202,7 @@ fn a_foreign_spawn_against_the_end_of_the_pool() {
 
 /// The workers have begun, which other models are about.
 #[test]
-fn the_end_of_two_workers_with_a_task_in_flight() {
+fn shutdown_of_two_workers_with_a_running_task() {
     check(|| {
         let drops = Arc::new(AtomicUsize::new(0));
         let gate = Arc::new(Gate::default());

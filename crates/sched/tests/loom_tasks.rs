@@ -218,7 +218,7 @@ fn an_abort_by_a_task_against_a_wake() {
 
 /// A task spawns another while the pool ends: each runs, or is dropped, once.
 #[test]
-fn a_spawn_by_a_task_against_the_end() {
+fn a_spawn_by_a_task_against_shutdown() {
     check(|| {
         let drops = Arc::new(AtomicUsize::new(0));
         let pool = pool();
@@ -239,7 +239,7 @@ fn a_spawn_by_a_task_against_the_end() {
 /// tokio 2074: a future that is dropped at the end wakes another task of the
 /// pool, which may have been dropped before.
 #[test]
-fn a_drop_that_wakes_against_the_end() {
+fn a_drop_that_wakes_against_shutdown() {
     struct Wakes {
         turn: Arc<Turn>,
         _counted: Counted,

@@ -75,7 +75,7 @@ fn end_all(wakers: Vec<Waker>, worker: &mut Worker) {
 
 /// A worker runs each task once, and another to its end. The first stays parked.
 #[test]
-fn tasks_that_complete_elsewhere_are_freed_at_once() {
+fn tasks_that_complete_on_another_worker_are_freed_at_once() {
     let _alone = ALONE.lock();
     for policy in [Policy::WorkStealing, Policy::Shared] {
         let (handle, mut workers) = Pool::stepped(config_of(policy, 2), None);

@@ -93,7 +93,7 @@ fn spawns_wakes_and_yields_on_a_worker_are_local_schedules() {
 }
 
 #[test]
-fn a_wake_from_outside_is_a_remote_schedule_of_a_task_that_lives() {
+fn a_wake_from_outside_is_a_remote_schedule_if_the_task_is_alive() {
     for policy in POLICIES {
         let (handle, mut workers) = stepped(policy, 1);
         let _current = handle.enter();
@@ -111,7 +111,7 @@ fn a_wake_from_outside_is_a_remote_schedule_of_a_task_that_lives() {
 }
 
 #[test]
-fn steals_and_what_completes_elsewhere() {
+fn steals_and_completions_on_another_worker_are_counted() {
     let (handle, mut workers) = stepped(Policy::WorkStealing, 2);
     let _current = handle.enter();
     let metrics = handle.metrics();
@@ -233,7 +233,7 @@ fn polls_that_use_up_their_budget_are_counted() {
 
 /// A worker that turns out to have work has not parked.
 #[test]
-fn a_park_that_is_called_off_does_not_count() {
+fn a_cancelled_park_is_not_counted() {
     for policy in POLICIES {
         let (handle, mut workers) = stepped(policy, 1);
         let _current = handle.enter();
@@ -264,7 +264,7 @@ fn aborted_tasks_are_not_alive() {
 /// However a task ends with its scheduler: parked, queued locally or commonly,
 /// or spawned too late.
 #[test]
-fn nothing_is_alive_after_the_end() {
+fn no_task_is_alive_after_shutdown() {
     for policy in SHARING {
         let (handle, mut workers) = stepped(policy, 2);
         let _current = handle.enter();
@@ -289,7 +289,7 @@ fn nothing_is_alive_after_the_end() {
 }
 
 #[test]
-fn tasks_of_a_pool_come_and_go() {
+fn alive_tasks_counts_the_tasks_that_have_not_completed() {
     for policy in POLICIES {
         let pool = pool_of(policy, 2);
         let metrics = pool.handle().metrics();
@@ -312,7 +312,7 @@ fn tasks_of_a_pool_come_and_go() {
 /// The queue of the current-thread scheduler keeps its order beyond its
 /// capacity; what is behind it is deep too.
 #[test]
-fn the_current_thread_counts_too() {
+fn a_current_thread_scheduler_counts() {
     let scheduler = current_thread();
     let metrics = scheduler.handle().metrics();
     let theirs = metrics.clone();
@@ -402,7 +402,7 @@ fn busy_time_does_not_grow_while_the_worker_is_parked() {
 }
 
 #[test]
-fn a_worker_has_the_thread_that_drives_it() {
+fn a_worker_has_the_id_of_the_thread_that_drives_it() {
     for policy in POLICIES {
         let (handle, mut workers) = stepped(policy, 2);
         let _current = handle.enter();

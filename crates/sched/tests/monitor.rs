@@ -65,7 +65,7 @@ fn a_worker_that_runs_without_a_new_poll_is_stuck() {
 }
 
 #[test]
-fn looks_grow_apart_until_a_task_is_rescued() {
+fn the_interval_grows_until_a_task_is_rescued() {
     let ms = Duration::from_millis;
     assert_eq!(FIRST_LOOK, ms(1));
     for (interval, next) in [(1, 2), (2, 4), (4, 4)] {

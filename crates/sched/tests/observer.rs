@@ -243,7 +243,7 @@ fn with_and_without_locations() -> impl Iterator<Item = (Policy, bool)> {
 }
 
 #[test]
-fn the_life_of_a_task_is_observed() {
+fn each_event_of_a_task_is_observed() {
     for (policy, is_without_locations) in with_and_without_locations() {
         let log = Arc::new(Log {
             is_without_locations,
@@ -332,7 +332,7 @@ fn a_polled_task_has_a_location_unless_the_observer_needs_none() {
 }
 
 #[test]
-fn the_reason_of_an_end_is_observed() {
+fn the_reason_why_a_task_ended_is_observed() {
     for (policy, is_without_locations) in with_and_without_locations() {
         let log = Arc::new(Log {
             is_without_locations,
@@ -471,7 +471,7 @@ impl Unpark for Nothing {
 }
 
 #[test]
-fn parks_and_driver_turns_are_observed() {
+fn parks_and_driver_polls_are_observed() {
     let log = Arc::new(Log::default());
     let (handle, mut workers) = Pool::stepped(log.config(config(1)), Some(Box::new(Finding)));
     let _current = handle.enter();
@@ -647,7 +647,7 @@ fn hooks_and_the_histogram_see_a_poll_that_is_observed() {
 }
 
 #[test]
-fn the_panic_of_an_observer_ends_its_call_alone() {
+fn a_panic_of_an_observer_ends_only_its_own_call() {
     let log = Arc::new(Log {
         panics: true,
         ..Log::default()

@@ -10,7 +10,7 @@ use common::{POLICIES, config, config_of, message_of};
 use raddle_sched::{Config, Pool};
 
 #[test]
-fn no_workers() {
+fn a_pool_without_workers_is_refused() {
     for policy in POLICIES {
         let message = message_of(|| drop(Pool::start(config_of(policy, 0), None)));
         assert_eq!(message, "a scheduler needs at least one worker");
@@ -19,13 +19,13 @@ fn no_workers() {
 
 #[test]
 #[should_panic(expected = "a scheduler has at most 65535 workers")]
-fn too_many_workers() {
+fn too_many_workers_are_refused() {
     drop(Pool::start(config(65_536), None));
 }
 
 #[test]
 #[should_panic(expected = "an interval must be greater than zero")]
-fn an_interval_of_zero() {
+fn an_interval_of_zero_is_refused() {
     let config = Config {
         global_queue_interval: 0,
         ..config(1)
@@ -51,7 +51,7 @@ fn a_thread_that_the_system_refuses_is_an_error() {
 
 /// The second thread cannot be had, because its name panics: the first ends.
 #[test]
-fn a_start_that_fails_half_way_ends_what_it_started() {
+fn a_start_that_fails_half_way_joins_the_threads_it_started() {
     let ended = Arc::new(AtomicUsize::new(0));
     let (asked, counted) = (AtomicUsize::new(0), ended.clone());
     let config = Config {
@@ -73,7 +73,7 @@ fn a_start_that_fails_half_way_ends_what_it_started() {
 
 /// The third thread cannot be had, because of its name: the others end.
 #[test]
-fn a_name_with_a_zero_byte() {
+fn a_name_with_a_zero_byte_is_refused() {
     let ended = Arc::new(AtomicUsize::new(0));
     let (asked, counted) = (AtomicUsize::new(0), ended.clone());
     let config = Config {

@@ -32,8 +32,8 @@ fn asked_for() -> Option<u64> {
 
 fn replay(seed: u64, policy: Policy) -> String {
     let test = match policy {
-        Policy::Shared => "every_order_of_a_shared_queue",
-        Policy::Sharded => "every_order_of_shards",
+        Policy::Shared => "a_shared_queue_keeps_its_promises_in_every_order",
+        Policy::Sharded => "shards_keep_their_promises_in_every_order",
         _ => "every_order_keeps",
     };
     format!("again: RADDLE_SEED={seed} cargo test -p raddle-sched --test seeded {test}")
@@ -80,17 +80,17 @@ fn every_order(seeds: u64, policy: Policy) {
 }
 
 #[test]
-fn every_order_keeps_the_promises() {
+fn work_stealing_keeps_its_promises_in_every_order() {
     every_order(SEEDS, Policy::WorkStealing);
 }
 
 #[test]
-fn every_order_of_a_shared_queue() {
+fn a_shared_queue_keeps_its_promises_in_every_order() {
     every_order(ORDERED_SEEDS, Policy::Shared);
 }
 
 #[test]
-fn every_order_of_shards() {
+fn shards_keep_their_promises_in_every_order() {
     every_order(ORDERED_SEEDS, Policy::Sharded);
 }
 

@@ -137,7 +137,7 @@ fn a_worker_spawns_onto_itself() {
 }
 
 #[test]
-fn spawns_from_outside_take_turns() {
+fn spawns_from_outside_are_spread_over_the_workers() {
     let pool = sharded(3);
     let handle = pool.handle().clone();
     let tasks: Vec<_> = (0..6)
@@ -155,7 +155,7 @@ fn spawns_from_outside_take_turns() {
 
 /// By every kind of wake, from a foreign thread and from each other's workers.
 #[test]
-fn wakes_from_anywhere_lead_back_to_the_worker() {
+fn a_task_runs_on_its_worker_wherever_it_is_woken() {
     let pool = sharded(2);
     let census = Census::default();
     for round in 0..200 {
@@ -219,7 +219,7 @@ fn a_task_that_is_aborted_before_its_first_poll_makes_no_future() {
 }
 
 #[test]
-fn a_panic_and_its_payload_leave_the_worker_alone() {
+fn a_panic_and_its_payload_do_not_affect_the_worker() {
     let pool = sharded(2);
     let census = Census::default();
     let citizen = census.citizen();
@@ -263,7 +263,7 @@ fn a_handle_may_be_dropped_on_another_thread() {
 
 /// Tasks in every state, and wakers that outlive them all.
 #[test]
-fn the_end_drops_each_task_on_its_own_worker() {
+fn shutdown_drops_each_task_on_its_own_worker() {
     for _ in 0..20 {
         let pool = sharded(3);
         let census = Census::default();
@@ -294,7 +294,7 @@ fn the_end_drops_each_task_on_its_own_worker() {
 
 /// Foreign threads wake and spawn while the pool ends.
 #[test]
-fn the_end_among_wakes_and_spawns() {
+fn shutdown_may_race_with_wakes_and_spawns() {
     for _ in 0..50 {
         let pool = sharded(2);
         let census = Census::default();
@@ -328,7 +328,7 @@ fn the_end_among_wakes_and_spawns() {
 }
 
 #[test]
-fn a_spawn_after_the_end_is_cancelled_at_once() {
+fn a_spawn_after_shutdown_is_cancelled_at_once() {
     let mut pool = sharded(2);
     let handle = pool.handle().clone();
     assert!(pool.shutdown(None));
@@ -341,7 +341,7 @@ fn a_spawn_after_the_end_is_cancelled_at_once() {
 
 /// A drop at the end of the worker spawns locally.
 #[test]
-fn a_local_spawn_in_the_end_is_cancelled_there() {
+fn a_local_spawn_during_shutdown_is_cancelled_at_once() {
     let pool = sharded(2);
     let census = Census::default();
     let (citizen, inner, signal) = (census.citizen(), census.citizen(), Signal::default());
@@ -393,7 +393,7 @@ fn hooks_are_called_for_local_tasks() {
 }
 
 #[test]
-fn functions_that_need_a_sharded_pool_name_it() {
+fn functions_that_need_a_sharded_pool_panic_and_name_the_remedy() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         let message = message_of(|| drop(pool.handle().spawn_on(0, || async {})));
@@ -541,7 +541,7 @@ fn a_worker_dropped_elsewhere_by_a_panic_is_leaked_quietly() {
 
 /// The other shards go on; spawns from outside pass the ended one by.
 #[test]
-fn a_worker_that_ends_early_ends_its_shard_only() {
+fn a_worker_that_is_dropped_early_ends_only_its_shard() {
     let (handle, mut workers) = stepped(3);
     let _guard = handle.enter();
     let census = Census::default();
@@ -565,7 +565,7 @@ fn a_worker_that_ends_early_ends_its_shard_only() {
 }
 
 #[test]
-fn a_driver_is_for_one_worker() {
+fn a_driver_for_several_shards_is_refused() {
     let events = Events::new();
     let config = Config {
         workers: 2,

@@ -92,7 +92,7 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
 }
 
 #[test]
-fn join_handles_say_that_their_tasks_were_cancelled() {
+fn join_handles_of_dropped_tasks_return_cancelled() {
     for policy in POLICIES {
         let mut pool = pool_of(policy, 2);
         let tasks: Vec<_> = (0..100)
@@ -108,7 +108,7 @@ fn join_handles_say_that_their_tasks_were_cancelled() {
 
 /// A block_on that waits for a task gets an error: there will be no result.
 #[test]
-fn a_thread_that_joins_is_released() {
+fn a_thread_that_joins_a_task_is_woken() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);
         let signal = Signal::default();
@@ -124,7 +124,7 @@ fn a_thread_that_joins_is_released() {
 /// tokio 2074: the drop of one task wakes another, drops its waker, aborts it,
 /// and takes a lock that the other's drop takes too.
 #[test]
-fn drops_that_reach_other_tasks() {
+fn a_dropped_future_may_use_other_tasks() {
     for policy in POLICIES {
         for workers in [1, 2, 3] {
             let census = Census::default();
@@ -159,7 +159,7 @@ fn drops_that_reach_other_tasks() {
 /// A drop may spawn; the task is cancelled on the spot, and its own drop may
 /// spawn again.
 #[test]
-fn drops_that_spawn() {
+fn a_dropped_future_may_spawn() {
     for policy in POLICIES {
         for workers in [1, 2] {
             let census = Census::default();
@@ -195,7 +195,7 @@ fn drops_that_spawn() {
 }
 
 #[test]
-fn a_drop_that_panics_does_not_keep_the_others() {
+fn a_drop_that_panics_does_not_prevent_the_others() {
     for policy in POLICIES {
         let census = Census::default();
         let mut pool = pool_of(policy, 2);
@@ -216,7 +216,7 @@ fn a_drop_that_panics_does_not_keep_the_others() {
 }
 
 #[test]
-fn a_shutdown_does_not_wait_longer_than_it_is_told() {
+fn a_shutdown_returns_after_its_timeout() {
     for policy in POLICIES {
         let census = Census::default();
         let mut pool = pool_of(policy, 2);
@@ -241,7 +241,7 @@ fn a_shutdown_does_not_wait_longer_than_it_is_told() {
 
 /// The end waits for a poll; no worker would drop the task before that.
 #[test]
-fn a_spawn_while_the_pool_ends_is_cancelled_at_once() {
+fn a_spawn_during_shutdown_is_cancelled_at_once() {
     for policy in POLICIES {
         let mut pool = pool_of(policy, 1);
         let (gate, entered) = (Gate::default(), Gate::default());
@@ -263,7 +263,7 @@ fn a_spawn_while_the_pool_ends_is_cancelled_at_once() {
 }
 
 #[test]
-fn a_shutdown_in_the_background_ends_by_itself() {
+fn a_shutdown_in_the_background_completes() {
     for policy in POLICIES {
         for _ in 0..50 {
             let census = Census::default();
@@ -284,7 +284,7 @@ fn a_shutdown_in_the_background_ends_by_itself() {
 
 /// A worker would wait for itself.
 #[test]
-fn a_pool_that_a_task_of_its_own_drops() {
+fn a_task_may_drop_its_own_pool() {
     for policy in POLICIES {
         for polled in [true, false] {
             let census = Census::default();
@@ -316,7 +316,7 @@ fn a_pool_that_a_task_of_its_own_drops() {
 }
 
 #[test]
-fn wakers_and_handles_kept_after_the_end_are_harmless() {
+fn wakers_and_handles_may_be_used_after_shutdown() {
     for policy in POLICIES {
         let signal = Signal::default();
         let pool = pool_of(policy, 1);
@@ -339,7 +339,7 @@ fn wakers_and_handles_kept_after_the_end_are_harmless() {
 /// A poll may wait for the drop of a task that waits for this very poll: in the
 /// slot or the queue of its worker.
 #[test]
-fn tasks_queued_behind_a_poll_are_dropped_before_it_returns() {
+fn tasks_queued_behind_a_running_poll_are_dropped_before_it_returns() {
     for policy in SHARING {
         for count in [1, 3] {
             // No worker takes anything out of a slot before the shutdown.
@@ -400,7 +400,7 @@ fn a_worker_that_retires_drops_the_tasks_that_the_poll_of_another_waits_for() {
 
 /// A worker that ends does not hand its tasks to the others, as one that leaves early does.
 #[test]
-fn tasks_queued_on_a_worker_that_ends_are_not_queued_from_outside() {
+fn tasks_queued_on_a_worker_that_shuts_down_are_not_injected() {
     for policy in POLICIES {
         let mut pool = pool_of(policy, 1);
         let (entered, closed) = (Gate::default(), Gate::default());
@@ -428,7 +428,7 @@ thread_local! {
 
 /// The destructors of its thread-locals are the last that a worker's thread does.
 #[test]
-fn asked_again_it_waits_for_the_destructors_of_its_threads() {
+fn a_second_shutdown_waits_for_the_destructors_of_thread_locals() {
     /// Takes its time, then counts.
     struct Slow(Arc<AtomicUsize>);
     impl Drop for Slow {
@@ -461,7 +461,7 @@ fn asked_again_it_waits_for_the_destructors_of_its_threads() {
 /// The same with a task whose worker has gone already, by a hook that panicked:
 /// that worker drops it, another, or, if there is none, the thread that shuts down.
 #[test]
-fn what_a_worker_has_left_behind_is_dropped_before_the_last_poll_returns() {
+fn tasks_of_a_retired_worker_are_dropped_before_the_last_poll_returns() {
     // The end comes at any time while the worker goes.
     for round in 0..20 {
         let (policy, workers) = (SHARING[round % 2], 2 + round / 2 % 2);
@@ -538,7 +538,7 @@ thread_local! {
     windows,
     ignore = "a thread that ends there must not wait for another: see LocalKey"
 )]
-fn a_pool_that_a_thread_local_of_its_worker_drops() {
+fn a_thread_local_of_a_worker_may_drop_its_pool() {
     for policy in POLICIES {
         let config = Config {
             unhandled_panic: UnhandledPanic::ShutdownRuntime,
@@ -562,7 +562,7 @@ fn a_pool_that_a_thread_local_of_its_worker_drops() {
 
 /// Stepped workers that are dropped one after the other, on several threads.
 #[test]
-fn stepped_workers_end_when_the_last_is_dropped() {
+fn dropping_the_last_stepped_worker_shuts_the_pool_down() {
     for policy in SHARING {
         let census = Census::default();
         let (handle, mut workers) = Pool::stepped(config_of(policy, 3), None);

@@ -23,7 +23,7 @@ fn storm(wakers: &[Waker], over: &AtomicBool) {
 }
 
 #[test]
-fn wakes_and_spawns_while_the_pool_ends() {
+fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
     for policy in POLICIES {
         for round in 0..60 {
             let census = Census::default();
@@ -78,7 +78,7 @@ fn wakes_and_spawns_while_the_pool_ends() {
 }
 
 #[test]
-fn wakes_and_spawns_while_a_current_thread_ends() {
+fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
     for _ in 0..60 {
         let census = Census::default();
         let scheduler = current_thread();
@@ -121,7 +121,7 @@ fn wakes_and_spawns_while_a_current_thread_ends() {
 }
 
 #[test]
-fn a_thousand_pools_leave_nothing_behind() {
+fn a_thousand_pools_leak_nothing() {
     for policy in POLICIES {
         let census = Census::default();
         for round in 0..1000 {

@@ -38,7 +38,7 @@ fn a_task_spawned_inside_is_joined() {
 }
 
 #[test]
-fn a_worker_of_another_pool_spawns() {
+fn a_worker_of_another_pool_may_spawn() {
     for policy in POLICIES {
         let (ours, theirs) = (pool_of(policy, 1), pool_of(policy, 1));
         let handle = theirs.handle().clone();
@@ -73,7 +73,7 @@ async fn spawn_on<T: Send + 'static>(
 }
 
 #[test]
-fn a_detached_task_runs_to_its_end() {
+fn a_detached_task_runs_to_completion() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);
         let (census, gate) = (Census::default(), Gate::default());
@@ -107,7 +107,7 @@ fn an_aborted_task_is_dropped_by_a_worker() {
 }
 
 #[test]
-fn a_panic_goes_to_the_join_handle_and_the_worker_lives() {
+fn a_panic_is_returned_by_the_join_handle_and_the_worker_continues() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);
         let task = pool.handle().spawn(async { panic!("on purpose") });
@@ -122,7 +122,7 @@ fn a_panic_goes_to_the_join_handle_and_the_worker_lives() {
 }
 
 #[test]
-fn a_spawn_after_the_end_is_cancelled_at_once() {
+fn a_spawn_after_shutdown_is_cancelled_at_once() {
     for policy in POLICIES {
         let mut pool = pool_of(policy, 1);
         let handle = pool.handle().clone();
@@ -136,7 +136,7 @@ fn a_spawn_after_the_end_is_cancelled_at_once() {
 }
 
 #[test]
-fn the_current_thread_spawns_inside_and_outside() {
+fn a_current_thread_spawns_inside_and_outside() {
     let scheduler = current_thread();
     let outside = scheduler.handle().spawn(async { 3 });
     let sum = scheduler.block_on(async {
@@ -148,7 +148,7 @@ fn the_current_thread_spawns_inside_and_outside() {
 
 /// More tasks than the local queue holds overflow into the injection queue.
 #[test]
-fn more_tasks_than_the_queue_holds() {
+fn more_tasks_than_the_queue_holds_all_run() {
     for policy in POLICIES {
         let pool = pool_of(policy, 2);
         let ran = Arc::new(AtomicUsize::new(0));

@@ -41,7 +41,7 @@ fn a_search_finds_each_worker_of_the_set_once_from_anywhere() {
 }
 
 #[test]
-fn a_search_ends_where_it_has_found_something() {
+fn a_search_ends_at_the_first_worker_with_tasks() {
     let set = StealableSet::new(3);
     (0..3).for_each(|worker| set.insert(worker));
     let mut seen = 0;
@@ -53,7 +53,7 @@ fn a_search_ends_where_it_has_found_something() {
 }
 
 #[test]
-fn a_worker_leaves_the_set_unless_its_queue_has_something_by_then() {
+fn a_worker_is_removed_from_the_set_unless_its_queue_has_tasks_again() {
     let set = StealableSet::new(2);
     set.insert(1);
     set.remove(0);

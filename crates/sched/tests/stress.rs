@@ -39,7 +39,7 @@ fn tree(id: usize, ledger: Arc<[AtomicU32]>) -> std::pin::Pin<Box<dyn Future<Out
 }
 
 #[test]
-fn trees_of_tasks() {
+fn trees_of_tasks_all_complete() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
             let pool = pool_of(policy, workers);
@@ -55,7 +55,7 @@ fn trees_of_tasks() {
 
 /// Several threads spawn from outside, join some tasks and abort others.
 #[test]
-fn spawns_from_several_threads() {
+fn spawns_from_several_threads_all_run() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
             let census = Census::default();
@@ -106,7 +106,7 @@ fn spawns_from_several_threads() {
 /// Rings of tasks that pass a turn on, some hops through a foreign thread; a
 /// wake that is lost stops a ring.
 #[test]
-fn wakes_go_round() {
+fn wakes_around_a_ring_of_tasks_all_arrive() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
             let pool = pool_of(policy, workers);
@@ -139,7 +139,7 @@ fn wakes_go_round() {
 /// tokio 525: one task at a time from outside, to workers that have just gone to sleep,
 /// or are about to.
 #[test]
-fn one_task_at_a_time() {
+fn tasks_that_are_spawned_one_at_a_time_all_run() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
             let pool = pool_of(policy, workers);

@@ -69,7 +69,7 @@ fn inside_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
 
 /// tokio 4941.
 #[test]
-fn a_task_that_the_stuck_one_woke() {
+fn a_task_that_the_stuck_worker_woke_runs() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         let sleeper = Sleeper::on(pool.handle());
@@ -78,7 +78,7 @@ fn a_task_that_the_stuck_one_woke() {
 }
 
 #[test]
-fn a_task_that_the_stuck_one_spawned() {
+fn a_task_that_the_stuck_worker_spawned_runs() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         inside_a_poll(&pool, || {
@@ -91,7 +91,7 @@ fn a_task_that_the_stuck_one_spawned() {
 }
 
 #[test]
-fn tasks_in_the_queue_of_the_stuck_one() {
+fn tasks_in_the_queue_of_the_stuck_worker_run() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         inside_a_poll(&pool, || {
@@ -104,7 +104,7 @@ fn tasks_in_the_queue_of_the_stuck_one() {
 }
 
 #[test]
-fn a_task_that_yields_to_the_stuck_one() {
+fn a_task_that_yields_to_the_stuck_worker_runs() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         let polls = Arc::new(AtomicUsize::new(0));
@@ -125,7 +125,7 @@ fn a_task_that_yields_to_the_stuck_one() {
 }
 
 #[test]
-fn a_spawn_from_outside() {
+fn a_task_spawned_from_outside_runs() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         let handle = pool.handle().clone();
@@ -144,7 +144,7 @@ fn a_spawn_from_outside() {
 
 /// tokio 4730, 6315.
 #[test]
-fn events_of_the_driver() {
+fn events_of_the_driver_are_dispatched() {
     for policy in SHARING {
         for workers in [2, 4] {
             let events = Events::new();
@@ -177,7 +177,7 @@ fn events_of_the_driver() {
 }
 
 #[test]
-fn without_a_monitor_the_task_waits() {
+fn without_a_monitor_the_task_waits_for_the_stuck_worker() {
     // Shows that the tests above see the monitor at work, not something else.
     let pool = Pool::start(
         raddle_sched::Config {

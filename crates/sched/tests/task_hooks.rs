@@ -75,7 +75,7 @@ fn with_hooks(policy: Policy, workers: usize, task_hooks: TaskHooks) -> Config {
 }
 
 #[test]
-fn hooks_surround_the_life_of_a_task() {
+fn each_event_of_a_task_calls_its_hook() {
     for policy in POLICIES {
         let log = Log::default();
         let (handle, mut workers) = Pool::stepped(with_hooks(policy, 1, log.hooks()), None);
@@ -125,7 +125,7 @@ fn a_task_that_is_aborted_ends() {
 }
 
 #[test]
-fn the_end_of_the_scheduler_ends_its_tasks() {
+fn shutdown_calls_the_end_hook_of_each_task() {
     for policy in POLICIES {
         let log = Log::default();
         let (handle, mut workers) = Pool::stepped(with_hooks(policy, 1, log.hooks()), None);
@@ -140,7 +140,7 @@ fn the_end_of_the_scheduler_ends_its_tasks() {
 }
 
 #[test]
-fn a_task_that_a_drop_spawns_at_the_end_ends_at_once() {
+fn a_task_spawned_by_a_drop_during_shutdown_ends_at_once() {
     for policy in POLICIES {
         let ended = Arc::new(Mutex::new(Vec::new()));
         let log = ended.clone();
@@ -167,7 +167,7 @@ fn a_task_that_a_drop_spawns_at_the_end_ends_at_once() {
 
 /// The location is that of the call, on a worker as from outside.
 #[test]
-fn tasks_tell_where_they_were_spawned() {
+fn hooks_see_where_a_task_was_spawned() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let seen = lines.clone();
     let hooks = TaskHooks {
@@ -245,7 +245,7 @@ impl Drop for Grenade {
 /// notice.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_panic_of_a_hook_reaches_neither_task_nor_worker() {
+fn a_panic_of_a_hook_affects_neither_task_nor_worker() {
     for policy in POLICIES {
         for place in 0..4 {
             let calls = Arc::new(AtomicUsize::new(0));

@@ -44,7 +44,7 @@ fn is_ended(block_on: impl FnOnce()) -> bool {
 }
 
 #[test]
-fn a_panic_ends_each_block_on_that_waits() {
+fn a_panic_ends_each_waiting_block_on() {
     for policy in POLICIES {
         let pool = Pool::start(ends_by_panic(config_of(policy, 2)), None).unwrap();
         let waiting = Signal::default();
@@ -65,7 +65,7 @@ fn a_panic_ends_each_block_on_that_waits() {
 }
 
 #[test]
-fn a_panic_ends_the_current_thread_scheduler_and_drops_its_tasks() {
+fn a_panic_shuts_a_current_thread_scheduler_down_and_drops_its_tasks() {
     let scheduler = scheduler();
     let census = Census::default();
     let citizen = census.citizen();
@@ -91,7 +91,7 @@ fn a_panic_ends_the_current_thread_scheduler_and_drops_its_tasks() {
 }
 
 #[test]
-fn a_future_that_the_panic_makes_ready_gives_no_output() {
+fn a_future_that_the_panic_makes_ready_returns_no_output() {
     let scheduler = scheduler();
     let task = scheduler.handle().spawn(panics());
     assert!(is_ended(|| drop(scheduler.block_on(task))));
@@ -100,7 +100,7 @@ fn a_future_that_the_panic_makes_ready_gives_no_output() {
 /// The future is in a poll, on a thread that does not drive the worker, when a task panics on the
 /// one that does.
 #[test]
-fn a_future_that_is_ready_when_a_task_has_panicked_during_its_poll_gives_no_output() {
+fn a_future_that_is_ready_after_a_task_panicked_during_its_poll_returns_no_output() {
     let scheduler = scheduler();
     let (driving, panicking) = (Signal::default(), Signal::default());
     let waits = panicking.clone();
@@ -121,7 +121,7 @@ fn a_future_that_is_ready_when_a_task_has_panicked_during_its_poll_gives_no_outp
 
 /// As without hooks, though another type of the scheduler reports the panic then.
 #[test]
-fn a_panic_of_a_task_with_hooks_ends_the_scheduler() {
+fn a_panic_of_a_task_with_hooks_shuts_the_scheduler_down() {
     for policy in POLICIES {
         let mut config = ends_by_panic(config_of(policy, 1));
         config.task_hooks.before_poll = Some(Arc::new(|_: &TaskMeta<'_>| ()));
@@ -136,7 +136,7 @@ fn a_panic_of_a_task_with_hooks_ends_the_scheduler() {
 
 /// The other tasks of the worker are due, and do not run any more.
 #[test]
-fn the_worker_whose_task_panicked_ends_at_its_next_step() {
+fn the_worker_whose_task_panicked_shuts_down_at_its_next_step() {
     for policy in POLICIES {
         let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(policy, 1)), None);
         let _current = handle.enter();
@@ -154,7 +154,7 @@ fn the_worker_whose_task_panicked_ends_at_its_next_step() {
 
 /// What its surroundings were may be gone.
 #[test]
-fn a_worker_that_is_run_after_the_end_polls_no_task() {
+fn a_worker_that_is_run_after_shutdown_polls_no_task() {
     for policy in SHARING {
         let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(policy, 2)), None);
         let _current = handle.enter();
@@ -177,7 +177,7 @@ fn a_worker_that_is_run_after_the_end_polls_no_task() {
 }
 
 #[test]
-fn a_panic_on_one_shard_ends_all() {
+fn a_panic_on_one_shard_shuts_all_down() {
     let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(Policy::Sharded, 2)), None);
     let _current = handle.enter();
     drop(handle.spawn_on(1, panics));
@@ -188,7 +188,7 @@ fn a_panic_on_one_shard_ends_all() {
 
 /// Its thread drives no worker then.
 #[test]
-fn a_panic_after_the_worker_has_left_ends_the_scheduler() {
+fn a_panic_after_the_worker_was_handed_off_shuts_the_scheduler_down() {
     let handoffs = Handoffs::default();
     let pool = handoffs.pool(ends_by_panic(config(1)));
     let task = pool.handle().spawn(async {
@@ -207,7 +207,7 @@ fn a_panic_after_the_worker_has_left_ends_the_scheduler() {
 }
 
 #[test]
-fn without_the_policy_a_panic_ends_its_task_alone() {
+fn without_the_setting_a_panic_ends_only_its_task() {
     let scheduler = common::current_thread();
     let inside = scheduler.block_on(async {
         assert!(spawn(panics()).await.unwrap_err().is_panic());
@@ -219,7 +219,7 @@ fn without_the_policy_a_panic_ends_its_task_alone() {
 /// A call that has returned is not woken any more, and the scheduler does not keep itself
 /// by the waker.
 #[test]
-fn a_block_on_that_has_returned_leaves_nothing_behind() {
+fn a_block_on_that_has_returned_is_not_woken_by_a_panic() {
     let hook: Hook = Arc::new(|| ());
     let config = || Config {
         on_thread_park: Some(hook.clone()),

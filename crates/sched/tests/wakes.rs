@@ -259,7 +259,7 @@ fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
 
 /// The one that is in the driver elects one because it gives the driver back.
 #[test]
-fn a_worker_that_returns_by_itself_has_a_monitor_elected_where_there_is_no_driver() {
+fn without_a_driver_a_worker_that_returns_by_itself_has_a_monitor_elected() {
     for policy in SHARING {
         let (_handle, mut workers) = Pool::stepped(config_of(policy, 3), None);
         for worker in &mut workers {
@@ -286,7 +286,7 @@ fn the_monitor_looks_less_often_while_it_finds_nothing() {
 }
 
 #[test]
-fn half_of_the_workers_search_at_most() {
+fn at_most_half_of_the_workers_search() {
     for policy in SHARING {
         let (handle, mut workers) = Pool::stepped(config_of(policy, WORKERS), None);
         for worker in &mut workers {

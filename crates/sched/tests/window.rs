@@ -94,7 +94,7 @@ fn spawn_inside(handle: &Handle, worker: &mut Worker, tasks: usize) {
 
 /// rayon 992, and those that follow.
 #[test]
-fn a_spawn_from_outside() {
+fn a_parking_worker_sees_a_spawn_from_outside() {
     is_seen(|handle, other, _, _| {
         Box::new(move || {
             outside(move || drop(handle.spawn(async {})));
@@ -104,7 +104,7 @@ fn a_spawn_from_outside() {
 }
 
 #[test]
-fn a_wake_from_outside() {
+fn a_parking_worker_sees_a_wake_from_outside() {
     is_seen(|_, other, _, signal| {
         Box::new(move || {
             outside(move || signal.set());
@@ -114,7 +114,7 @@ fn a_wake_from_outside() {
 }
 
 #[test]
-fn an_abort_from_outside() {
+fn a_parking_worker_sees_an_abort_from_outside() {
     is_seen(|handle, other, _, _| {
         let waiting = Signal::default();
         let task = handle.spawn(waiting);
@@ -128,7 +128,7 @@ fn an_abort_from_outside() {
 /// The other worker does not come back from its next poll, for all that is seen
 /// of it.
 #[test]
-fn a_task_in_the_queue_of_another() {
+fn a_parking_worker_sees_a_task_in_another_queue() {
     is_seen(|handle, mut other, _, _| {
         Box::new(move || {
             Some(outside(move || {
@@ -140,7 +140,7 @@ fn a_task_in_the_queue_of_another() {
 }
 
 #[test]
-fn a_task_that_another_leaves_behind() {
+fn a_parking_worker_sees_a_task_left_by_a_retired_worker() {
     is_seen(|handle, mut other, _, _| {
         Box::new(move || {
             outside(move || {
@@ -153,7 +153,7 @@ fn a_task_that_another_leaves_behind() {
 }
 
 #[test]
-fn an_event_of_the_driver() {
+fn a_parking_worker_sees_an_event_of_the_driver() {
     is_seen(|_, other, events, signal| {
         Box::new(move || {
             events.raise(signal.waker());

@@ -71,7 +71,7 @@ fn a_time_is_in_its_bucket() {
 }
 
 #[test]
-fn a_bucket_is_as_wide_as_its_precision_says() {
+fn a_bucket_has_the_configured_precision() {
     for (precision, parts) in [(0, 1), (2, 4), (10, 1024)] {
         let builder = LogHistogram::builder().precision_exact(precision);
         let histogram = Histogram::new(&HistogramConfiguration::log(builder));
@@ -84,7 +84,7 @@ fn a_bucket_is_as_wide_as_its_precision_says() {
 }
 
 #[test]
-fn the_ends_are_as_near_as_they_can_be() {
+fn the_first_and_last_buckets_end_close_to_the_limits() {
     let builder = LogHistogram::builder();
     let builder = builder.min_value(Duration::from_nanos(100));
     for max in [1_000, 1_024, 1_025, 60_000_000_000] {
@@ -161,7 +161,7 @@ fn buckets_without_a_width_are_refused() {
 
 #[test]
 #[should_panic = "between 0 and 1"]
-fn an_error_of_the_whole_is_refused() {
+fn an_error_of_one_is_refused() {
     let _ = LogHistogram::builder().max_error(1.0);
 }
 
@@ -178,7 +178,7 @@ fn a_longest_time_of_zero_is_refused() {
 }
 
 #[test]
-fn times_are_counted_where_they_belong() {
+fn each_time_is_counted_in_its_bucket() {
     let histogram = Histogram::new(&HistogramConfiguration::default());
     histogram.record(Duration::ZERO);
     histogram.record(Duration::from_nanos(95));

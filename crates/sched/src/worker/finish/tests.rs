@@ -19,14 +19,14 @@ fn wait_against(announce: impl FnOnce(&Finish)) -> Waited {
 }
 
 #[test]
-fn a_thread_that_waits_is_woken_by_what_is_announced() {
+fn an_announcement_wakes_a_waiting_thread() {
     assert!(matches!(wait_against(Finish::announce), Waited::Finished));
     let waited = wait_against(Finish::announce_handoff);
     assert!(matches!(waited, Waited::HandedOff));
 }
 
 #[test]
-fn what_was_announced_ends_a_wait_without_time() {
+fn an_earlier_announcement_ends_a_wait_with_a_zero_timeout() {
     let finish = Finish::default();
     let wait = || finish.wait(|| Some(Duration::ZERO));
     assert!(matches!(wait(), Waited::TimedOut));

@@ -80,7 +80,7 @@ fn monitor(workers: &[Worker]) -> Parked {
 }
 
 #[test]
-fn a_worker_that_is_unparked_for_nothing_waits_where_it_was_to() {
+fn an_unparked_worker_without_work_waits_in_the_same_place_again() {
     let (shared, workers) = workers(2);
     for place in [0, 1] {
         // Before it blocks, and while it does.
@@ -100,7 +100,7 @@ fn a_worker_that_is_unparked_for_nothing_waits_where_it_was_to() {
 
 /// The thread that drives it may be the one that unparks it.
 #[test]
-fn a_worker_without_others_that_is_unparked_for_nothing_returns() {
+fn the_only_worker_returns_when_it_is_unparked_without_work() {
     let (shared, workers) = workers(1);
     shared.unpark(0);
     assert!(begin(&workers[0]).is_none());
@@ -170,7 +170,7 @@ fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_electe
 
 /// What it finds in the queue of the other is for the search that follows.
 #[test]
-fn the_monitor_says_which_worker_it_helps() {
+fn the_monitor_reports_the_worker_that_it_helps() {
     let actions = std::sync::Arc::new(Actions::default());
     let (shared, workers) = observed_workers(2, Some(actions.clone()));
     let (task, _handle) = home::task(&shared, async {});

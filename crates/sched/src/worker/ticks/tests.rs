@@ -27,7 +27,7 @@ fn fast_polls_have_their_ticks_at_the_configured_intervals() {
 }
 
 #[test]
-fn both_may_be_due_at_once() {
+fn both_ticks_may_be_due_at_once() {
     let ticks = Ticks::new(2, 4);
     let due = due(&ticks, 4, Duration::ZERO);
     let both = Due {
@@ -39,7 +39,7 @@ fn both_may_be_due_at_once() {
 
 /// tokio 5720.
 #[test]
-fn slow_polls_bring_the_ticks_closer() {
+fn slow_polls_shorten_the_intervals() {
     let ticks = Ticks::new(31, 61);
     let poll = Duration::from_micros(250);
     let _ = due(&ticks, 61, poll);
@@ -77,7 +77,7 @@ fn the_intervals_grow_back_when_polls_are_fast_again() {
 }
 
 #[test]
-fn without_a_time_the_intervals_stay() {
+fn without_a_measured_time_the_intervals_do_not_change() {
     let ticks = Ticks::new(3, 5);
     let due: Vec<u32> = (1..=20)
         .filter(|_| ticks.step() && ticks.take(|| None).events)
@@ -86,7 +86,7 @@ fn without_a_time_the_intervals_stay() {
 }
 
 #[test]
-fn a_requested_look_is_next_and_delays_no_other_tick() {
+fn a_requested_tick_is_next_and_delays_no_other_tick() {
     let ticks = Ticks::new(3, 5);
     let mut injection = Vec::new();
     let mut events = Vec::new();
