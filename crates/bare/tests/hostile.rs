@@ -74,7 +74,7 @@ fn drops_of_futures_use_the_wakers_of_tasks_that_were_dropped_before() {
 }
 
 #[test]
-fn the_function_of_an_executor_may_have_the_last_wakers() {
+fn the_function_of_an_executor_may_own_the_last_wakers() {
     let kept = Kept::default();
     let spawner = Spawner::new();
     {
@@ -99,7 +99,7 @@ fn the_function_of_an_executor_may_have_the_last_wakers() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn an_executor_is_replaced_where_it_is() {
+fn an_executor_may_be_replaced_in_place() {
     let kept = Kept::default();
     let spawner = Spawner::new();
     let make = keep as fn(Kept) -> _;
@@ -118,7 +118,7 @@ fn an_executor_is_replaced_where_it_is() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_leaked_executor_and_its_spawner_are_moved_and_used() {
+fn a_leaked_executor_and_its_spawner_may_be_moved_and_used() {
     let kept = Kept::default();
     let spawner = Spawner::new();
     {
@@ -141,7 +141,7 @@ fn a_leaked_executor_and_its_spawner_are_moved_and_used() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_forgotten_cycle_of_an_executor_and_its_task() {
+fn an_executor_and_its_task_may_own_each_other_and_be_forgotten() {
     type Own = BoxExecutor<'static, 'static>;
     thread_local! {
         static WAKER: RefCell<Option<Waker>> = const { RefCell::new(None) };
@@ -171,7 +171,7 @@ fn a_forgotten_cycle_of_an_executor_and_its_task() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_task_steps_its_own_executor_from_wherever_it_can() {
+fn a_nested_step_of_the_same_executor_is_refused() {
     thread_local! {
         static OWN: Cell<Option<Pin<&'static Own>>> = const { Cell::new(None) };
         static REFUSED: Cell<u32> = const { Cell::new(0) };
@@ -223,7 +223,7 @@ fn a_task_steps_its_own_executor_from_wherever_it_can() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn an_executor_runs_in_a_task_of_another_and_ends_with_it() {
+fn an_executor_may_run_in_a_task_of_another() {
     let outer_kept = Kept::default();
     let inner_kept = Kept::default();
     let spawner = Spawner::new();
@@ -263,7 +263,7 @@ fn an_executor_runs_in_a_task_of_another_and_ends_with_it() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_waker_is_made_in_the_drop_of_a_future_that_its_executor_drops() {
+fn a_future_may_clone_its_waker_while_its_executor_drops_it() {
     let kept = Kept::default();
     let spawner = Spawner::new();
     {
@@ -295,7 +295,7 @@ fn a_waker_is_made_in_the_drop_of_a_future_that_its_executor_drops() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_waker_goes_in_the_destructor_of_a_thread_local() {
+fn a_waker_may_be_dropped_by_the_destructor_of_a_thread_local() {
     thread_local! {
         static WAKERS: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
         static EXECUTOR: RefCell<Option<Pin<Box<BoxExecutor<'static, 'static>>>>> = const { RefCell::new(None) };
@@ -335,7 +335,7 @@ fn a_waker_goes_in_the_destructor_of_a_thread_local() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_waker_is_used_on_another_thread_while_the_executor_runs_and_ends() {
+fn a_waker_on_another_thread_panics_while_the_executor_runs_and_is_dropped() {
     let kept = Kept::default();
     let waker = {
         let spawner = Spawner::new();
@@ -375,7 +375,7 @@ fn a_waker_is_used_on_another_thread_while_the_executor_runs_and_ends() {
 }
 
 #[test]
-fn panics_everywhere_leave_every_slot_as_it_should_be() {
+fn panics_at_every_point_leave_every_slot_consistent() {
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum At {
         Making,

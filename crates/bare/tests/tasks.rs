@@ -91,7 +91,7 @@ fn a_task_spawns_others_and_one_function_is_several_kinds() {
 }
 
 #[test]
-fn a_full_store_gives_the_argument_back_and_has_room_again() {
+fn a_full_executor_returns_the_argument_until_a_task_ends() {
     let spawner = Spawner::new();
     let executor = pin!(Executor::new(
         &spawner,
@@ -114,7 +114,7 @@ fn a_full_store_gives_the_argument_back_and_has_room_again() {
 }
 
 #[test]
-fn a_spawner_without_an_executor_gives_the_argument_back() {
+fn a_spawner_without_an_executor_returns_the_argument() {
     let spawner = Spawner::new();
     let error = spawner.spawn(7).unwrap_err();
     assert!(!error.is_full());
@@ -150,7 +150,7 @@ fn a_spawner_has_one_executor() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_leaked_executor_is_out_of_reach_but_for_its_memory() {
+fn a_spawner_of_a_leaked_executor_may_still_spawn() {
     let spawner = Spawner::new();
     let ran = Cell::new(0);
     {
@@ -188,7 +188,7 @@ fn a_step_is_one_poll() {
 }
 
 #[test]
-fn events_are_looked_at_although_tasks_are_always_ready() {
+fn events_are_polled_while_tasks_are_always_ready() {
     let stop = Cell::new(false);
     let spawner = Spawner::new();
     let executor = pin!(Executor::new(
@@ -209,7 +209,7 @@ fn events_are_looked_at_although_tasks_are_always_ready() {
 }
 
 #[test]
-fn events_are_not_looked_at_when_the_last_task_has_ended() {
+fn events_are_not_polled_after_the_last_task_has_ended() {
     let spawner = Spawner::new();
     for tasks in 100..200 {
         let executor = pin!(Executor::new(
@@ -228,7 +228,7 @@ fn events_are_not_looked_at_when_the_last_task_has_ended() {
 }
 
 #[test]
-fn an_error_of_park_leaves_the_tasks() {
+fn an_error_of_park_keeps_the_tasks() {
     let done = Cell::new(false);
     let waker = Cell::new(None);
     let spawner = Spawner::new();
@@ -263,7 +263,7 @@ fn an_error_of_park_leaves_the_tasks() {
 }
 
 #[test]
-fn a_panic_ends_its_task_alone() {
+fn a_panic_ends_only_its_task() {
     #[derive(Clone, Copy, PartialEq)]
     enum Where {
         Nowhere,
@@ -307,7 +307,7 @@ fn a_panic_ends_its_task_alone() {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "may not run the executor that runs it")]
-fn a_task_does_not_run_its_executor() {
+fn a_task_that_runs_its_executor_panics() {
     type Inner = BoxExecutor<'static, 'static>;
     thread_local! {
         static INNER: Cell<Option<Pin<&'static Inner>>> = const { Cell::new(None) };
@@ -364,7 +364,7 @@ fn an_argument_that_never_ran_is_dropped() {
 }
 
 #[test]
-fn a_panic_in_a_drop_does_not_spare_the_other_tasks() {
+fn a_panic_in_a_drop_does_not_prevent_the_drops_of_other_tasks() {
     struct Bomb<'a>(Noted<'a>);
     impl Drop for Bomb<'_> {
         fn drop(&mut self) {

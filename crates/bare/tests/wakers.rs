@@ -34,7 +34,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
 }
 
 #[test]
-fn a_waker_may_be_kept_while_the_task_is_there() {
+fn a_waker_may_be_kept_until_its_task_ends() {
     let (kept, ready) = (RefCell::<Vec<Waker>>::default(), Cell::new(false));
     let polls = Cell::new(0);
     let spawner = Spawner::new();
@@ -72,7 +72,7 @@ fn a_waker_may_be_kept_while_the_task_is_there() {
 }
 
 #[test]
-fn a_waker_that_outlives_its_task_is_a_panic_and_keeps_the_slot() {
+fn a_waker_that_outlives_its_task_panics_and_keeps_the_slot() {
     let (kept, ready) = (RefCell::<Vec<Waker>>::default(), Cell::new(true));
     let spawner = Spawner::new();
     let executor = pin!(Executor::new(
@@ -181,13 +181,13 @@ const ENDS: &str = "RADDLE_BARE_WAKER_OUTLIVES_ARRAY";
 
 #[test]
 #[cfg_attr(miri, ignore = "it starts a process")]
-fn a_waker_that_outlives_an_array_ends_the_program() {
+fn a_waker_that_outlives_an_array_aborts_the_process() {
     if std::env::var_os(ENDS).is_some() {
         return keep_a_waker_of_an_array();
     }
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--nocapture"])
-        .arg("a_waker_that_outlives_an_array_ends_the_program")
+        .arg("a_waker_that_outlives_an_array_aborts_the_process")
         .env(ENDS, "1")
         .output()
         .unwrap();
@@ -215,7 +215,7 @@ fn keep_a_waker_of_an_array() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn a_forgotten_waker_is_one_that_outlives_its_task() {
+fn a_forgotten_waker_counts_as_one_that_outlives_its_task() {
     let spawner = Spawner::new();
     let executor = pin!(Executor::new(
         &spawner,

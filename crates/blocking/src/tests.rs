@@ -45,7 +45,7 @@ fn gate() -> (Closure, Receiver<()>, Sender<()>) {
 
 /// tokio 2309, 8406.
 #[test]
-fn without_any_thread_the_job_comes_back() {
+fn a_job_is_returned_if_no_thread_can_be_started() {
     let (mut pool, asked) = pool(0, Config::default());
     let (sender, receiver) = channel();
     let refused = pool
@@ -64,7 +64,7 @@ fn without_any_thread_the_job_comes_back() {
 }
 
 #[test]
-fn with_a_thread_the_job_waits_for_it() {
+fn a_job_waits_if_a_thread_exists_and_no_other_can_be_started() {
     let (mut pool, asked) = pool(1, Config::default());
     let (job, has_begun, end) = gate();
     pool.handle().submit(job).unwrap();
@@ -89,7 +89,7 @@ fn with_a_thread_the_job_waits_for_it() {
 }
 
 #[test]
-fn a_thread_is_tried_again_after_a_refusal() {
+fn starting_a_thread_is_tried_again_after_a_refusal() {
     let granted = Arc::new(AtomicUsize::new(0));
     let ask = Arc::clone(&granted);
     let mut pool = Pool::<Closure>::with_spawn(

@@ -68,7 +68,7 @@ fn the_payload_of_a_hook_is_dropped_outside_the_lock() {
 }
 
 #[test]
-fn a_hook_whose_drop_panics_does_not_keep_the_pool_from_its_shutdown() {
+fn a_hook_whose_drop_panics_does_not_prevent_the_shutdown() {
     let slot = Arc::new(Mutex::new(None::<Asks>));
     let owned = Arc::clone(&slot);
     let mut pool = Pool::<Closure>::new(Config {
@@ -224,7 +224,7 @@ fn a_thread_that_waits_for_work_is_idle() {
 }
 
 #[test]
-fn a_shutdown_waits_as_long_as_it_may() {
+fn a_shutdown_waits_for_its_timeout() {
     let mut pool = Pool::<Closure>::new(capped(1));
     let (end, ended) = channel::<()>();
     pool.handle()
@@ -253,7 +253,7 @@ impl Drop for Nested {
 }
 
 #[test]
-fn a_payload_whose_drops_keep_panicking_costs_no_thread() {
+fn a_payload_whose_drop_panics_again_and_again_ends_no_thread() {
     let mut pool = Pool::<Closure>::new(Config {
         keep_alive: None,
         ..capped(1)

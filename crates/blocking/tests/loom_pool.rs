@@ -156,7 +156,7 @@ impl Plain {
 /// What the submitter wrote is seen by its job, what that wrote by the next job
 /// of a pool of one, and all of it by the thread that has waited for the shutdown. Complete.
 #[test]
-fn jobs_and_the_end_publish() {
+fn jobs_and_shutdown_publish_their_writes() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
         let word = Arc::new(Plain::default());
@@ -283,7 +283,7 @@ fn a_job_that_panics_against_the_next() {
 /// A job races with what its submitter does after the submission.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_a_submitter_that_goes_on_unordered_is_caught() {
+fn canary_an_unordered_write_after_a_submission_is_caught() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
         let race = Race::new();

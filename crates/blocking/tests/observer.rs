@@ -67,7 +67,7 @@ impl Observer for Log {
 }
 
 #[test]
-fn the_life_of_each_job_is_observed() {
+fn each_event_of_a_job_is_observed() {
     for panics in [false, true] {
         let log = Arc::new(Log {
             panics,

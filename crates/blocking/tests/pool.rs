@@ -29,7 +29,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn grows_while_none_is_free() {
+fn the_pool_grows_while_no_thread_is_free() {
     // The jobs end only when all eight run at once.
     let pool = Pool::<Closure>::new(capped(8));
     let all = Arc::new(Barrier::new(9));
@@ -68,7 +68,7 @@ fn a_free_thread_is_used_again() {
 }
 
 #[test]
-fn never_exceeds_the_cap() {
+fn the_pool_never_exceeds_its_cap() {
     let mut pool = Pool::<Closure>::new(capped(3));
     let running = Arc::new(AtomicUsize::new(0));
     let most = Arc::new(AtomicUsize::new(0));
@@ -93,7 +93,7 @@ fn never_exceeds_the_cap() {
 }
 
 #[test]
-fn a_cap_of_one_runs_all_in_order() {
+fn a_cap_of_one_runs_jobs_in_order() {
     let pool = Pool::<Closure>::new(capped(1));
     let (sender, receiver) = channel();
     for id in 0..10_000 {
@@ -110,7 +110,7 @@ fn a_cap_of_one_runs_all_in_order() {
 
 /// tokio 8056.
 #[test]
-fn a_cap_of_one_at_the_edge_from_busy_to_idle() {
+fn a_cap_of_one_runs_jobs_submitted_while_the_thread_becomes_idle() {
     // Each job is submitted as its forerunner ends; a keep-alive near zero
     // puts the thread's end into the same window.
     for keep_alive in [Some(Duration::from_nanos(1)), None] {
@@ -133,7 +133,7 @@ fn a_cap_of_one_at_the_edge_from_busy_to_idle() {
 }
 
 #[test]
-fn shrinks_when_idle() {
+fn idle_threads_end_after_the_keep_alive() {
     let pool = Pool::<Closure>::new(Config {
         keep_alive: Some(Duration::from_millis(1)),
         ..capped(4)
@@ -155,7 +155,7 @@ fn shrinks_when_idle() {
 }
 
 #[test]
-fn a_panic_ends_neither_thread_nor_pool() {
+fn a_panic_of_a_job_ends_neither_thread_nor_pool() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -189,7 +189,7 @@ fn a_panic_ends_neither_thread_nor_pool() {
 }
 
 #[test]
-fn threads_have_the_name_and_the_hook() {
+fn threads_have_the_name_and_call_the_hooks() {
     let around = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&around);
     let mut pool = Pool::<Closure>::new(Config {
@@ -217,7 +217,7 @@ fn threads_have_the_name_and_the_hook() {
 }
 
 #[test]
-fn a_hook_that_panics_leaves_no_job_behind() {
+fn a_hook_that_panics_loses_no_job() {
     let mut pool = Pool::<Closure>::new(Config {
         around_thread: Some(Arc::new(|_| panic!("the hook (expected by this test)"))),
         ..capped(1)
@@ -240,7 +240,7 @@ fn a_cap_of_zero_is_refused() {
 }
 
 #[test]
-fn a_second_call_of_the_loop_by_a_hook_does_nothing() {
+fn a_hook_that_calls_the_thread_loop_twice_runs_it_once() {
     let returns = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&returns);
     let mut pool = Pool::<Closure>::new(Config {

@@ -20,7 +20,7 @@ fn capped(max_threads: usize) -> Config {
 }
 
 #[test]
-fn waits_for_a_running_job() {
+fn shutdown_waits_for_a_running_job() {
     let done = Arc::new(AtomicUsize::new(0));
     let mut pool = Pool::<Closure>::new(capped(1));
     let (sender, begun) = channel();
@@ -39,7 +39,7 @@ fn waits_for_a_running_job() {
 }
 
 #[test]
-fn gives_up_on_a_job_that_does_not_end() {
+fn shutdown_times_out_on_a_job_that_does_not_return() {
     let mut pool = Pool::<Closure>::new(capped(1));
     let (sender, begun) = channel();
     let (end, ended) = channel::<()>();
@@ -59,7 +59,7 @@ fn gives_up_on_a_job_that_does_not_end() {
 
 /// The destructors of its thread-locals are the last that a thread does.
 #[test]
-fn asked_again_it_waits_for_the_destructors_of_its_threads() {
+fn a_second_shutdown_waits_for_the_destructors_of_thread_locals() {
     /// Takes its time, then counts.
     struct Slow(Arc<AtomicUsize>);
     impl Drop for Slow {
@@ -196,7 +196,7 @@ fn each_job_runs_or_is_dropped() {
 }
 
 #[test]
-fn drop_waits_unless_a_shutdown_gave_up() {
+fn drop_waits_unless_a_shutdown_timed_out() {
     let done = Arc::new(AtomicUsize::new(0));
     let pool = Pool::<Closure>::new(capped(1));
     let (sender, begun) = channel();
@@ -228,7 +228,7 @@ fn drop_waits_unless_a_shutdown_gave_up() {
 }
 
 #[test]
-fn later_submissions_come_back() {
+fn submissions_after_shutdown_are_returned() {
     let mut pool = Pool::<Closure>::new(Config::default());
     let handle = pool.handle().clone();
     assert!(pool.shutdown(None));
@@ -287,7 +287,7 @@ fn many_submitters_against_the_shutdown() {
 }
 
 #[test]
-fn a_mandatory_job_is_run_by_the_shutdown() {
+fn a_mandatory_job_runs_during_shutdown() {
     let mut pool = Pool::<Closure>::new(capped(1));
     let (sender, begun) = channel();
     let (end, ended) = channel::<()>();
@@ -318,7 +318,7 @@ fn a_mandatory_job_is_run_by_the_shutdown() {
 }
 
 #[test]
-fn a_job_for_which_a_thread_was_started_runs_in_spite_of_the_shutdown() {
+fn a_job_for_which_a_thread_was_started_runs_during_shutdown() {
     for _ in 0..50 {
         let ran = Arc::new(AtomicUsize::new(0));
         let mut pool = Pool::<Closure>::new(capped(4));
@@ -336,7 +336,7 @@ fn a_job_for_which_a_thread_was_started_runs_in_spite_of_the_shutdown() {
 }
 
 #[test]
-fn a_job_for_which_an_idle_thread_was_woken_runs_in_spite_of_the_shutdown() {
+fn a_job_for_which_an_idle_thread_was_woken_runs_during_shutdown() {
     for _ in 0..50 {
         let mut pool = Pool::<Closure>::new(capped(1));
         let (sender, ran) = channel();

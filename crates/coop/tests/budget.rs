@@ -44,7 +44,7 @@ fn an_always_ready_resource_yields_after_128_and_is_woken() {
 }
 
 #[test]
-fn nested_budgets_are_fresh_and_restore_the_outer_one() {
+fn a_nested_budget_is_full_and_restores_the_outer_one() {
     let mut cx = Context::from_waker(Waker::noop());
     budget(|| {
         assert_eq!(spend(&mut cx, 100), 100);
@@ -110,7 +110,7 @@ fn a_poll_is_limited_except_inside_unlimited() {
 }
 
 #[test]
-fn a_unit_without_progress_is_given_back() {
+fn a_unit_without_progress_is_returned() {
     let mut cx = Context::from_waker(Waker::noop());
     budget(|| {
         for _ in 0..1000 {
@@ -121,7 +121,7 @@ fn a_unit_without_progress_is_given_back() {
 }
 
 #[test]
-fn only_ones_own_unit_is_given_back() {
+fn returning_a_unit_keeps_the_charges_of_others() {
     let mut cx = Context::from_waker(Waker::noop());
     budget(|| {
         let Poll::Ready(outer) = poll_proceed(&mut cx) else {
@@ -134,7 +134,7 @@ fn only_ones_own_unit_is_given_back() {
 }
 
 #[test]
-fn a_unit_kept_beyond_its_poll_never_swells_another_budget() {
+fn a_unit_that_is_returned_after_its_poll_adds_to_no_other_budget() {
     let mut cx = Context::from_waker(Waker::noop());
     let kept = budget(|| poll_proceed(&mut cx));
     budget(|| {
@@ -148,7 +148,7 @@ fn a_unit_kept_beyond_its_poll_never_swells_another_budget() {
 }
 
 #[test]
-fn unconstrained_goes_on_and_charges_nothing_to_its_task() {
+fn unconstrained_is_not_limited_and_charges_nothing_to_its_task() {
     let mut cx = Context::from_waker(Waker::noop());
     budget(|| {
         assert_eq!(spend(&mut cx, 100), 100);

@@ -61,7 +61,7 @@ fn a_task_that_takes_a_dump_is_running() {
 }
 
 #[test]
-fn an_ended_task_and_an_aborted_task_are_gone() {
+fn completed_and_aborted_tasks_are_not_in_the_dump() {
     let tasks = Tasks::new();
     scheduler(&tasks).block_on(async {
         raddle_sched::spawn(async {}).await.unwrap();
@@ -76,7 +76,7 @@ fn an_ended_task_and_an_aborted_task_are_gone() {
 }
 
 #[test]
-fn a_task_that_ends_is_what_wakes_the_task_that_joins_it() {
+fn a_completing_task_is_the_waker_of_the_task_that_joins_it() {
     let tasks = Tasks::new();
     scheduler(&tasks).block_on(async {
         let first = raddle_sched::spawn(raddle_sched::yield_now());

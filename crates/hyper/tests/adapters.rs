@@ -11,7 +11,7 @@ use raddle::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 use raddle_hyper::{RaddleExecutor, RaddleIo, RaddleTimer};
 
 #[raddle::test]
-async fn io_in_both_directions() {
+async fn bytes_pass_in_both_directions() {
     // Twice adapted, a stream has Raddle's traits again.
     let (near, far) = raddle::io::duplex(16);
     let mut near = RaddleIo::new(RaddleIo::new(near));
@@ -45,7 +45,7 @@ impl AsyncRead for Swindler {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "must fill the buffer it is given")]
-fn a_read_that_exchanges_the_buffer_is_found_out() {
+fn a_read_that_exchanges_the_buffer_is_detected() {
     let mut space = [MaybeUninit::uninit(); 8];
     let mut buf = hyper::rt::ReadBuf::uninit(&mut space);
     let mut io = RaddleIo::new(Swindler);
@@ -72,7 +72,7 @@ impl AsyncRead for Neighbour {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "must fill the buffer it is given")]
-fn a_read_that_exchanges_an_empty_buffer_is_found_out() {
+fn a_read_that_exchanges_an_empty_buffer_is_detected() {
     let (empty, neighbour) = Box::leak(Box::new([7; 8])).split_at_mut(0);
     let mut buf = hyper::rt::ReadBuf::new(empty);
     let mut io = RaddleIo::new(Neighbour(Some(neighbour)));

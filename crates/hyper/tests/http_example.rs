@@ -291,7 +291,7 @@ fn a_thousand_keep_alive_connections_at_once() {
 
 #[cfg(unix)]
 #[test]
-fn goes_on_after_too_many_open_files() {
+fn serves_again_after_too_many_open_files() {
     // A shell lowers the limit for itself and what it becomes.
     let mut shell = Command::new("sh");
     shell
@@ -341,14 +341,14 @@ fn a_signal_lets_the_request_in_flight_finish() {
 }
 
 #[test]
-fn a_busy_port_is_one_line() {
+fn a_port_in_use_prints_one_line() {
     let busy = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = busy.local_addr().unwrap().to_string();
     assert_refused(&["--addr", &address], "choose another port");
 }
 
 #[test]
-fn a_bad_argument_is_one_line() {
+fn a_bad_argument_prints_one_line() {
     assert_refused(&["--addr", "nowhere"], "--addr");
     assert_refused(&["--workers", "0"], "--workers");
     assert_refused(&["--workers"], "--workers");
@@ -357,7 +357,7 @@ fn a_bad_argument_is_one_line() {
 }
 
 #[test]
-fn help_is_no_error() {
+fn help_exits_with_success() {
     let output = run(&["--help"]);
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();

@@ -95,7 +95,7 @@ fn a_buffered_writer_gathers_small_writes() {
 }
 
 #[test]
-fn a_large_write_goes_past_the_buffer() {
+fn a_large_write_bypasses_the_buffer() {
     let mut writer = BufWriter::with_capacity(8, Script::new());
     block_on(async {
         writer.write_all(b"ab").await.unwrap();
@@ -106,7 +106,7 @@ fn a_large_write_goes_past_the_buffer() {
 }
 
 #[test]
-fn a_dropped_flush_is_gone_on_with() {
+fn a_dropped_flush_is_continued_by_the_next() {
     let script = Script::new().accept(2).write_pending();
     let mut writer = BufWriter::with_capacity(8, script);
     block_on(writer.write_all(b"abcd")).unwrap();
@@ -168,7 +168,7 @@ fn vectored_writes_are_gathered() {
 }
 
 #[test]
-fn buffers_pass_the_other_direction_on() {
+fn a_buffer_forwards_the_other_direction() {
     block_on(async {
         let mut reader = BufReader::new(BufWriter::new(Script::new().give("ab")));
         reader.write_all(b"cd").await.unwrap();
@@ -182,7 +182,7 @@ fn buffers_pass_the_other_direction_on() {
 
 #[test]
 #[should_panic(expected = "capacity must be greater than zero")]
-fn a_reader_needs_room() {
+fn a_buffered_reader_without_capacity_panics() {
     let _ = BufReader::with_capacity(0, &b"a"[..]);
 }
 

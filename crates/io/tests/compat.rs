@@ -44,7 +44,7 @@ fn streams_of_this_crate_read_and_write_as_futures_io() {
 }
 
 #[test]
-fn those_of_futures_read_and_write_as_ours() {
+fn streams_of_futures_io_read_and_write_as_those_of_this_crate() {
     use raddle_io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
     block_on(async {
         let cursor = futures_util::io::Cursor::new(b"one\ntwo".to_vec());
@@ -75,7 +75,7 @@ fn those_of_futures_read_and_write_as_ours() {
 }
 
 #[test]
-fn there_and_back() {
+fn a_stream_that_is_adapted_twice_reads_and_writes() {
     use raddle_io::{AsyncReadExt, AsyncWriteExt};
     block_on(async {
         let stream = TokioAsyncReadCompatExt::compat(Script::new().give("abc"));
@@ -131,7 +131,7 @@ impl raddle_io::AsyncRead for Slow {
 }
 
 #[test]
-fn a_seek_to_elsewhere_waits_for_the_first() {
+fn a_second_seek_waits_for_the_first() {
     use futures_io::AsyncSeek;
     let mut cx = Context::from_waker(Waker::noop());
     let mut stream = TokioAsyncReadCompatExt::compat(Slow::default());

@@ -110,7 +110,7 @@ fn duplex_yields() {
 }
 
 #[test]
-fn waiting_for_a_pipe_costs_nothing() {
+fn waiting_for_a_pipe_costs_no_budget() {
     let (mut a, _b) = duplex(8);
     let mut cx = Context::from_waker(Waker::noop());
     raddle_coop::budget(|| {
@@ -184,7 +184,7 @@ fn copy_buf_yields_whatever_it_copies() {
 }
 
 #[test]
-fn reading_on_and_on_yields() {
+fn a_loop_of_ready_reads_yields() {
     let mut all = Vec::new();
     yields(async { Uncounted::default().read_to_end(&mut all).await });
     assert!(all.len() > 100, "it reads in between");
@@ -217,7 +217,7 @@ fn neither_direction_starves_the_other() {
 }
 
 #[test]
-fn empty_ends_and_swallows() {
+fn empty_reads_the_end_and_discards_writes() {
     common::block_on(async {
         let mut all = Vec::new();
         assert_eq!(empty().read_to_end(&mut all).await.unwrap(), 0);

@@ -72,7 +72,7 @@ fn copy_ends_with_the_first_error() {
 }
 
 #[test]
-fn both_directions_are_copied_and_shut_down() {
+fn copy_bidirectional_copies_both_directions_and_shuts_them_down() {
     let (mut client, mut a) = duplex(64);
     let (mut b, mut server) = duplex(64);
     let proxy = thread::spawn(move || block_on(copy_bidirectional(&mut a, &mut b)).unwrap());
@@ -95,7 +95,7 @@ fn both_directions_are_copied_and_shut_down() {
 }
 
 #[test]
-fn both_directions_end_with_the_first_error() {
+fn copy_bidirectional_ends_with_the_first_error() {
     let mut a = Script::new()
         .give("ab")
         .read_error(ErrorKind::ConnectionReset);
@@ -169,7 +169,7 @@ fn copy_buf_ends_with_the_first_error() {
 }
 
 #[test]
-fn a_size_is_what_is_moved_at_once() {
+fn the_buffer_size_bounds_each_read() {
     let mut a = Script::new().give("abcdef");
     let mut b = Script::new().give("uvwxyz");
     let copied = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 4, 3)).unwrap();
@@ -180,14 +180,14 @@ fn a_size_is_what_is_moved_at_once() {
 
 #[test]
 #[should_panic(expected = "`a_to_b_buf_size` must be greater than 0")]
-fn a_size_of_zero_is_refused() {
+fn a_buffer_size_of_zero_is_refused() {
     let (mut a, mut b) = (Script::new(), Script::new());
     let _ = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 0, 1));
 }
 
 #[test]
 #[should_panic(expected = "`b_to_a_buf_size` must be greater than 0")]
-fn a_size_of_zero_the_other_way_is_refused() {
+fn a_buffer_size_of_zero_for_the_other_direction_is_refused() {
     let (mut a, mut b) = (Script::new(), Script::new());
     let _ = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 1, 0));
 }

@@ -14,7 +14,7 @@ use raddle_primitives::thread;
 use raddle_testing::{Wakes, poll_once};
 
 #[test]
-fn each_reads_what_the_other_writes() {
+fn each_end_reads_what_the_other_writes() {
     let (mut a, mut b) = duplex(16);
     block_on(async {
         a.write_all(b"ping").await.unwrap();
@@ -68,7 +68,7 @@ fn an_empty_pipe_waits_for_its_writer_and_wakes_the_last_waker() {
 }
 
 #[test]
-fn nothing_to_read_or_write_is_done_at_once() {
+fn empty_reads_and_writes_complete_at_once() {
     let (mut a, mut b) = duplex(1);
     block_on(async {
         assert_eq!(b.read(&mut []).await.unwrap(), 0);
@@ -78,7 +78,7 @@ fn nothing_to_read_or_write_is_done_at_once() {
 }
 
 #[test]
-fn vectored_writes_fill_the_room_there_is() {
+fn vectored_writes_fill_the_available_capacity() {
     let (mut a, mut b) = duplex(5);
     let slices = [b"ab".as_slice(), b"", b"cde", b"f"].map(IoSlice::new);
     block_on(async {
@@ -111,7 +111,7 @@ fn shutdown_ends_one_direction() {
 }
 
 #[test]
-fn drop_is_the_end_for_the_reader_and_breaks_the_pipe_for_the_writer() {
+fn a_dropped_end_is_end_of_file_to_reads_and_broken_pipe_to_writes() {
     let (mut a, mut b) = duplex(16);
     block_on(async {
         a.write_all(b"last").await.unwrap();
@@ -179,7 +179,7 @@ impl std::task::Wake for Reenter {
 }
 
 #[test]
-fn a_waker_may_use_the_pipe() {
+fn wakers_may_use_the_pipe() {
     let (mut a, mut b) = duplex(2);
     let reenter = Arc::new(Reenter(raddle_primitives::sync::Mutex::new(None)));
     let waker = Waker::from(reenter.clone());
@@ -214,7 +214,7 @@ fn bytes_cross_threads_in_order() {
 
 #[test]
 #[should_panic(expected = "`max_buf_size` must be greater than 0")]
-fn a_stream_needs_room() {
+fn a_stream_without_capacity_panics() {
     let _ = duplex(0);
 }
 

@@ -77,7 +77,7 @@ fn read_line_appends_a_line_with_its_ending() {
 }
 
 #[test]
-fn read_line_leaves_the_string_when_it_is_no_text() {
+fn read_line_keeps_the_string_if_the_bytes_are_not_utf_8() {
     let mut reader = buffered(
         Script::new()
             .give(b"\xC3\nab")
@@ -98,7 +98,7 @@ fn read_line_leaves_the_string_when_it_is_no_text() {
 }
 
 #[test]
-fn lines_come_without_their_endings() {
+fn lines_are_returned_without_their_endings() {
     let script = Script::new()
         .give("one\r")
         .read_pending()
@@ -145,7 +145,7 @@ fn reading_lines_continues_after_invalid_utf_8() {
 }
 
 #[test]
-fn fill_buf_gives_the_same_until_it_is_consumed() {
+fn fill_buf_returns_the_same_bytes_until_they_are_consumed() {
     let script = Script::new()
         .read_pending()
         .give("abcdef")

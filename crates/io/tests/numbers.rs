@@ -9,7 +9,7 @@ use common::{Script, block_on};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 
 #[test]
-fn each_number_is_written_and_read_in_its_order() {
+fn each_number_is_written_and_read_in_its_byte_order() {
     block_on(async {
         let mut bytes = Vec::new();
         bytes.write_u8(0x01).await.unwrap();
@@ -46,7 +46,7 @@ fn each_number_is_written_and_read_in_its_order() {
 }
 
 #[test]
-fn numbers_come_in_pieces() {
+fn numbers_may_arrive_in_pieces() {
     block_on(async {
         let mut stream = Script::new()
             .give([1, 2])

@@ -14,7 +14,7 @@ use raddle_io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
 use raddle_testing::poll_once;
 
 #[test]
-fn read_gives_what_there_is() {
+fn read_returns_the_available_bytes() {
     let mut stream = Script::new()
         .give("abc")
         .read_pending()
@@ -92,7 +92,7 @@ fn read_exact_gathers_pieces_and_tries_interrupted_reads_again() {
 }
 
 #[test]
-fn read_exact_at_the_end_is_unexpected() {
+fn read_exact_at_the_end_returns_unexpected_eof() {
     let mut stream = Script::new().give("ab");
     let error = block_on(stream.read_exact(&mut [0; 3])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
@@ -138,7 +138,7 @@ fn read_to_end_does_not_grow_a_vector_that_is_just_large_enough() {
 }
 
 #[test]
-fn read_to_end_keeps_what_it_read() {
+fn read_to_end_keeps_the_bytes_read_before_an_error() {
     let mut stream = Script::new()
         .give("abc")
         .read_pending()
@@ -174,7 +174,7 @@ impl AsyncRead for Wasteful {
 }
 
 #[test]
-fn only_what_is_filled_is_read() {
+fn reads_return_only_filled_bytes() {
     let mut buf = Vec::new();
     block_on(Wasteful(200).read_to_end(&mut buf)).unwrap();
     assert!(buf.iter().copied().eq((0..200).rev()));
@@ -202,7 +202,7 @@ fn read_to_string_appends_text() {
 }
 
 #[test]
-fn read_to_string_leaves_the_string_when_it_is_no_text() {
+fn read_to_string_keeps_the_string_if_the_bytes_are_not_utf_8() {
     let mut text = String::from("ä");
     let mut stream = Script::new().give([b'b', 0xC3]);
     let error = block_on(stream.read_to_string(&mut text)).unwrap_err();
@@ -250,7 +250,7 @@ fn take_ends_at_its_limit() {
 }
 
 #[test]
-fn take_limits_the_buffer_too() {
+fn take_limits_fill_buf_too() {
     block_on(async {
         let mut stream = AsyncReadExt::take(&b"abcdef"[..], 4);
         assert_eq!(stream.fill_buf().await.unwrap(), b"abcd");
@@ -298,7 +298,7 @@ fn a_cursor_reads_from_its_position() {
 }
 
 #[test]
-fn pointers_to_readers_read() {
+fn references_and_boxes_of_readers_read() {
     block_on(async {
         let mut buf = [0; 1];
         let mut stream = Script::new().give("abcd");

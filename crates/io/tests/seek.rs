@@ -127,7 +127,7 @@ fn a_seek_waits_for_one_that_was_dropped() {
 }
 
 #[test]
-fn pointers_and_memory_seek() {
+fn references_boxes_and_cursors_seek() {
     block_on(async {
         let mut cursor = Cursor::new(b"abcdef");
         let mut borrowed = &mut cursor;
@@ -143,7 +143,7 @@ fn pointers_and_memory_seek() {
 }
 
 #[test]
-fn a_buffered_reader_forgets_what_it_read_ahead() {
+fn a_seek_discards_the_bytes_read_ahead() {
     block_on(async {
         let mut reader = BufReader::with_capacity(4, Slow::new(b"0123456789"));
         assert_eq!(text(&mut reader, 1).await, "0");
@@ -162,7 +162,7 @@ fn a_buffered_reader_forgets_what_it_read_ahead() {
 }
 
 #[test]
-fn an_offset_beyond_the_numbers_takes_two_seeks() {
+fn an_offset_that_overflows_takes_two_seeks() {
     block_on(async {
         let mut reader = BufReader::with_capacity(4, Slow::new(b"0123456789"));
         assert_eq!(text(&mut reader, 1).await, "0");
@@ -190,7 +190,7 @@ fn a_buffered_reader_survives_a_seek_that_fails_or_is_dropped() {
 }
 
 #[test]
-fn a_buffered_writer_passes_on_what_it_has_before_it_moves() {
+fn a_buffered_writer_writes_its_bytes_before_it_seeks() {
     let mut writer = BufWriter::with_capacity(8, Slow::new(b"0123456789"));
     block_on(async {
         writer.write_all(b"ab").await.unwrap();

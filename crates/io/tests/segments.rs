@@ -31,7 +31,7 @@ fn segments_end_at_the_delimiter_or_the_end() {
 }
 
 #[test]
-fn a_dropped_segment_is_gone_on_with() {
+fn a_dropped_segment_is_continued_by_the_next_call() {
     let script = Script::new()
         .give("ab")
         .read_pending()

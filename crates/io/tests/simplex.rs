@@ -55,14 +55,14 @@ fn either_end_waits_for_the_other() {
 }
 
 #[test]
-fn an_end_that_is_dropped_ends_nothing() {
+fn dropping_one_end_does_not_end_the_stream() {
     let (mut reader, writer) = simplex(4);
     drop(writer);
     assert!(poll_once(reader.read(&mut [0])).is_pending());
 }
 
 #[test]
-fn a_whole_one_reads_what_was_written_to_it() {
+fn an_unsplit_stream_reads_what_was_written_to_it() {
     block_on(async {
         let (reader, writer) = simplex(8);
         let mut stream = reader.unsplit(writer);

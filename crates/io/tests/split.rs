@@ -46,7 +46,7 @@ fn the_halves_work_from_two_threads() {
 }
 
 #[test]
-fn unsplit_gives_the_stream_back() {
+fn unsplit_returns_the_stream() {
     let (mut reader, mut writer) = split(Script::new().give("abc").vectored());
     assert!(writer.is_write_vectored());
     block_on(async {
@@ -79,7 +79,7 @@ fn halves_of_two_streams_are_refused() {
 }
 
 #[test]
-fn the_stream_lives_as_long_as_either_half() {
+fn the_stream_is_dropped_with_the_second_half() {
     let (near, mut far) = duplex(8);
     let (reader, mut writer) = split(near);
     drop(reader);

@@ -11,7 +11,7 @@ use raddle_io::{AsyncWrite, AsyncWriteExt};
 use raddle_testing::poll_once;
 
 #[test]
-fn write_writes_what_is_taken() {
+fn write_returns_the_number_of_accepted_bytes() {
     let mut stream = Script::new()
         .accept(2)
         .write_pending()
@@ -67,7 +67,7 @@ fn write_all_continues_until_everything_is_written() {
 }
 
 #[test]
-fn write_all_fails_when_nothing_more_is_taken() {
+fn write_all_fails_if_the_writer_accepts_nothing() {
     let mut stream = Script::new().accept(1).accept(0);
     let error = block_on(stream.write_all(b"abc")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WriteZero);
@@ -105,7 +105,7 @@ fn write_all_buf_leaves_the_unwritten_rest_in_the_buffer() {
 }
 
 #[test]
-fn write_all_buf_writes_chunks_at_once_where_that_helps() {
+fn write_all_buf_uses_vectored_writes_where_supported() {
     let chunks = || Bytes::from_static(b"ab").chain(Bytes::from_static(b"cd"));
     let mut one = Script::new();
     block_on(one.write_all_buf(&mut chunks())).unwrap();
@@ -159,7 +159,7 @@ fn memory_is_written_at_the_position_of_the_cursor() {
 }
 
 #[test]
-fn pointers_to_writers_keep_vectored_writes() {
+fn references_and_boxes_of_writers_keep_vectored_writes() {
     let slices = [b"ab".as_slice(), b"cd"].map(IoSlice::new);
     let mut stream = Script::new().vectored();
     block_on(async {

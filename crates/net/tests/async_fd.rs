@@ -57,7 +57,7 @@ fn readiness_stays_until_it_is_cleared() {
 
 /// 6133: what a guard clears is no newer than the guard.
 #[test]
-fn an_old_guard_clears_nothing_new() {
+fn an_old_guard_does_not_clear_newer_readiness() {
     run(async {
         let (near, mut far) = pair();
         far.write_all(b"a").unwrap();
@@ -79,7 +79,7 @@ fn an_old_guard_clears_nothing_new() {
 }
 
 #[test]
-fn directions_are_cleared_apart() {
+fn each_direction_is_cleared_separately() {
     run(async {
         let (near, mut far) = pair();
         far.write_all(b"a").unwrap();
@@ -116,7 +116,7 @@ fn a_closed_direction_stays_closed() {
 }
 
 #[test]
-fn guards_that_may_change_it() {
+fn a_mutable_guard_gives_access_to_the_inner_value() {
     run(async {
         let (mut near, mut far) = pair();
         far.write_all(b"abcdef").unwrap();
@@ -147,7 +147,7 @@ fn guards_that_may_change_it() {
 }
 
 #[test]
-fn operations_without_guards() {
+fn operations_need_no_guard() {
     run(async {
         let (mut near, mut far) = pair();
         let blocked = near.try_io(Interest::READABLE, |mut near| near.read(&mut [0; 8]));
@@ -169,7 +169,7 @@ fn operations_without_guards() {
 }
 
 #[test]
-fn many_wait_for_one() {
+fn many_tasks_wait_for_one_descriptor() {
     run(async {
         let (near, mut far) = pair();
         let waiting = all((0..10).map(|_| near.readable()));
@@ -237,7 +237,7 @@ fn a_descriptor_that_cannot_be_registered_is_returned() {
 }
 
 #[test]
-fn the_end_of_the_runtime_ends_what_waits() {
+fn shutdown_of_the_runtime_ends_waits() {
     let driver = Driver::start();
     let handle = driver.handle.clone();
     let _current = handle.enter();

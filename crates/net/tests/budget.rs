@@ -54,7 +54,7 @@ macro_rules! assert_polls {
 }
 
 #[test]
-fn waiting_for_a_descriptor() {
+fn a_ready_descriptor_uses_up_the_budget() {
     run(async {
         let (near, mut far) = StdUnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();
@@ -125,7 +125,7 @@ fn assert_writes<S: AsyncWrite + Unpin>(stream: &mut S) {
 }
 
 #[test]
-fn a_tcp_stream() {
+fn a_ready_tcp_stream_uses_up_the_budget() {
     run(async {
         let (mut near, mut far) = pair().await;
         near.writable().await.unwrap();
@@ -151,7 +151,7 @@ fn a_tcp_stream() {
 }
 
 #[test]
-fn a_udp_socket() {
+fn a_ready_udp_socket_uses_up_the_budget() {
     run(async {
         let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let addr = near.local_addr().unwrap();
@@ -207,7 +207,7 @@ fn a_udp_socket() {
 }
 
 #[test]
-fn unix_sockets_and_pipes() {
+fn ready_unix_sockets_and_pipes_use_up_the_budget() {
     run(async {
         let (mut near, mut far) = UnixStream::pair().unwrap();
         assert_awaits!(near.writable(), near.ready(Interest::WRITABLE));
@@ -240,7 +240,7 @@ fn unix_sockets_and_pipes() {
 
 /// More connections wait than one budget accepts.
 #[test]
-fn a_listener() {
+fn a_ready_listener_uses_up_the_budget() {
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();

@@ -20,7 +20,7 @@ fn refusing() -> SocketAddr {
 }
 
 #[test]
-fn echo() {
+fn a_server_echoes_the_bytes_of_a_client() {
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
@@ -49,7 +49,7 @@ fn echo() {
 }
 
 #[test]
-fn many_connections() {
+fn many_connections_are_served() {
     const CLIENTS: usize = 50;
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -145,7 +145,7 @@ fn an_accept_that_is_dropped_loses_no_connection() {
 }
 
 #[test]
-fn sockets_come_from_std_and_go_back() {
+fn sockets_convert_from_and_to_those_of_std() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -185,7 +185,7 @@ fn sockets_come_from_std_and_go_back() {
 }
 
 #[test]
-fn options_are_the_sockets() -> io::Result<()> {
+fn options_are_set_on_the_socket() -> io::Result<()> {
     run(async {
         let (stream, _peer) = pair().await;
         assert!(!stream.nodelay()?);
@@ -205,7 +205,7 @@ fn options_are_the_sockets() -> io::Result<()> {
 }
 
 #[test]
-fn nothing_stays_registered() {
+fn dropped_sockets_are_deregistered() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     for _ in 0..200 {
@@ -225,7 +225,7 @@ fn nothing_stays_registered() {
 }
 
 #[test]
-fn the_end_of_the_runtime_ends_what_waits() {
+fn shutdown_of_the_runtime_ends_waits() {
     let driver = Driver::start();
     let handle = driver.handle.clone();
     let _current = handle.enter();

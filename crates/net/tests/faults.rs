@@ -18,7 +18,7 @@ use raddle_testing::{block_on, poll};
 /// A connection that was reset before it was accepted is an error of that one,
 /// or a stream that fails; the listener goes on.
 #[test]
-fn a_connection_that_is_gone_before_it_is_accepted() {
+fn a_connection_that_is_reset_before_accept_is_skipped() {
     if !common::has_resets() {
         println!("not tested: this system has no resets");
         return;
@@ -45,7 +45,7 @@ fn a_connection_that_is_gone_before_it_is_accepted() {
 }
 
 #[test]
-fn a_reset_wakes_the_waiters_for_room() {
+fn a_reset_wakes_the_waiters_for_writability() {
     run(async {
         let (mut near, far) = pair().await;
         let big = vec![0; 1 << 20];
@@ -147,7 +147,7 @@ fn a_full_buffer_does_not_spin() {
 
 /// More than the system takes in one call, of many slices.
 #[test]
-fn large_vectored_writes() {
+fn large_vectored_writes_arrive_whole() {
     run(async {
         let (near, mut far) = pair().await;
         let part = vec![7; 64 << 10];
@@ -179,7 +179,7 @@ fn outlive<F: Future<Output = io::Result<()>>>(
 }
 
 #[test]
-fn nothing_waits_for_a_runtime_that_has_ended() {
+fn operations_fail_after_the_runtime_has_shut_down() {
     let start = || {
         let driver = Driver::start();
         (driver.handle.clone(), Some(driver))
@@ -212,7 +212,7 @@ fn nothing_waits_for_a_runtime_that_has_ended() {
 
 #[test]
 #[cfg(unix)]
-fn nothing_on_unix_waits_for_a_runtime_that_has_ended() {
+fn operations_on_unix_sockets_fail_after_the_runtime_has_shut_down() {
     use raddle_net::unix::pipe;
     use raddle_net::{UnixDatagram, UnixListener, UnixStream};
 
@@ -244,7 +244,7 @@ fn nothing_on_unix_waits_for_a_runtime_that_has_ended() {
 }
 
 #[test]
-fn streams_are_dropped_in_any_state() {
+fn streams_may_be_dropped_in_any_state() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     for n in 0..100 {

@@ -19,7 +19,7 @@ use refuse::refuse;
 /// 3529, 6221: what comes of the whole system's want is waited out as well, and
 /// the connection is there afterwards.
 #[test]
-fn a_want_of_the_whole_system_is_waited_out() {
+fn accept_waits_while_the_system_lacks_resources() {
     if !refuse::is_possible() {
         return;
     }
@@ -57,7 +57,7 @@ fn a_want_of_the_whole_system_is_waited_out() {
 
 /// Connections that fail one after the other leave other tasks their turn.
 #[test]
-fn errors_of_connections_take_part_in_the_budget() {
+fn errors_of_connections_use_up_the_budget() {
     if !refuse::is_possible() {
         return;
     }
@@ -80,7 +80,7 @@ fn errors_of_connections_take_part_in_the_budget() {
 /// 7563, 6329: a selector without room refuses sockets, and keeps nothing of
 /// those that it refused.
 #[test]
-fn a_selector_without_room() {
+fn registering_fails_if_the_selector_is_full() {
     if !refuse::is_possible() {
         return;
     }

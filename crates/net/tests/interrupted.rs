@@ -51,7 +51,7 @@ fn interrupt_all() {
 }
 
 #[test]
-fn signals_are_no_errors() {
+fn interrupted_system_calls_are_repeated() {
     handle_signals();
     let interrupter = thread::spawn(interrupt_all);
     // The sockets' driver waits on its own thread, this one waits for it.

@@ -56,7 +56,7 @@ async fn pair() -> Ends {
 }
 
 #[test]
-fn bytes_go_both_ways_and_the_end_is_read() {
+fn bytes_pass_in_both_directions_and_the_end_is_read() {
     run(async {
         let (mut server, mut client) = pair().await;
         client.write_all(b"two coffees").await.unwrap();
@@ -92,7 +92,7 @@ fn more_than_the_buffers_hold_arrives_in_order() {
 }
 
 #[test]
-fn a_server_waits_until_a_client_comes() {
+fn a_server_waits_until_a_client_connects() {
     run(async {
         let name = name();
         let server = ServerOptions::new().create(&name).unwrap();
@@ -111,7 +111,7 @@ fn a_server_waits_until_a_client_comes() {
 }
 
 #[test]
-fn a_client_without_a_server_finds_nothing() {
+fn a_client_without_a_server_gets_not_found() {
     run(async {
         let error = ClientOptions::new().open(name()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -229,7 +229,7 @@ fn a_direction_that_the_server_does_not_have_is_refused() {
 }
 
 #[test]
-fn messages_stay_apart_and_a_long_one_comes_in_parts() {
+fn messages_are_read_one_by_one_and_a_long_one_in_parts() {
     run(async {
         let mut options = ServerOptions::new();
         options.pipe_mode(PipeMode::Message);
@@ -254,7 +254,7 @@ fn messages_stay_apart_and_a_long_one_comes_in_parts() {
 }
 
 #[test]
-fn bytes_of_several_writes_come_together() {
+fn bytes_of_several_writes_are_read_together() {
     run(async {
         let (mut server, mut client) = pair().await;
         for _ in 0..3 {
@@ -267,7 +267,7 @@ fn bytes_of_several_writes_come_together() {
 }
 
 #[test]
-fn each_end_knows_the_pipe() {
+fn each_end_returns_information_about_the_pipe() {
     run(async {
         let mut options = ServerOptions::new();
         options.out_buffer_size(8192).in_buffer_size(16_384);

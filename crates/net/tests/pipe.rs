@@ -33,7 +33,7 @@ fn is_nonblocking(fd: &impl AsRawFd) -> bool {
 }
 
 #[test]
-fn more_than_it_holds() {
+fn more_bytes_than_the_pipe_holds_arrive() {
     run(async {
         let (mut sender, mut receiver) = pipe::pipe().unwrap();
         let message: Vec<u8> = (0..1_000_000_u32).map(|n| n as u8).collect();
@@ -71,7 +71,7 @@ fn a_sender_without_a_reader_gets_an_error() {
 }
 
 #[test]
-fn trying() {
+fn try_methods_return_would_block() {
     run(async {
         let (sender, receiver) = pipe::pipe().unwrap();
         let mut received = Vec::new();
@@ -102,7 +102,7 @@ fn trying() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_error_can_be_waited_for_alone() {
+fn error_readiness_can_be_awaited_alone() {
     run(async {
         let (sender, receiver) = pipe::pipe().unwrap();
         sender.writable().await.unwrap();
@@ -140,7 +140,7 @@ fn all_packets_of_a_pipe_are_read() {
 }
 
 #[test]
-fn named_pipes() {
+fn named_pipes_connect_a_reader_and_a_writer() {
     run(async {
         let dir = tempfile::tempdir().unwrap();
         let path = fifo(dir.path());
@@ -174,7 +174,7 @@ fn named_pipes() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn both_directions_have_no_end() {
+fn a_pipe_opened_for_reading_and_writing_has_no_end() {
     run(async {
         let dir = tempfile::tempdir().unwrap();
         let path = fifo(dir.path());
@@ -191,7 +191,7 @@ fn both_directions_have_no_end() {
 }
 
 #[test]
-fn pipes_come_from_files_and_go_back() {
+fn pipes_convert_from_and_to_files() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     let (sender, receiver) = pipe::pipe().unwrap();

@@ -7,7 +7,7 @@ fn anywhere<T: Send + Sync + Unpin>() {}
 fn sent<T: Send>(_: &T) {}
 
 #[test]
-fn sockets_go_anywhere() {
+fn sockets_are_send_and_sync() {
     anywhere::<TcpListener>();
     anywhere::<TcpSocket>();
     anywhere::<TcpStream>();
@@ -21,7 +21,7 @@ fn sockets_go_anywhere() {
 
 #[test]
 #[cfg(unix)]
-fn sockets_of_unix_go_anywhere() {
+fn unix_sockets_are_send_and_sync() {
     use raddle_net::async_fd::{AsyncFd, AsyncFdReadyGuard, AsyncFdReadyMutGuard};
     use raddle_net::{UnixDatagram, UnixListener, UnixSocket, UnixStream, unix};
 
@@ -45,7 +45,7 @@ fn sockets_of_unix_go_anywhere() {
 
 /// The futures, which a runtime of several threads has to send.
 #[test]
-fn futures_go_anywhere() {
+fn futures_are_send() {
     let udp = |socket: UdpSocket| async move {
         let mut buffer = Vec::with_capacity(8);
         socket.recv_buf_from(&mut buffer).await?;

@@ -44,7 +44,7 @@ fn borrowed_halves_work_at_the_same_time() {
 }
 
 #[test]
-fn dropping_the_owned_writer_ends_its_direction_only() {
+fn dropping_the_owned_writer_shuts_down_only_its_direction() {
     run(async {
         let (near, mut far) = pair().await;
         let (mut read, mut write) = near.into_split();
@@ -86,7 +86,7 @@ fn halves_of_one_stream_are_reunited() {
 }
 
 #[test]
-fn a_forgotten_writer_ends_nothing() {
+fn a_forgotten_writer_shuts_down_nothing() {
     run(async {
         let (near, mut far) = pair().await;
         let (read, write) = near.into_split();
@@ -103,7 +103,7 @@ fn a_forgotten_writer_ends_nothing() {
 }
 
 #[test]
-fn halves_work_on_two_threads() {
+fn halves_may_be_used_on_two_threads() {
     let driver = common::Driver::start();
     let _current = driver.handle.enter();
     let (near, far) = raddle_testing::block_on(pair());

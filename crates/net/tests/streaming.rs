@@ -21,7 +21,7 @@ fn would_try(stream: &TcpStream, interest: Interest) -> bool {
 }
 
 #[test]
-fn a_half_close_leaves_the_other_direction() {
+fn a_half_close_keeps_the_other_direction_open() {
     run(async {
         let (mut near, mut far) = pair().await;
         near.write_all(b"last words").await.unwrap();
@@ -54,7 +54,7 @@ fn a_half_close_leaves_the_other_direction() {
 }
 
 #[test]
-fn a_reset_is_an_error() {
+fn a_reset_is_returned_as_an_error() {
     if !common::has_resets() {
         println!("not tested: this system has no resets");
         return;
@@ -94,7 +94,7 @@ fn a_short_read_is_the_last_before_the_next_event() {
 }
 
 #[test]
-fn data_and_end_that_come_together_are_both_read() {
+fn data_and_end_that_arrive_together_are_both_read() {
     run(async {
         for _ in 0..100 {
             let (mut near, mut far) = pair().await;
@@ -151,7 +151,7 @@ fn a_short_write_is_the_last_before_the_next_event() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_read_continues_behind_out_of_band_data() {
+fn a_read_continues_after_out_of_band_data() {
     use socket2::SockRef;
 
     run(async {
@@ -196,7 +196,7 @@ fn slices_arrive_whole_and_in_order_however_many_bytes_they_are() {
 }
 
 #[test]
-fn pipelined_vectored_writes() {
+fn pipelined_vectored_writes_arrive_in_order() {
     run(async {
         let (mut near, mut far) = pair().await;
         assert!(near.is_write_vectored());
@@ -223,7 +223,7 @@ fn pipelined_vectored_writes() {
 }
 
 #[test]
-fn peeking_takes_nothing() {
+fn peeking_consumes_nothing() {
     run(async {
         let (near, mut far) = pair().await;
         let mut buffer = [0; 8];
@@ -246,7 +246,7 @@ fn peeking_takes_nothing() {
 }
 
 #[test]
-fn readable_and_try_read() {
+fn try_read_succeeds_after_readable() {
     run(async {
         let (near, far) = pair().await;
         let blocked = near.try_read(&mut [0; 8]).unwrap_err();

@@ -18,7 +18,7 @@ fn any() -> SocketAddr {
 }
 
 #[test]
-fn a_connection_of_two_of_them() {
+fn two_tcp_sockets_connect() {
     run(async {
         let listening = TcpSocket::new_v4().unwrap();
         listening.set_reuseaddr(true).unwrap();
@@ -97,7 +97,7 @@ fn a_connection_attempt_without_an_answer_can_be_dropped() {
 }
 
 #[test]
-fn options_are_the_sockets() -> io::Result<()> {
+fn options_are_set_on_the_socket() -> io::Result<()> {
     let socket = TcpSocket::new_v4()?;
     assert!(!socket.keepalive()?);
     socket.set_keepalive(true)?;
@@ -138,7 +138,7 @@ fn options_are_the_sockets() -> io::Result<()> {
 
 #[test]
 #[cfg(unix)]
-fn sockets_come_from_others_and_go_back() {
+fn sockets_convert_from_and_to_other_types() {
     use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd};
 
     run(async {
@@ -157,7 +157,7 @@ fn sockets_come_from_others_and_go_back() {
 }
 
 #[test]
-fn options_of_a_stream() -> io::Result<()> {
+fn options_of_a_stream_are_set_on_its_socket() -> io::Result<()> {
     run(async {
         let listening = TcpSocket::new_v4()?;
         listening.bind(any())?;

@@ -23,7 +23,7 @@ async fn pair() -> (UdpSocket, UdpSocket) {
 }
 
 #[test]
-fn datagrams_with_addresses() {
+fn datagrams_carry_the_address_of_the_sender() {
     run(async {
         let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let addr = server.local_addr().unwrap();
@@ -50,7 +50,7 @@ fn datagrams_with_addresses() {
 }
 
 #[test]
-fn an_empty_datagram_is_no_end() {
+fn an_empty_datagram_is_received_as_empty() {
     run(async {
         let (near, far) = pair().await;
         for message in [&b""[..], b"abc", b""] {
@@ -113,7 +113,7 @@ fn a_datagram_larger_than_the_buffer_is_truncated() {
 }
 
 #[test]
-fn growing_buffers() {
+fn buffers_grow_to_the_size_of_the_datagram() {
     run(async {
         let (near, far) = pair().await;
         let from = near.local_addr().unwrap();
@@ -134,7 +134,7 @@ fn growing_buffers() {
 }
 
 #[test]
-fn peeking_takes_nothing() {
+fn peeking_consumes_nothing() {
     run(async {
         let (near, far) = pair().await;
         let from = near.local_addr().unwrap();
@@ -164,7 +164,7 @@ fn peeking_takes_nothing() {
 }
 
 #[test]
-fn polling() {
+fn poll_methods_send_and_receive() {
     run(async {
         let (near, far) = pair().await;
         let to = far.local_addr().unwrap();
@@ -192,7 +192,7 @@ fn polling() {
 }
 
 #[test]
-fn many_wait_for_one_socket() {
+fn many_tasks_wait_for_one_socket() {
     run(async {
         let (near, far) = pair().await;
         let receive = all((0..20).map(|_| async {
@@ -262,7 +262,7 @@ fn a_refused_datagram_is_reported_once() {
 }
 
 #[test]
-fn sockets_come_from_std_and_go_back() {
+fn sockets_convert_from_and_to_those_of_std() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

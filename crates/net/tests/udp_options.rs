@@ -10,7 +10,7 @@ use common::run;
 use raddle_net::UdpSocket;
 
 #[test]
-fn options_are_the_sockets() -> io::Result<()> {
+fn options_are_set_on_the_socket() -> io::Result<()> {
     run(async {
         let socket = UdpSocket::bind("127.0.0.1:0").await?;
         assert!(!socket.broadcast()?);
@@ -47,7 +47,7 @@ fn options_are_the_sockets() -> io::Result<()> {
 }
 
 #[test]
-fn options_of_ipv6() {
+fn options_of_ipv6_are_set_on_the_socket() {
     run(async {
         // Not every machine has it.
         let Ok(socket) = UdpSocket::bind("[::1]:0").await else {

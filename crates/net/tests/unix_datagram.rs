@@ -15,7 +15,7 @@ use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
 
 #[test]
-fn datagrams_with_addresses() {
+fn datagrams_carry_the_address_of_the_sender() {
     run(async {
         let dir = tempfile::tempdir().unwrap();
         let (here, there) = (dir.path().join("here"), dir.path().join("there"));
@@ -48,7 +48,7 @@ fn datagrams_with_addresses() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn names_in_the_abstract_namespace() {
+fn addresses_may_be_in_the_abstract_namespace() {
     run(async {
         let name = format!("raddle-net-datagrams-{}", std::process::id());
         let near = UnixDatagram::bind(format!("\0{name}")).unwrap();
@@ -62,7 +62,7 @@ fn names_in_the_abstract_namespace() {
 }
 
 #[test]
-fn empty_and_short_datagrams() {
+fn empty_and_short_datagrams_are_received_whole() {
     run(async {
         let (near, far) = UnixDatagram::pair().unwrap();
         for message in [&b""[..], b"abc", b"defgh"] {
@@ -79,7 +79,7 @@ fn empty_and_short_datagrams() {
 }
 
 #[test]
-fn a_sender_waits_for_room() {
+fn a_sender_waits_until_the_receiver_has_room() {
     run(async {
         let (near, far) = UnixDatagram::pair().unwrap();
         near.writable().await.unwrap();
@@ -105,7 +105,7 @@ fn a_sender_waits_for_room() {
 }
 
 #[test]
-fn polling_and_trying() {
+fn poll_and_try_methods_send_and_receive() {
     run(async {
         let (near, far) = UnixDatagram::pair().unwrap();
         poll_fn(|cx| near.poll_send_ready(cx)).await.unwrap();
@@ -146,7 +146,7 @@ fn dropped_futures_lose_nothing() {
 }
 
 #[test]
-fn a_direction_can_be_ended() {
+fn each_direction_can_be_shut_down() {
     run(async {
         let (near, far) = UnixDatagram::pair().unwrap();
         near.shutdown(Shutdown::Write).unwrap();
@@ -160,7 +160,7 @@ fn a_direction_can_be_ended() {
 }
 
 #[test]
-fn sockets_come_from_others_and_go_back() {
+fn sockets_convert_from_and_to_other_types() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     let dir = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@ use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
 
 #[test]
-fn echo() {
+fn a_server_echoes_the_bytes_of_a_client() {
     run(async {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("echo");
@@ -95,7 +95,7 @@ fn a_full_backlog_is_an_error() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn names_in_the_abstract_namespace() {
+fn addresses_may_be_in_the_abstract_namespace() {
     run(async {
         let name = format!("raddle-net-test-{}", std::process::id());
         let listener = UnixListener::bind(format!("\0{name}")).unwrap();
@@ -114,7 +114,7 @@ fn names_in_the_abstract_namespace() {
 }
 
 #[test]
-fn the_peer_is_this_process() {
+fn peer_credentials_are_those_of_this_process() {
     run(async {
         let (near, _far) = UnixStream::pair().unwrap();
         let peer = near.peer_cred().unwrap();
@@ -128,7 +128,7 @@ fn the_peer_is_this_process() {
 }
 
 #[test]
-fn a_half_close_leaves_the_other_direction() {
+fn a_half_close_keeps_the_other_direction_open() {
     run(async {
         let (mut near, mut far) = UnixStream::pair().unwrap();
         near.write_all(b"last words").await.unwrap();
@@ -147,7 +147,7 @@ fn a_half_close_leaves_the_other_direction() {
 }
 
 #[test]
-fn trying() {
+fn try_methods_return_would_block() {
     run(async {
         let (near, far) = UnixStream::pair().unwrap();
         let mut received = Vec::new();
@@ -199,7 +199,7 @@ fn a_short_read_is_the_last_before_the_next_event() {
 /// already, so that no event will tell of it.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_read_continues_behind_a_descriptor() {
+fn a_read_continues_after_a_passed_descriptor() {
     run(async {
         let (mut near, far) = UnixStream::pair().unwrap();
         far.writable().await.unwrap();
@@ -249,7 +249,7 @@ fn send_with_descriptor(stream: &UnixStream, bytes: &[u8], fd: i32) {
 }
 
 #[test]
-fn halves() {
+fn halves_may_be_used_at_the_same_time() {
     run(async {
         let (mut near, far) = UnixStream::pair().unwrap();
         {
@@ -286,7 +286,7 @@ fn halves() {
 }
 
 #[test]
-fn many_connections() {
+fn many_connections_are_served() {
     run(async {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("many");
@@ -320,7 +320,7 @@ fn many_connections() {
 }
 
 #[test]
-fn sockets_come_from_std_and_go_back() {
+fn sockets_convert_from_and_to_those_of_std() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();

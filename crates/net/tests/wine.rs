@@ -11,7 +11,8 @@ use std::time::Duration;
 use mio::windows::NamedPipe;
 use socket2::SockRef;
 
-/// `a_reset_is_an_error`, `a_reset_wakes_all_waiters`, `options_of_a_stream`.
+/// `a_reset_is_returned_as_an_error`, `a_reset_wakes_all_waiters`,
+/// `options_of_a_stream_are_set_on_its_socket`.
 #[test]
 #[ignore = "fails under Wine 8: the other side reads the end"]
 fn closing_without_lingering_resets_a_connection() {
@@ -38,14 +39,14 @@ fn a_second_first_instance_of_a_pipe_is_refused() {
 /// `files_are_written_read_and_moved`.
 #[test]
 #[ignore = "fails under Wine 8: it copies, and says that nothing was copied"]
-fn copying_a_file_says_how_much() {
+fn copying_a_file_returns_its_size() {
     let directory = tempfile::tempdir().unwrap();
     let (from, to) = (directory.path().join("from"), directory.path().join("to"));
     std::fs::write(&from, "12345").unwrap();
     assert_eq!(std::fs::copy(&from, &to).unwrap(), 5);
 }
 
-/// `a_stack_that_no_system_has_is_refused`.
+/// `an_impossible_stack_size_is_refused`.
 #[test]
 #[ignore = "ends the process under Wine 8, at the last size"]
 fn a_stack_of_nearly_all_memory_is_refused() {

@@ -58,7 +58,7 @@ fn each_operation_of_a_word_is_counted_by_its_kind() {
 }
 
 #[test]
-fn other_types_count_too() {
+fn words_of_all_types_are_counted() {
     let _alone = alone();
     let flag = named("flag", AtomicBool::new(false));
     assert!(!flag.fetch_or(true, Relaxed));

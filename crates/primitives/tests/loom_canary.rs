@@ -53,7 +53,7 @@ fn canary_a_relaxed_store_is_caught() {
 /// A layer that catches the panics of its users does not hide a race.
 #[test]
 #[should_panic(expected = "Causality violation, caught")]
-fn canary_a_race_that_is_caught_as_a_panic_is_no_secret() {
+fn canary_a_race_is_reported_though_its_panic_is_caught() {
     model::check(|| {
         let _ = std::panic::catch_unwind(|| publish(Ordering::Relaxed));
     });

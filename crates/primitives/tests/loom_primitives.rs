@@ -29,7 +29,7 @@ fn outcomes<T: Ord + Send + 'static>(body: impl Fn() -> T + Send + Sync + 'stati
 /// loom 376: a thread about to try a lock was taken to wait for the one that
 /// holds it, here for ever.
 #[test]
-fn to_try_a_lock_does_not_wait() {
+fn try_lock_does_not_wait() {
     let outcomes = outcomes(|| {
         let lock = Arc::new(Mutex::new(()));
         let theirs = lock.clone();
@@ -43,7 +43,7 @@ fn to_try_a_lock_does_not_wait() {
 
 /// A lock that one thread tries to take while another holds it, sleeps and is woken.
 #[test]
-fn to_try_a_lock_does_not_wait_for_a_sleeper() {
+fn try_lock_does_not_wait_for_a_sleeping_holder() {
     model::check(|| {
         let state = Arc::new((Mutex::new(()), Mutex::new(false), Condvar::new()));
         let theirs = state.clone();
@@ -152,7 +152,7 @@ fn code_that_is_not_explored_has_one_order() {
 
 /// The second of two turns is explored again.
 #[test]
-fn exploring_goes_on() {
+fn exploration_resumes_after_explore() {
     let outcomes = outcomes(|| {
         let turns = Arc::new(AtomicUsize::new(0));
         model::stop_exploring();

@@ -27,7 +27,7 @@ fn locks_are_taken_in_their_order() {
 }
 
 #[test]
-fn the_other_way_round_both_are_named() {
+fn a_wrong_order_panics_and_names_both_locks() {
     let first = Mutex::ranked(Rank::outer(1, "first"), ());
     let second = Mutex::ranked(Rank::outer(2, "second"), ());
     let _held = second.lock();
@@ -101,7 +101,7 @@ fn a_wait_keeps_the_rank() {
 }
 
 #[test]
-fn threads_hold_apart() {
+fn each_thread_has_its_own_held_locks() {
     let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
     let other = Mutex::ranked(Rank::leaf("other"), ());
     let _held = leaf.lock();

@@ -54,7 +54,7 @@ fn woken(counted: &[Arc<Counted>; 2]) -> [usize; 2] {
 }
 
 #[test]
-fn contained_panics_keep_no_waker_from_its_wake() {
+fn a_contained_panic_does_not_prevent_the_other_wakes() {
     let (mut batch, counted) = batch();
     batch.wake_all_contained();
     assert_eq!(woken(&counted), [21, 11]);
@@ -65,7 +65,7 @@ fn contained_panics_keep_no_waker_from_its_wake() {
 }
 
 #[test]
-fn the_first_panic_goes_on_and_the_drop_wakes_the_rest() {
+fn the_first_panic_propagates_and_the_drop_wakes_the_rest() {
     let (mut batch, counted) = batch();
     let panic = catch_unwind(AssertUnwindSafe(|| batch.wake_all())).unwrap_err();
     assert!(panic.is::<Bomb>());

@@ -49,7 +49,7 @@ fn functions_run_in_the_order_in_which_they_were_given() {
 }
 
 #[test]
-fn an_error_of_a_function_is_that_of_the_spawn() {
+fn an_error_of_a_function_is_returned_by_spawn() {
     let fails = || Err(io::Error::from_raw_os_error(libc::EDOM));
     let error = directory_after(&[fails]).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::EDOM));

@@ -132,23 +132,23 @@ fn account<const N: usize>(rounds: usize, items: usize, start: u32) {
 
 /// RUSTSEC-2021-0093, as the tests that follow.
 #[test]
-fn of_a_queue_of_two() {
+fn a_queue_of_two_loses_and_duplicates_nothing() {
     account::<2>(50, 500, 0);
 }
 
 #[test]
-fn of_a_queue_of_four() {
+fn a_queue_of_four_loses_and_duplicates_nothing() {
     account::<4>(50, 500, 0);
 }
 
 #[test]
-fn of_a_queue_of_256() {
+fn a_queue_of_256_loses_and_duplicates_nothing() {
     account::<256>(4, 10_000, 0);
 }
 
 /// tokio 2362: the tests have overflow checks.
 #[test]
-fn over_the_wrap_of_the_indices() {
+fn a_queue_whose_indices_wrap_loses_and_duplicates_nothing() {
     account::<2>(50, 100, u32::MAX - 3);
     account::<4>(50, 100, u32::MAX - 3);
     account::<256>(4, 1_000, u32::MAX - 3);

@@ -29,7 +29,7 @@ fn panics(f: impl FnOnce()) {
 }
 
 #[test]
-fn with_their_owner() {
+fn items_are_dropped_with_their_owner() {
     let tally = Tally::new(6);
     // The wrap of the indices lies among the items.
     let (owner, stealer) = local::starting_at::<Item, 8>(u32::MAX - 3);
@@ -47,7 +47,7 @@ fn with_their_owner() {
 }
 
 #[test]
-fn with_the_owner_that_stole_them() {
+fn stolen_items_are_dropped_with_the_owner_that_stole_them() {
     let tally = Tally::new(8);
     let (owner, stealer) = local::new::<Item, 8>();
     for id in 0..8 {
@@ -63,7 +63,7 @@ fn with_the_owner_that_stole_them() {
 }
 
 #[test]
-fn with_their_slot() {
+fn an_item_is_dropped_with_its_slot() {
     let tally = Tally::new(2);
     let slot = Slot::new();
     slot.put(tally.item(0));
@@ -74,7 +74,7 @@ fn with_their_slot() {
 }
 
 #[test]
-fn with_their_injection() {
+fn items_are_dropped_with_their_injection_queue() {
     let tally = Tally::new(4);
     let queue = Injection::new();
     queue.push(tally.item(0)).unwrap();
@@ -87,7 +87,7 @@ fn with_their_injection() {
 }
 
 #[test]
-fn with_a_batch() {
+fn items_are_dropped_with_their_batch() {
     let tally = Tally::new(5);
     let queue = Injection::new();
     queue.push_batch((0..5).map(|id| tally.item(id))).unwrap();
@@ -101,7 +101,7 @@ fn with_a_batch() {
 }
 
 #[test]
-fn with_a_refused_batch() {
+fn items_are_dropped_with_a_refused_batch() {
     let tally = Tally::new(3);
     let queue = Injection::new();
     queue.close();
@@ -113,7 +113,7 @@ fn with_a_refused_batch() {
 }
 
 #[test]
-fn of_an_overflow_into_a_closed_injection() {
+fn an_overflow_into_a_closed_injection_queue_is_dropped() {
     let tally = Tally::new(5);
     let queue = Injection::new();
     queue.close();
@@ -151,21 +151,21 @@ fn overflow(takes: usize, sink_panics: bool) {
 }
 
 #[test]
-fn of_an_overflow_that_is_consumed_in_part() {
+fn the_rest_of_an_overflow_is_dropped() {
     for takes in 0..=3 {
         overflow(takes, false);
     }
 }
 
 #[test]
-fn of_an_overflow_whose_sink_panics() {
+fn an_overflow_whose_sink_panics_is_dropped() {
     for takes in 0..=3 {
         overflow(takes, true);
     }
 }
 
 #[test]
-fn of_a_batch_whose_source_panics() {
+fn a_batch_whose_source_panics_is_dropped() {
     let tally = Tally::new(2);
     let queue = Injection::new();
     panics(|| {
@@ -182,7 +182,7 @@ fn of_a_batch_whose_source_panics() {
 /// dropped a second time.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn none_twice_when_a_drop_panics() {
+fn no_item_is_dropped_twice_when_a_drop_panics() {
     let tally = Tally::new(4);
     let four = || {
         (0..4).map(|id| {

@@ -62,7 +62,7 @@ fn pop_batch_takes_no_more_than_its_limit() {
 }
 
 #[test]
-fn a_batch_knows_its_length() {
+fn a_batch_returns_its_length() {
     let queue = filled(0..4);
     let mut batch = queue.pop_batch(3);
     assert_eq!(batch.len(), 3);

@@ -73,7 +73,7 @@ fn the_default_capacity_is_256() {
 }
 
 #[test]
-fn single_steals_take_the_oldest() {
+fn a_steal_of_one_item_takes_the_oldest() {
     for start in STARTS {
         let (owner, stealer) = filled::<8>(start, 0..8);
         let other = stealer.clone();

@@ -90,13 +90,13 @@ fn go_round(items: usize) {
 /// The thief is held anywhere in its steal while the owner comes to the first
 /// slot again. Complete.
 #[test]
-fn the_owner_comes_round_while_a_stealer_is_held() {
+fn the_owner_wraps_around_to_a_slot_that_is_being_stolen() {
     model::check(|| go_round(3));
 }
 
 /// As above, over each slot twice (tokio 5041). Bounded at four preemptions.
 #[test]
-fn the_owner_goes_round_while_a_stealer_is_held() {
+fn the_owner_wraps_around_beyond_a_slot_that_is_being_stolen() {
     Model::new().preemptions(4).check(|| go_round(4));
 }
 

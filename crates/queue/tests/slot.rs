@@ -9,7 +9,7 @@ use raddle_primitives::thread;
 use raddle_queue::Slot;
 
 #[test]
-fn put_displaces() {
+fn put_returns_the_displaced_item() {
     let slot = Slot::new();
     assert!(slot.is_empty());
     assert_eq!(slot.put(Box::new(1)), None);
@@ -21,7 +21,7 @@ fn put_displaces() {
 }
 
 #[test]
-fn put_alone_displaces() {
+fn put_alone_returns_the_displaced_item() {
     let slot = Slot::default();
     // SAFETY: there is one thread.
     unsafe {
@@ -33,7 +33,7 @@ fn put_alone_displaces() {
 
 /// Every item comes out once: displaced, or taken by either of two threads.
 #[test]
-fn put_alone_against_takers() {
+fn put_alone_and_takers_lose_nothing() {
     const ITEMS: usize = 20_000;
     let slot = Arc::new(Slot::<Box<usize>>::new());
     let done = Arc::new(AtomicBool::new(false));

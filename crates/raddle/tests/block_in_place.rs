@@ -36,7 +36,7 @@ fn be_handed_off() {
 }
 
 #[test]
-fn tasks_run_meanwhile() {
+fn tasks_run_while_a_thread_blocks() {
     let runtime = one_worker();
     let task = runtime.spawn(async {
         let (sender, receiver) = channel();
@@ -51,7 +51,7 @@ fn tasks_run_meanwhile() {
 }
 
 #[test]
-fn timers_fire_meanwhile() {
+fn timers_fire_while_a_thread_blocks() {
     let runtime = one_worker();
     let task = runtime.spawn(async {
         let (sender, receiver) = channel();
@@ -74,7 +74,7 @@ fn timers_fire_meanwhile() {
 }
 
 #[test]
-fn sockets_are_served_meanwhile() {
+fn sockets_are_served_while_a_thread_blocks() {
     let runtime = one_worker();
     let task = runtime.spawn(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -126,7 +126,7 @@ fn the_runtime_is_current_inside_and_afterwards() {
 
 /// All are in their functions at the same time.
 #[test]
-fn a_hundred_tasks_at_a_time() {
+fn a_hundred_tasks_block_at_the_same_time() {
     let runtime = multi_thread().build().unwrap();
     runtime.block_on(async {
         let barrier = Arc::new(Barrier::new(100));
@@ -147,7 +147,7 @@ fn a_hundred_tasks_at_a_time() {
 }
 
 #[test]
-fn panics_and_aborts_end_the_task_alone() {
+fn panics_and_aborts_end_only_the_task() {
     let runtime = one_worker();
     let task = runtime.spawn(async {
         block_in_place(|| {
@@ -174,7 +174,7 @@ fn panics_and_aborts_end_the_task_alone() {
 }
 
 #[test]
-fn blocking_work_and_outside_code_just_call_it() {
+fn outside_a_worker_the_function_is_called_directly() {
     assert_eq!(block_in_place(|| 7), 7);
     each_flavor(|runtime| {
         let work = || block_in_place(|| Handle::current().block_on(async { 7 }));
@@ -189,7 +189,7 @@ fn blocking_work_and_outside_code_just_call_it() {
 }
 
 #[test]
-fn a_current_thread_runtime_has_no_other_thread() {
+fn a_current_thread_runtime_refuses_block_in_place() {
     let runtime = current_thread().build().unwrap();
     let blocks = || panic_message(|| block_in_place(|| ()));
     const MESSAGE: &str = "block_in_place needs the multi-thread runtime";
@@ -201,7 +201,7 @@ fn a_current_thread_runtime_has_no_other_thread() {
 }
 
 #[test]
-fn a_local_set_cannot_go_to_another_thread() {
+fn a_local_set_refuses_block_in_place() {
     const MESSAGE: &str = "block_in_place would block every task of the LocalSet";
     let runtime = one_worker();
     let local = LocalSet::new();
@@ -220,7 +220,7 @@ fn a_local_set_cannot_go_to_another_thread() {
 
 /// Neither do workers take threads from blocking work, nor the reverse.
 #[test]
-fn one_blocking_thread_suffices() {
+fn one_blocking_thread_is_enough() {
     let runtime = multi_thread()
         .worker_threads(1)
         .max_blocking_threads(1)
@@ -326,7 +326,7 @@ fn a_function_that_waits_for_the_drop_of_a_task_ends_with_the_runtime() {
 }
 
 #[test]
-fn shutdown_timeout_and_background_do_not() {
+fn shutdown_timeout_and_background_do_not_wait_for_the_function() {
     for wait in [Some(Duration::from_millis(5)), None] {
         let count = Arc::new(AtomicUsize::new(0));
         let runtime = one_worker();

@@ -12,7 +12,7 @@ use raddle::runtime::Handle;
 use raddle::task;
 
 #[test]
-fn the_future_may_borrow() {
+fn the_future_may_borrow_local_variables() {
     each_flavor(|runtime| {
         let mut text = String::from("borrowed");
         runtime.block_on(async { text.push('!') });

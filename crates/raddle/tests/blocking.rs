@@ -14,7 +14,7 @@ use common::{builders, current_thread, each_flavor, eventually, multi_thread};
 use raddle::task;
 
 #[test]
-fn runs_on_another_thread_with_an_id() {
+fn blocking_work_runs_on_another_thread_and_has_an_id() {
     each_flavor(|runtime| {
         let (its_thread, its_id, id) = runtime.block_on(async {
             let work = || (thread::current().id(), task::id());
@@ -30,7 +30,7 @@ fn runs_on_another_thread_with_an_id() {
 }
 
 #[test]
-fn tasks_run_while_it_blocks() {
+fn tasks_run_while_blocking_work_blocks() {
     each_flavor(|runtime| {
         let (sender, receiver) = channel();
         runtime.block_on(async {
@@ -103,7 +103,7 @@ fn a_panic_is_in_the_join_error() {
 }
 
 #[test]
-fn a_cap_of_one_runs_one_at_a_time() {
+fn a_cap_of_one_runs_one_job_at_a_time() {
     for mut builder in builders() {
         let runtime = builder.max_blocking_threads(1).build().unwrap();
         let running = Arc::new(AtomicUsize::new(0));
@@ -173,7 +173,7 @@ fn building_without_workers_returns_an_error() {
 }
 
 #[test]
-fn after_the_end_it_is_cancelled() {
+fn blocking_work_after_shutdown_is_cancelled() {
     each_flavor(|runtime| {
         let handle = runtime.handle().clone();
         drop(runtime);

@@ -63,7 +63,7 @@ fn a_runtime_may_have_a_name() {
 }
 
 #[test]
-fn worker_threads_are_so_many() {
+fn the_number_of_workers_is_the_configured_one() {
     let runtime = Builder::new_multi_thread()
         .worker_threads(3)
         .build()
@@ -150,7 +150,7 @@ fn a_build_that_fails_leaves_no_thread() {
 }
 
 #[test]
-fn a_stack_that_no_system_has_is_refused() {
+fn an_impossible_stack_size_is_refused() {
     for bytes in [usize::MAX / 16 * 15, usize::MAX] {
         if cfg!(windows) && bytes == usize::MAX {
             // Ends the process under Wine 8: `tests/wine.rs` of raddle-net.
@@ -168,7 +168,7 @@ fn a_stack_that_no_system_has_is_refused() {
 }
 
 #[test]
-fn threads_have_their_name() {
+fn threads_have_the_configured_name() {
     let runtime = multi_thread().thread_name("named").build().unwrap();
     let name = || thread::current().name().map(str::to_owned);
     let worker = runtime.block_on(runtime.spawn(async move { name() }));
@@ -187,7 +187,7 @@ fn threads_have_their_name() {
 }
 
 #[test]
-fn threads_have_their_stack() {
+fn threads_have_the_configured_stack_size() {
     /// Uses a good part of four megabytes.
     #[inline(never)]
     fn dig(depth: usize) -> usize {
@@ -288,7 +288,7 @@ fn a_park_hook_that_wakes_does_not_starve_timers() {
 }
 
 #[test]
-fn a_builder_builds_again() {
+fn a_builder_may_build_several_runtimes() {
     let mut builder = multi_thread();
     let (first, second) = (builder.build().unwrap(), builder.build().unwrap());
     assert_eq!(first.block_on(second.spawn(async { 1 })).unwrap(), 1);
@@ -352,7 +352,7 @@ fn the_environment_sets_the_default_number_of_workers() {
 }
 
 #[test]
-fn debug_is_there() {
+fn builders_and_runtimes_implement_debug() {
     each_flavor(|runtime| {
         assert!(format!("{runtime:?}").contains("Thread"));
         assert!(format!("{:?}", Builder::new_multi_thread()).contains("MultiThread"));

@@ -17,7 +17,7 @@ fn paused() -> Runtime {
 
 /// Ten years at once, and again: each deadline in between has come, none twice.
 #[test]
-fn by_years() {
+fn time_advances_by_years() {
     paused().block_on(async {
         let start = Instant::now();
         let spans = [SECOND / 1000, SECOND, SECOND * 3600, YEAR, 9 * YEAR];
@@ -46,7 +46,7 @@ fn by_years() {
 }
 
 #[test]
-fn ticks_that_were_missed() {
+fn missed_ticks_follow_the_configured_behavior() {
     paused().block_on(async {
         for (behavior, at_once) in [
             (MissedTickBehavior::Burst, 10),
@@ -69,7 +69,7 @@ fn ticks_that_were_missed() {
 
 /// A limit that is passed by a jump has elapsed, unless what it limits is ready.
 #[test]
-fn past_a_limit() {
+fn a_timeout_passed_by_a_jump_elapses_unless_its_future_is_ready() {
     paused().block_on(async {
         let late = raddle::spawn(timeout(SECOND, sleep(2 * SECOND)));
         let both = raddle::spawn(timeout(SECOND, sleep(SECOND)));

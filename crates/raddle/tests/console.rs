@@ -144,7 +144,7 @@ fn the_page_and_its_events_are_served_while_all_workers_are_stuck() {
 }
 
 #[test]
-fn an_address_that_is_not_loopback_or_is_none_fails_the_build() {
+fn an_address_that_is_invalid_or_not_loopback_fails_the_build() {
     for address in [
         "0.0.0.0:0",
         "192.0.2.1:6669",

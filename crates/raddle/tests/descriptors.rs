@@ -41,7 +41,7 @@ fn assert_none_left<T>(result: io::Result<T>) {
 /// accepting makes few attempts, and everything works again afterwards. A test
 /// for both kinds of runtime, for they must not run at the same time.
 #[test]
-fn at_the_limit() {
+fn operations_return_errors_at_the_limit_of_descriptors() {
     for runtime in [
         common::multi_thread().build().unwrap(),
         common::current_thread().build().unwrap(),

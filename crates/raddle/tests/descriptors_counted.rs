@@ -22,7 +22,7 @@ fn taken<R>(body: impl FnOnce() -> R) -> (usize, R) {
 }
 
 #[test]
-fn listeners_and_children() {
+fn listeners_and_children_leak_no_descriptors() {
     let kinds = [
         SignalKind::hangup(),
         SignalKind::user_defined1(),

@@ -54,7 +54,7 @@ fn owner_of(socket: impl Into<OwnedFd>) -> std::process::Child {
 /// The kernel closes the sockets of a process that is killed: its peer reads the
 /// end, or an error if what it had sent was not read.
 #[test]
-fn a_peer_that_is_killed() {
+fn a_killed_peer_ends_the_connection() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             for (unread, expect) in [(false, Ok(0)), (true, Err(ErrorKind::ConnectionReset))] {
@@ -83,7 +83,7 @@ fn a_peer_that_is_killed() {
 
 /// One that waits for room hears of it as well.
 #[test]
-fn a_peer_that_is_killed_while_its_buffer_is_full() {
+fn a_peer_killed_while_its_buffer_is_full_ends_the_connection() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let (mut near, far) = pair().await;
@@ -110,7 +110,7 @@ fn a_peer_that_is_killed_while_its_buffer_is_full() {
 /// mio 449: a writer that waits for room is not polled because of what the
 /// other direction does, and goes on when there is room.
 #[test]
-fn a_full_send_buffer_costs_no_polls() {
+fn a_full_send_buffer_causes_no_polls() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             const LENGTH: usize = 16 << 20;
@@ -150,7 +150,7 @@ fn a_full_send_buffer_costs_no_polls() {
 }
 
 #[test]
-fn a_connection_that_is_refused() {
+fn a_refused_connection_returns_an_error() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let listener = TcpListener::bind(any()).await.unwrap();
@@ -222,7 +222,7 @@ fn a_connection_times_out() {
 /// RUSTSEC-2024-0019, tokio-core 172 and 243: numbers are used again at once, on
 /// several threads, while events of their former owners are under way.
 #[test]
-fn numbers_that_are_used_again() {
+fn reused_descriptors_get_no_events_of_their_predecessors() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let rounds = (0..4_u32).map(|task| {
@@ -259,7 +259,7 @@ fn numbers_that_are_used_again() {
 /// 2903: a registration that comes while the runtime shuts down, or after, is an
 /// error, or ends with one.
 #[test]
-fn registrations_while_the_runtime_shuts_down() {
+fn registrations_may_race_with_the_shutdown() {
     /// Opens sockets, one after the other, until that is an error.
     async fn open(made: &AtomicUsize) -> io::Result<()> {
         loop {
@@ -303,10 +303,10 @@ fn registrations_while_the_runtime_shuts_down() {
     }
 }
 
-/// 6463: neither a read that never ends nor who waits for it holds up a shutdown
-/// that has a time-out.
+/// 6463: neither a read that never returns nor the task that waits for it delays a shutdown
+/// with a time-out.
 #[test]
-fn a_read_that_never_ends() {
+fn shutdown_timeout_returns_though_a_read_never_returns() {
     each_flavor(|runtime| {
         let (reader, writer) = rustix::pipe::pipe().unwrap();
         let (began, begins) = std::sync::mpsc::channel();

@@ -76,7 +76,7 @@ async fn yield_and_sleep() {
 }
 
 #[test]
-fn the_life_of_a_task_is_recorded() {
+fn each_event_of_a_task_is_recorded() {
     for (runtime, recorder) in [current_thread(), multi_thread()] {
         let (task, line) = runtime.block_on(async {
             let builder = raddle::task::Builder::new().name("worker bee");
@@ -121,7 +121,7 @@ fn the_life_of_a_task_is_recorded() {
 }
 
 #[test]
-fn the_reasons_of_ends_are_recorded() {
+fn the_reason_why_a_task_ended_is_recorded() {
     for (runtime, recorder) in [current_thread(), multi_thread()] {
         let panicking = runtime.spawn(async { panic!("a task panics on purpose") });
         let aborted = runtime.spawn(std::future::pending::<()>());

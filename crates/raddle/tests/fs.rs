@@ -150,7 +150,7 @@ fn each_entry_is_given_once() {
 }
 
 #[test]
-fn a_runtime_that_has_ended_makes_no_call() {
+fn a_runtime_that_has_shut_down_makes_no_call() {
     let runtime = Builder::new_current_thread().build().unwrap();
     let handle = runtime.handle().clone();
     drop(runtime);

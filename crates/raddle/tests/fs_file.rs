@@ -88,7 +88,7 @@ fn written_bytes_are_read_back() {
 }
 
 #[test]
-fn a_file_that_is_read_ahead_is_written_where_it_is_read() {
+fn a_write_after_a_read_ahead_starts_at_the_position_of_the_reader() {
     runtime().block_on(async {
         let (_directory, path) = with_content("0123456789");
         let mut file = open(&path).await;
@@ -105,7 +105,7 @@ fn a_file_that_is_read_ahead_is_written_where_it_is_read() {
 }
 
 #[test]
-fn a_seek_counts_from_what_is_read_next() {
+fn a_relative_seek_starts_at_the_position_of_the_reader() {
     runtime().block_on(async {
         let (_directory, path) = with_content("0123456789");
         let mut file = open(&path).await;
@@ -178,7 +178,7 @@ fn a_dropped_write_is_made() {
 }
 
 #[test]
-fn a_write_is_made_though_the_runtime_ends_before_it_begins() {
+fn a_write_is_made_though_the_runtime_shuts_down_before_it_begins() {
     let (_directory, path) = with_content("");
     let runtime = runtime();
     let handle = runtime.handle().clone();
@@ -211,7 +211,7 @@ fn a_write_is_made_though_the_runtime_ends_before_it_begins() {
 }
 
 #[test]
-fn a_write_s_error_is_that_of_the_next_write_or_flush() {
+fn the_error_of_a_write_is_returned_by_the_next_write_or_flush() {
     runtime().block_on(async {
         let (_directory, path) = with_content("0123");
         let mut file = File::open(&path).await.unwrap();
@@ -230,7 +230,7 @@ fn a_write_s_error_is_that_of_the_next_write_or_flush() {
 }
 
 #[test]
-fn the_methods_of_std_s_file() {
+fn the_methods_of_std_s_file_exist() {
     runtime().block_on(async {
         let (directory, path) = with_content("0123456789");
         let mut file = open(&path).await;
@@ -283,7 +283,7 @@ fn the_methods_of_std_s_file() {
 }
 
 #[test]
-fn a_file_becomes_one_of_std_s() {
+fn a_file_converts_into_one_of_std() {
     runtime().block_on(async {
         let (_directory, path) = with_content("");
         let mut file = open(&path).await;
@@ -337,7 +337,7 @@ fn a_call_outside_a_runtime_panics_and_names_the_remedy() {
 }
 
 #[test]
-fn a_size_of_zero_is_refused() {
+fn a_buffer_size_of_zero_is_refused() {
     let mut file = File::from_std(tempfile::tempfile().unwrap());
     let message = panic_message(|| file.set_max_buf_size(0));
     assert!(message.contains("set it to 1 or more"), "{message}");
@@ -353,7 +353,7 @@ fn files_can_be_sent_and_shared() {
 /// As the system said it, not its kind alone, also if another call came first.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_error_of_a_write_is_kept_whole() {
+fn the_error_of_a_write_keeps_its_cause() {
     runtime().block_on(async {
         let mut full = OpenOptions::new()
             .write(true)

@@ -136,7 +136,7 @@ fn a_file_works_in_another_runtime_after_a_shutdown() {
 }
 
 #[test]
-fn a_directory_is_read_on_when_there_is_a_thread_again() {
+fn reading_a_directory_continues_when_a_thread_is_available_again() {
     const ENTRIES: usize = 100;
     let (runtime, refusing) = runtimes();
     let directory = tempfile::tempdir().unwrap();

@@ -67,7 +67,7 @@ async fn child_on_workers() {
 
 /// Linux ends each `epoll_wait` of a process that is continued with `EINTR`.
 #[test]
-fn a_process_that_is_stopped_and_continued() {
+fn a_runtime_works_after_its_process_was_stopped_and_continued() {
     for name in ["child_on_one_thread", "child_on_workers"] {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "--nocapture", name])

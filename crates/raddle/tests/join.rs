@@ -48,7 +48,7 @@ fn join_waits_for_all() {
 }
 
 #[test]
-fn join_polls_none_that_is_complete() {
+fn join_does_not_poll_completed_futures() {
     block_on(async {
         let polls = Cell::new(0);
         let once = poll_fn(|_| {
@@ -109,7 +109,7 @@ fn each_is_the_first_in_turn_unless_biased() {
 }
 
 #[test]
-fn one_that_uses_up_the_budget_does_not_starve_the_others() {
+fn a_future_that_uses_up_the_budget_does_not_starve_the_others() {
     block_on(async {
         let count = Cell::new(0);
         let other = async {
@@ -130,7 +130,7 @@ fn one_that_uses_up_the_budget_does_not_starve_the_others() {
 }
 
 #[test]
-fn try_join_gives_all_or_the_first_error() {
+fn try_join_returns_all_outputs_or_the_first_error() {
     block_on(async {
         assert_eq!(try_join!(), Ok::<(), ()>(()));
         let both = try_join!(later(Ok::<_, ()>(1)), ready(Ok("two")),);
@@ -156,7 +156,7 @@ fn try_join_gives_all_or_the_first_error() {
 }
 
 #[test]
-fn dropped_they_drop_futures_and_outputs() {
+fn dropping_a_join_drops_futures_and_outputs() {
     let live = Arc::new(AtomicUsize::new(0));
     {
         let (future, output) = (Live::new(&live), Live::new(&live));
@@ -201,7 +201,7 @@ fn joined_futures_can_be_sent() {
 
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn the_futures_of_the_macros_hold_their_parts_once() {
+fn the_futures_of_the_macros_store_each_future_once() {
     // The bounds are Tokio's sizes.
     let joined = async { join!(ready(0_i32)) };
     assert!(size_of_val(&joined) <= 32);
@@ -222,7 +222,7 @@ fn the_futures_of_the_macros_hold_their_parts_once() {
 }
 
 #[test]
-fn more_futures_are_joined_than_are_in_a_group() {
+fn join_takes_more_futures_than_a_group_holds() {
     let output = block_on(async {
         join!(
             ready(0),

@@ -16,7 +16,7 @@ use raddle::task::{self, JoinSet};
 use raddle::time::sleep;
 
 #[test]
-fn all_outputs_come_once() {
+fn each_output_is_returned_once() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut set = JoinSet::new();
@@ -42,7 +42,7 @@ fn all_outputs_come_once() {
 }
 
 #[test]
-fn made_of_an_iterator_and_extended_by_one() {
+fn a_set_may_be_collected_from_and_extended_by_an_iterator() {
     each_flavor(|runtime| {
         let mut outputs = runtime.block_on(async {
             let futures = |range: std::ops::Range<u32>| range.map(|number| async move { number });
@@ -56,7 +56,7 @@ fn made_of_an_iterator_and_extended_by_one() {
 }
 
 #[test]
-fn in_the_order_of_their_ends() {
+fn tasks_are_joined_in_the_order_in_which_they_complete() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut set = JoinSet::new();
@@ -97,7 +97,7 @@ fn join_errors_distinguish_ids_panics_and_aborts() {
 }
 
 #[test]
-fn try_join_next_takes_what_has_ended() {
+fn try_join_next_returns_completed_tasks() {
     each_flavor(|runtime| {
         let mut set = JoinSet::new();
         set.spawn_on(pending(), runtime.handle());
@@ -155,7 +155,7 @@ fn a_task_that_joins_without_end_lets_others_run() {
 }
 
 #[test]
-fn the_last_waker_is_the_one_that_is_woken() {
+fn only_the_last_waker_is_woken() {
     each_flavor(|runtime| {
         let mut set = JoinSet::new();
         set.spawn_on(
@@ -203,7 +203,7 @@ fn join_next_is_cancel_safe() {
 }
 
 #[test]
-fn join_all_gives_all_or_panics() {
+fn join_all_returns_all_outputs_or_panics() {
     each_flavor(|runtime| {
         let mut outputs = runtime.block_on(async {
             let set: JoinSet<_> = (0..10).map(|i| async move { i }).collect();
@@ -262,7 +262,7 @@ fn drop_aborts_and_detach_does_not() {
 }
 
 #[test]
-fn abort_all_and_shutdown() {
+fn abort_all_and_shutdown_cancel_all_tasks() {
     each_flavor(|runtime| {
         let count = Arc::new(AtomicUsize::new(0));
         runtime.block_on(async {
@@ -285,7 +285,7 @@ fn abort_all_and_shutdown() {
 }
 
 #[test]
-fn blocking_tasks_in_a_set() {
+fn a_set_joins_blocking_tasks() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut set = JoinSet::new();

@@ -50,7 +50,7 @@ fn entering_allows_spawn_and_spawn_local() {
 }
 
 #[test]
-fn its_end_drops_the_tasks_in_the_runtime() {
+fn dropping_the_runtime_drops_its_tasks_inside_it() {
     struct AtDrop(Rc<Cell<usize>>);
     impl Drop for AtDrop {
         fn drop(&mut self) {
@@ -86,7 +86,7 @@ fn a_multi_thread_runtime_is_not_local() {
 }
 
 #[raddle::test(flavor = "local")]
-async fn a_test_may_run_on_one() {
+async fn a_test_may_run_on_a_local_runtime() {
     let text = Rc::new("not Send");
     assert_eq!(spawn_local(async move { text.len() }).await.unwrap(), 8);
 }

@@ -104,7 +104,7 @@ fn tasks_wait_for_timers_and_for_other_threads_tasks() {
 }
 
 #[test]
-fn first_due_first_run() {
+fn tasks_run_in_the_order_in_which_they_became_ready() {
     each_flavor(|runtime| {
         let order = Rc::new(RefCell::new(Vec::new()));
         let local = LocalSet::new();
@@ -206,7 +206,7 @@ fn a_task_that_wakes_itself_starves_no_other() {
 /// Tasks that are woken here all the time do not keep one waiting that was
 /// woken elsewhere, nor the other way round.
 #[test]
-fn wakes_from_here_and_elsewhere_take_turns() {
+fn tasks_woken_here_and_on_other_threads_run_in_turn() {
     let local = LocalSet::new();
     let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
     let (here, elsewhere) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
@@ -234,7 +234,7 @@ fn wakes_from_here_and_elsewhere_take_turns() {
 }
 
 #[test]
-fn woken_from_threads() {
+fn tasks_may_be_woken_on_other_threads() {
     const WAKES: usize = 500;
     each_flavor(|runtime| {
         let local = LocalSet::new();
@@ -475,7 +475,7 @@ fn drop_cancels_tasks_in_every_state() {
 /// Threads wake and abort while the set is dropped: it has to wait for tasks
 /// that are just then on their way to it.
 #[test]
-fn drop_against_wakes_from_threads() {
+fn dropping_a_set_may_race_with_wakes_on_other_threads() {
     let stop = Arc::new(AtomicBool::new(false));
     let shared: Arc<Mutex<Vec<Waker>>> = Arc::default();
     let threads: Vec<_> = (0..2)
@@ -673,7 +673,7 @@ fn several_futures_run_one_set() {
 }
 
 #[test]
-fn local_tasks_in_a_join_set() {
+fn a_join_set_joins_local_tasks() {
     each_flavor(|runtime| {
         let local = LocalSet::new();
         let mut set = JoinSet::new();

@@ -11,13 +11,13 @@ fn flavor() -> RuntimeFlavor {
 }
 
 #[raddle::test]
-async fn a_test_is_current_thread() {
+async fn a_test_runs_on_a_current_thread_runtime_by_default() {
     assert_eq!(flavor(), RuntimeFlavor::CurrentThread);
     sleep(Duration::from_millis(1)).await;
 }
 
 #[raddle::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_test_may_be_multi_thread() {
+async fn a_test_may_run_on_a_multi_thread_runtime() {
     assert_eq!(flavor(), RuntimeFlavor::MultiThread);
     raddle::spawn(sleep(Duration::from_millis(1)))
         .await
@@ -25,7 +25,7 @@ async fn a_test_may_be_multi_thread() {
 }
 
 #[raddle::test]
-async fn a_test_may_give_a_result() -> Result<(), Box<dyn std::error::Error>> {
+async fn a_test_may_return_a_result() -> Result<(), Box<dyn std::error::Error>> {
     let number: u32 = "7".parse()?;
     assert_eq!(number, 7);
     Ok(())
@@ -62,7 +62,7 @@ impl Holder {
 }
 
 #[test]
-fn functions_that_run_themselves() {
+fn main_functions_run_on_the_configured_runtime() {
     assert_eq!(multi(), RuntimeFlavor::MultiThread);
     assert_eq!(current(2, &3), (RuntimeFlavor::CurrentThread, 5));
     assert_eq!(Holder(7).get(), 7);

@@ -238,7 +238,7 @@ fn without_the_slot_tasks_run_in_the_order_of_their_wakes() {
 }
 
 #[test]
-fn blocking_threads_and_their_queue() {
+fn blocking_threads_and_queued_jobs_are_counted() {
     let mut builder = multi_thread();
     let runtime = builder.max_blocking_threads(1).build().unwrap();
     let metrics = runtime.metrics();

@@ -48,7 +48,7 @@ fn in_place(inner: impl Future<Output = usize>) -> usize {
 /// tokio 6996, 7210, 7877: what yields inside a `block_on` inside a
 /// `block_in_place` is polled again.
 #[test]
-fn inside_block_in_place() {
+fn a_runtime_may_be_used_inside_block_in_place() {
     for policy in [Policy::WorkStealing, Policy::Shared] {
         for workers in [1, 2] {
             let build = move || -> Runtime {
@@ -90,7 +90,7 @@ fn inside_block_in_place() {
 }
 
 #[test]
-fn inside_blocking_work() {
+fn a_runtime_may_be_used_inside_blocking_work() {
     each_flavor(|runtime| {
         ends(move || {
             runtime.block_on(async {
@@ -113,7 +113,7 @@ fn inside_blocking_work() {
 }
 
 #[test]
-fn inside_a_local_set() {
+fn a_runtime_may_be_used_inside_a_local_set() {
     each_flavor(|runtime| {
         ends(move || {
             let set = LocalSet::new();
@@ -130,7 +130,7 @@ fn inside_a_local_set() {
 /// 1923, 6463: the drop of a runtime does not wait for a thread that blocks on its
 /// handle, for a future of others.
 #[test]
-fn a_drop_waits_for_no_thread_that_blocks() {
+fn dropping_a_runtime_does_not_wait_for_a_blocked_thread() {
     each_flavor(|runtime| {
         ends(move || {
             let (open, gate) = oneshot::channel();

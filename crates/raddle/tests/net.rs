@@ -29,7 +29,7 @@ async fn echo(listener: TcpListener) {
 }
 
 #[test]
-fn a_hundred_clients_have_their_echo() {
+fn a_hundred_clients_are_served() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -55,7 +55,7 @@ fn a_hundred_clients_have_their_echo() {
 }
 
 #[test]
-fn a_client_without_a_runtime() {
+fn a_client_on_std_sockets_is_served() {
     // Nothing but the socket can wake the runtime.
     each_flavor(|runtime| {
         let listener = {
@@ -83,7 +83,7 @@ fn a_client_without_a_runtime() {
 }
 
 #[test]
-fn sockets_without_timers() {
+fn sockets_work_without_timers() {
     for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
         let runtime = builder.worker_threads(2).enable_io().build().unwrap();
         runtime.block_on(async {
@@ -137,7 +137,7 @@ fn ready_returns_the_readiness_of_a_stream() {
 }
 
 #[test]
-fn names_are_looked_up_among_the_blocking_work() {
+fn names_are_looked_up_on_the_blocking_threads() {
     for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
         let runtime = builder
             .worker_threads(1)
@@ -169,7 +169,7 @@ fn names_are_looked_up_among_the_blocking_work() {
 }
 
 #[test]
-fn a_lookup_that_the_shutdown_overtakes_fails() {
+fn a_lookup_fails_when_the_runtime_shuts_down_first() {
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .max_blocking_threads(1)
@@ -193,7 +193,7 @@ fn a_lookup_that_the_shutdown_overtakes_fails() {
 }
 
 #[test]
-fn datagrams_between_tasks() {
+fn tasks_exchange_datagrams() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -220,7 +220,7 @@ fn datagrams_between_tasks() {
 
 #[test]
 #[cfg(unix)]
-fn unix_sockets_and_descriptors() {
+fn unix_sockets_and_descriptors_work() {
     use raddle::io::unix::AsyncFd;
     use raddle::net::UnixStream;
     use raddle::net::unix::pipe;

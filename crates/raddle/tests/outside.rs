@@ -331,7 +331,7 @@ fn spawning_a_process_without_io_panics_and_names_the_remedy() {
 /// A panic in place of a socket leaves no file of its name.
 #[test]
 #[cfg(unix)]
-fn a_bind_that_panics_has_not_bound() {
+fn a_bind_that_panics_leaves_the_port_free() {
     use raddle::net::{UnixDatagram, UnixListener};
 
     let dir = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ async fn sleep_a_little() {
 }
 
 #[test]
-fn in_a_static() {
+fn a_runtime_may_be_in_a_static() {
     for runtime in [&MULTI_THREAD, &CURRENT_THREAD] {
         let threads = [(); 3].map(|()| {
             thread::spawn(|| {
@@ -56,7 +56,7 @@ fn with_a_task(runtime: Runtime, count: &Arc<AtomicUsize>) -> Runtime {
 }
 
 #[test]
-fn in_a_task_of_another_runtime() {
+fn a_runtime_may_be_dropped_in_a_task_of_another() {
     let count = Arc::new(AtomicUsize::new(0));
     each_flavor(|outer| {
         each_flavor(|inner| {
@@ -85,7 +85,7 @@ fn in_a_task_of_another_runtime() {
 }
 
 #[test]
-fn in_the_future_that_is_blocked_on() {
+fn a_runtime_may_be_dropped_in_its_own_block_on() {
     let count = Arc::new(AtomicUsize::new(0));
     each_flavor(|runtime| {
         let runtime = with_a_task(runtime, &count);
@@ -110,7 +110,7 @@ fn in_the_future_that_is_blocked_on() {
 }
 
 #[test]
-fn dropped_while_it_is_entered() {
+fn a_runtime_may_be_dropped_while_it_is_entered() {
     let count = Arc::new(AtomicUsize::new(0));
     each_flavor(|outer| {
         each_flavor(|inner| {

@@ -76,7 +76,7 @@ fn output_is_collected_from_both_pipes_at_once() {
 }
 
 #[test]
-fn a_child_is_talked_to() {
+fn a_child_reads_and_writes_its_pipes() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut child = Command::new("cat")
@@ -119,7 +119,7 @@ fn a_full_pipe_makes_the_writer_wait() {
 }
 
 #[test]
-fn waiting_closes_the_input() {
+fn waiting_closes_the_input_of_the_child() {
     current_thread().build().unwrap().block_on(async {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         assert!(soon(child.wait()).await.unwrap().success());
@@ -135,7 +135,7 @@ fn waiting_closes_the_input() {
 }
 
 #[test]
-fn one_child_writes_to_another() {
+fn a_child_may_write_to_another() {
     current_thread().build().unwrap().block_on(async {
         let mut first = shell("echo through")
             .stdout(Stdio::piped())
@@ -151,7 +151,7 @@ fn one_child_writes_to_another() {
 }
 
 #[test]
-fn many_children_end_at_once() {
+fn many_children_may_exit_at_once() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let children: Vec<_> = (0..30)
@@ -182,7 +182,7 @@ fn a_child_is_killed() {
 }
 
 #[test]
-fn a_cancelled_wait_can_be_taken_up_again() {
+fn a_cancelled_wait_may_be_repeated() {
     current_thread().build().unwrap().block_on(async {
         let mut child = endless().spawn().unwrap();
         let never = timeout(Duration::from_millis(5), child.wait()).await;
@@ -194,7 +194,7 @@ fn a_cancelled_wait_can_be_taken_up_again() {
 }
 
 #[test]
-fn a_child_of_a_runtime_that_has_ended_is_waited_for_in_another() {
+fn a_child_of_a_dropped_runtime_may_be_awaited_in_another() {
     let spawn = |runtime: raddle::runtime::Runtime| {
         let _guard = runtime.enter();
         shell("read line; exit 3")
@@ -279,7 +279,7 @@ fn a_child_that_outlives_its_runtime_leaves_no_zombie() {
 }
 
 #[test]
-fn the_command_is_that_of_std() {
+fn the_command_has_the_settings_of_std() {
     current_thread().build().unwrap().block_on(async {
         let mut command = shell("echo $0 $A $B $C; pwd");
         command
@@ -302,7 +302,7 @@ fn the_command_is_that_of_std() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_an_error() {
+fn spawning_a_missing_program_returns_an_error() {
     // std's command tells it the same: qemu-user lets a child begin that cannot.
     if std::process::Command::new("/nowhere/to/be/found")
         .spawn()
@@ -329,7 +329,7 @@ fn spawning_without_io_panics_and_names_the_remedy() {
 }
 
 #[test]
-fn outside_a_runtime_no_child_is_spawned() {
+fn spawning_outside_a_runtime_panics_without_a_child() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("made");
     let message = panic_message(|| Command::new("touch").arg(&path).spawn());

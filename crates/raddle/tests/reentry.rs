@@ -349,7 +349,7 @@ fn ends(test: impl FnOnce() + Send + 'static) {
 /// tokio 4129, 5471, 5578: a waker is replaced, woken, dropped with its future, and
 /// dropped with its runtime.
 #[test]
-fn wakers() {
+fn wakers_may_use_the_runtime_at_every_point() {
     each_flavor(|runtime| {
         ends(move || {
             let workshop = Workshop::new(&runtime);
@@ -401,7 +401,7 @@ fn wakers() {
 
 /// tokio 1972, 2074, 2082: what is dropped with tasks, messages and runtimes.
 #[test]
-fn drops() {
+fn drops_may_use_the_runtime_at_every_point() {
     each_flavor(|runtime| {
         ends(move || {
             let workshop = Workshop::new(&runtime);

@@ -242,8 +242,8 @@ fn with_32_descriptors_two_runtimes_serve_and_a_socket_too_many_is_an_error() {
 
 /// std opens `/dev/null` in their place before `main`.
 #[test]
-fn a_program_without_standard_streams_works() {
-    let test = "a_program_without_standard_streams_works";
+fn a_runtime_works_without_standard_streams() {
+    let test = "a_runtime_works_without_standard_streams";
     if std::env::var_os(CHILD).is_some() {
         use_on_each_flavor();
         let runtime = current_thread().build().unwrap();
@@ -270,13 +270,13 @@ fn a_program_without_standard_streams_works() {
 
 /// A forked child makes runtimes of its own; those of the parent refuse it, and are unharmed.
 #[test]
-fn a_forked_child_makes_runtimes_of_its_own() {
+fn a_forked_child_may_create_its_own_runtimes() {
     // A child of several threads ends in an assertion of qemu-user when it starts a thread
     // (`qemu_plugin_vcpu_init_hook`, qemu 7.2).
     if refuse::is_emulated() {
         return;
     }
-    in_a_process("a_forked_child_makes_runtimes_of_its_own", || {
+    in_a_process("a_forked_child_may_create_its_own_runtimes", || {
         let runtime = multi_thread().build().unwrap();
         let mut interrupts = runtime.block_on(async {
             use raddle::signal::unix::{SignalKind, signal};

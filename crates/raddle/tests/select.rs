@@ -36,7 +36,7 @@ async fn later<T>(value: T) -> T {
 }
 
 #[test]
-fn the_first_that_is_ready_is_the_result() {
+fn the_first_ready_branch_is_the_result() {
     block_on(async {
         for _ in 0..50 {
             let number = select! {
@@ -107,7 +107,7 @@ struct Pair {
 }
 
 #[test]
-fn conditions_are_asked_once_and_futures_made_in_any_case() {
+fn conditions_are_evaluated_once_and_futures_always() {
     block_on(async {
         let asked = Cell::new(0);
         let made = Cell::new(0);
@@ -129,7 +129,7 @@ fn conditions_are_asked_once_and_futures_made_in_any_case() {
 }
 
 #[test]
-fn else_is_for_when_all_are_disabled() {
+fn else_runs_when_all_branches_are_disabled() {
     block_on(async {
         let mut received = Vec::new();
         let (mut one, mut two) = (vec![1, 2].into_iter(), vec![3].into_iter());
@@ -145,7 +145,7 @@ fn else_is_for_when_all_are_disabled() {
 }
 
 #[test]
-fn all_disabled_without_else_is_a_panic() {
+fn all_branches_disabled_without_else_panics() {
     let message = panic_message(|| {
         block_on(async {
             select! {
@@ -161,7 +161,7 @@ fn all_disabled_without_else_is_a_panic() {
 }
 
 #[test]
-fn biased_polls_in_order() {
+fn a_biased_select_polls_in_order() {
     block_on(async {
         for _ in 0..50 {
             let order = RefCell::new(Vec::new());
@@ -189,7 +189,7 @@ fn biased_polls_in_order() {
 }
 
 #[test]
-fn each_branch_is_the_first_at_times() {
+fn each_branch_is_polled_first_at_times() {
     block_on(async {
         let mut counts = [0; 3];
         for _ in 0..600 {
@@ -206,7 +206,7 @@ fn each_branch_is_the_first_at_times() {
 }
 
 #[test]
-fn control_flow_is_that_of_the_code_around() {
+fn handlers_may_break_continue_and_return() {
     async fn parse(text: &str) -> Result<u32, std::num::ParseIntError> {
         let mut rounds = 0;
         'outer: loop {
@@ -238,7 +238,7 @@ fn control_flow_is_that_of_the_code_around() {
 }
 
 #[test]
-fn branches_share_what_they_borrow_with_handlers() {
+fn branches_and_handlers_may_borrow_the_same_values() {
     block_on(async {
         let mut log = String::from("log");
         let mut count = 0;
@@ -273,7 +273,7 @@ fn the_other_futures_are_dropped_before_the_handler() {
 }
 
 #[test]
-fn dropped_it_drops_its_futures_and_loses_nothing_that_is_cancel_safe() {
+fn dropping_a_select_drops_its_futures_and_loses_nothing_cancel_safe() {
     block_on(async {
         let (mut near, mut far) = duplex(8);
         let mut buf = [0; 4];
@@ -296,7 +296,7 @@ fn dropped_it_drops_its_futures_and_loses_nothing_that_is_cancel_safe() {
 }
 
 #[test]
-fn a_future_may_be_kept_for_the_next_round() {
+fn a_future_may_be_polled_again_in_the_next_select() {
     block_on(async {
         let slow = async {
             for _ in 0..3 {
@@ -319,7 +319,7 @@ fn a_future_may_be_kept_for_the_next_round() {
 }
 
 #[test]
-fn without_a_budget_it_polls_nothing_and_yields() {
+fn a_select_without_budget_polls_nothing_and_yields() {
     block_on(async {
         while has_budget_remaining() {
             consume_budget().await;
@@ -339,7 +339,7 @@ fn without_a_budget_it_polls_nothing_and_yields() {
 }
 
 #[test]
-fn sixty_four_branches() {
+fn a_select_may_have_64_branches() {
     macro_rules! select_many {
         ($($number:literal)*) => {
             select! { $(number = ready($number), if $number == wanted() => number,)* }
@@ -363,7 +363,7 @@ fn sixty_four_branches() {
 }
 
 #[test]
-fn names_do_not_meet_those_of_the_macro() {
+fn names_of_the_macro_are_hygienic() {
     block_on(async {
         let (disabled, output, futures, future0, value, cx) = (1, 2, 3, 4, 5, 6);
         let sum = select! {

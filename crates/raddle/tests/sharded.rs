@@ -70,7 +70,7 @@ fn each_worker_is_a_thread_of_its_own_and_keeps_what_it_spawns() {
 /// A socket's event and a timer wake their task on its own worker: nothing is
 /// queued from outside of it.
 #[test]
-fn sockets_and_timers_are_those_of_the_worker() {
+fn sockets_and_timers_belong_to_the_worker() {
     let runtime = sharded();
     for worker in 0..WORKERS {
         let task = runtime.handle().spawn_on(worker, || async {
@@ -116,7 +116,7 @@ fn entering_the_runtime_on_a_worker_keeps_its_driver() {
 
 /// A connection that is accepted on one worker is served on another.
 #[test]
-fn connections_are_handed_to_workers() {
+fn connections_may_be_passed_to_workers() {
     let runtime = sharded();
     let served: Arc<[AtomicUsize; WORKERS]> = Arc::default();
     let counts = Arc::clone(&served);
@@ -177,7 +177,7 @@ fn block_on_waits_for_timers_and_sockets() {
 }
 
 #[test]
-fn a_local_set_goes_before_its_worker() {
+fn spawn_local_inside_a_local_set_spawns_into_the_set() {
     let runtime = sharded();
     let task = runtime.handle().spawn_on(1, || async {
         let set = LocalSet::new();
@@ -272,7 +272,7 @@ fn a_current_thread_runtime_ignores_the_policy() {
 
 /// What is not `Send` is dropped on its worker's thread.
 #[test]
-fn the_end_drops_tasks_on_their_threads() {
+fn shutdown_drops_tasks_on_their_threads() {
     struct OnThread(ThreadId, Rc<()>, Live);
     impl Drop for OnThread {
         fn drop(&mut self) {
@@ -317,7 +317,7 @@ fn the_end_drops_tasks_on_their_threads() {
 }
 
 #[test]
-fn metrics_are_by_worker_and_in_all() {
+fn metrics_are_for_each_worker_and_in_total() {
     let runtime = sharded();
     let metrics = runtime.metrics();
     assert_eq!(metrics.num_workers(), WORKERS);

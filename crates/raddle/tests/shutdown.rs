@@ -37,7 +37,7 @@ fn drop_drops_every_task() {
 }
 
 #[test]
-fn a_future_dropped_at_the_end_finds_its_runtime() {
+fn a_future_dropped_by_shutdown_has_its_runtime_current() {
     struct Asks(Arc<AtomicUsize>);
     impl Drop for Asks {
         fn drop(&mut self) {
@@ -117,7 +117,7 @@ fn blocked(runtime: &Runtime) -> std::sync::mpsc::Sender<()> {
 }
 
 #[test]
-fn shutdown_timeout_gives_up_on_blocking_work() {
+fn shutdown_timeout_returns_while_blocking_work_runs() {
     each_flavor(|runtime| {
         let count = Arc::new(AtomicUsize::new(0));
         let live = Live::new(&count);
@@ -133,7 +133,7 @@ fn shutdown_timeout_gives_up_on_blocking_work() {
 }
 
 #[test]
-fn shutdown_timeout_ends_early_if_all_has_ended() {
+fn shutdown_timeout_returns_early_if_all_work_has_ended() {
     each_flavor(|runtime| {
         runtime.block_on(runtime.spawn_blocking(|| ())).unwrap();
         runtime.shutdown_timeout(HOUR);
@@ -150,7 +150,7 @@ fn shutdown_background_does_not_wait() {
 }
 
 #[test]
-fn shutdown_gives_up_on_a_poll_that_does_not_return() {
+fn shutdown_timeout_returns_while_a_poll_does_not() {
     let runtime = multi_thread().build().unwrap();
     let (begun, has_begun) = channel();
     let (open, gate) = channel::<()>();
@@ -181,7 +181,7 @@ fn drop_waits_for_blocking_work() {
 }
 
 #[test]
-fn dropped_in_async_code_and_in_blocking_work() {
+fn a_runtime_may_be_dropped_in_async_code_and_in_blocking_work() {
     let outer = multi_thread().build().unwrap();
     for ends in [
         (|runtime| drop(runtime)) as fn(Runtime),
@@ -211,7 +211,7 @@ fn dropped_in_async_code_and_in_blocking_work() {
 }
 
 #[test]
-fn dropped_by_its_own_task_and_its_own_blocking_work() {
+fn a_runtime_may_be_dropped_by_its_own_blocking_work_or_task() {
     let count = Arc::new(AtomicUsize::new(0));
     for in_task in [true, false] {
         let runtime = Arc::new(multi_thread().build().unwrap());
@@ -239,7 +239,7 @@ fn dropped_by_its_own_task_and_its_own_blocking_work() {
 
 /// tokio 1972, 2074, 2082.
 #[test]
-fn a_drop_that_wakes_spawns_and_locks() {
+fn a_dropped_future_may_wake_spawn_and_lock() {
     /// Its drop takes the lock, wakes the other and spawns.
     struct Tangled(Arc<Mutex<Option<Waker>>>);
     impl Drop for Tangled {
@@ -278,7 +278,7 @@ fn a_drop_that_wakes_spawns_and_locks() {
 
 /// compio 489.
 #[test]
-fn a_waker_outlives_its_runtime_without_harm() {
+fn a_waker_may_be_used_after_shutdown() {
     static KEPT: Mutex<Vec<Waker>> = Mutex::new(Vec::new());
     let count = Arc::new(AtomicUsize::new(0));
     each_flavor(|runtime| {
@@ -311,7 +311,7 @@ fn a_waker_outlives_its_runtime_without_harm() {
 }
 
 #[test]
-fn a_socket_and_a_timer_outlive_their_runtime() {
+fn sockets_and_timers_may_be_dropped_after_shutdown() {
     each_flavor(|runtime| {
         let (listener, sleep) = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -331,7 +331,7 @@ fn a_socket_and_a_timer_outlive_their_runtime() {
 
 /// 2535, 3477: driver, wakers and runtime are no cycle.
 #[test]
-fn a_hundred_runtimes_leave_nothing_behind() {
+fn a_hundred_runtimes_leak_nothing() {
     let count = Arc::new(AtomicUsize::new(0));
     for round in 0..100 {
         let mut builder = match round % 2 {
@@ -368,7 +368,7 @@ fn a_hundred_runtimes_leave_nothing_behind() {
 }
 
 #[test]
-fn a_runtime_may_end_while_it_is_entered() {
+fn a_runtime_may_be_shut_down_while_it_is_entered() {
     each_flavor(|runtime| {
         let handle = runtime.handle().clone();
         let _entered = runtime.enter();

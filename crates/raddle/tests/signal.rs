@@ -25,7 +25,7 @@ async fn hear(signal: &mut Signal) {
 }
 
 #[test]
-fn a_signal_is_heard() {
+fn a_signal_is_received() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut signal = signal(SignalKind::user_defined1()).unwrap();
@@ -42,7 +42,7 @@ fn a_signal_is_heard() {
 }
 
 #[test]
-fn every_listener_in_every_runtime_gets_the_signal() {
+fn every_listener_in_every_runtime_receives_the_signal() {
     let runtimes = [
         multi_thread().build().unwrap(),
         current_thread().build().unwrap(),
@@ -101,7 +101,7 @@ fn a_signal_between_two_listeners_is_not_kept() {
 /// A listener's runtime hears by itself, also if another that is not run at the
 /// time was there first.
 #[test]
-fn a_runtime_that_is_not_run_keeps_no_signal_from_others() {
+fn a_runtime_that_is_not_driven_does_not_withhold_signals() {
     let runtimes = [(); 2].map(|()| current_thread().build().unwrap());
     let kind = SignalKind::quit();
     let mut listeners = runtimes.each_ref().map(|runtime| {
@@ -119,7 +119,7 @@ fn a_runtime_that_is_not_run_keeps_no_signal_from_others() {
 /// All runtimes read one pipe: whichever is first delivers to the listeners of all.
 #[cfg(target_os = "linux")]
 #[test]
-fn runtimes_that_read_at_the_same_time_lose_no_signal() {
+fn runtimes_that_read_concurrently_lose_no_signal() {
     const RUNTIMES: usize = 4;
     const ROUNDS: usize = 500;
     // A real-time signal, which nothing else uses.
@@ -185,7 +185,7 @@ fn a_cancelled_wait_loses_nothing() {
 }
 
 #[test]
-fn ctrl_c_is_heard() {
+fn ctrl_c_is_received() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut pressed = std::pin::pin!(ctrl_c());
@@ -198,7 +198,7 @@ fn ctrl_c_is_heard() {
 }
 
 #[test]
-fn the_end_of_the_runtime_ends_the_wait() {
+fn shutdown_of_the_runtime_ends_the_wait() {
     let first = current_thread().build().unwrap();
     let mut signal = first.block_on(async { signal(SignalKind::alarm()).unwrap() });
     drop(first);

@@ -24,7 +24,7 @@ fn joining_a_task_returns_its_output() {
 }
 
 #[test]
-fn many_tasks_from_inside_and_outside() {
+fn many_tasks_are_spawned_inside_and_outside() {
     each_flavor(|runtime| {
         let count = Arc::new(AtomicUsize::new(0));
         let handles: Vec<_> = (0..1000)
@@ -127,7 +127,7 @@ fn yield_now_lets_others_run() {
 }
 
 #[test]
-fn a_task_knows_its_id_and_its_runtime() {
+fn a_task_has_its_id_and_its_runtime() {
     each_flavor(|runtime| {
         assert!(task::try_id().is_none());
         let flavor = runtime.handle().runtime_flavor();
@@ -247,7 +247,7 @@ fn two_tasks_that_await_each_other_do_not_leak() {
 }
 
 #[test]
-fn a_task_knows_the_index_of_its_worker() {
+fn a_task_has_the_index_of_its_worker() {
     assert_eq!(worker_index(), None);
     each_flavor(|runtime| {
         let workers = runtime.metrics().num_workers();

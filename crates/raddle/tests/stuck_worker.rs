@@ -30,7 +30,7 @@ fn block_until(count: &AtomicUsize, target: usize) {
 
 /// tokio 4730.
 #[test]
-fn timers_fire() {
+fn timers_fire_while_a_worker_is_stuck() {
     for policy in [Policy::WorkStealing, Policy::Shared] {
         let runtime = with_policy(policy).worker_threads(2).build().unwrap();
         let ticks = Arc::new(AtomicUsize::new(0));
@@ -55,7 +55,7 @@ fn timers_fire() {
 
 /// tokio 6315.
 #[test]
-fn sockets_are_served() {
+fn sockets_are_served_while_a_worker_is_stuck() {
     for policy in [Policy::WorkStealing, Policy::Shared] {
         let runtime = with_policy(policy).worker_threads(2).build().unwrap();
         let (echoes, accepted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -95,7 +95,7 @@ fn sockets_are_served() {
 }
 
 #[test]
-fn tasks_ready_with_a_stuck_one_run_also_if_no_earlier_poll_was_long() {
+fn tasks_behind_the_first_stuck_poll_run() {
     let runtime = with_policy(Policy::WorkStealing)
         .worker_threads(2)
         .build()

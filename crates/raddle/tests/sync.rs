@@ -109,7 +109,7 @@ fn a_signal_that_is_always_there_starves_no_task() {
 }
 
 #[test]
-fn a_send_with_a_limit_waits_as_long_and_no_longer() {
+fn send_timeout_waits_for_its_timeout() {
     for runtime in runtimes() {
         runtime.block_on(async {
             let (sender, mut receiver) = mpsc::channel(1);
@@ -126,7 +126,7 @@ fn a_send_with_a_limit_waits_as_long_and_no_longer() {
 }
 
 #[test]
-fn to_block_inside_a_worker_is_refused() {
+fn blocking_methods_panic_inside_a_worker() {
     for runtime in runtimes() {
         let (sender, mut receiver) = mpsc::channel::<u32>(1);
         let refused = runtime.block_on(runtime.spawn(async move { receiver.blocking_recv() }));

@@ -37,7 +37,7 @@ impl Drop for SeesOnDrop<'_> {
 }
 
 #[test]
-fn each_task_sees_its_own() {
+fn each_task_sees_its_own_value() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let tasks: Vec<_> = (0..100)
@@ -63,7 +63,7 @@ fn each_task_sees_its_own() {
 }
 
 #[test]
-fn in_tasks_of_a_local_set() {
+fn local_tasks_see_their_own_values() {
     each_flavor(|runtime| {
         let local = LocalSet::new();
         let counters: Vec<_> = (0..3).map(|_| Rc::new(Cell::new(0))).collect();
@@ -84,7 +84,7 @@ fn in_tasks_of_a_local_set() {
 }
 
 #[test]
-fn scopes_nest() {
+fn an_inner_scope_hides_the_outer_value() {
     let runtime = common::current_thread().build().unwrap();
     runtime.block_on(NUMBER.scope(1, async {
         NUMBER
@@ -121,7 +121,7 @@ fn a_panic_restores_the_outer_value() {
 }
 
 #[test]
-fn without_a_value() {
+fn access_without_a_value_returns_an_error() {
     let error = NUMBER.try_get().unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -163,7 +163,7 @@ fn the_value_outlives_the_future() {
 }
 
 #[test]
-fn a_value_taken_early_is_gone() {
+fn a_value_taken_early_is_not_seen_again() {
     NUMBER.sync_scope(1, || {
         let seen = RefCell::default();
         let sees = SeesOnDrop(&seen);

@@ -44,7 +44,7 @@ async fn sleep_a_little() {
 }
 
 #[test]
-fn a_current_thread_runtime_ends_with_its_thread() {
+fn a_current_thread_runtime_in_a_thread_local_is_dropped_with_its_thread() {
     ends_with_its_thread(current_thread());
 }
 
@@ -53,7 +53,7 @@ fn a_current_thread_runtime_ends_with_its_thread() {
     windows,
     ignore = "a thread that ends there must not wait for another: see LocalKey"
 )]
-fn a_multi_thread_runtime_ends_with_its_thread() {
+fn a_multi_thread_runtime_in_a_thread_local_is_dropped_with_its_thread() {
     ends_with_its_thread(multi_thread());
 }
 
@@ -71,7 +71,7 @@ impl Drop for Uses {
 }
 
 #[test]
-fn the_end_of_a_thread_may_use_a_runtime() {
+fn the_destructor_of_a_thread_local_may_use_a_runtime() {
     each_flavor(|runtime| {
         let handle = runtime.handle().clone();
         let (sender, receiver) = channel();

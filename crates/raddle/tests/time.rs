@@ -12,7 +12,7 @@ use raddle::time::{Instant, interval, sleep, sleep_until, timeout};
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 #[test]
-fn sleeps_are_never_short() {
+fn sleeps_never_end_early() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let start = Instant::now();
@@ -39,7 +39,7 @@ fn an_earlier_timer_cuts_a_long_wait_short() {
 }
 
 #[test]
-fn many_sleeps_at_once() {
+fn many_sleeps_complete_at_once() {
     each_flavor(|runtime| {
         let tasks: Vec<_> = (0..1000)
             .map(|i| runtime.spawn(async move { sleep(i % 20 * MILLISECOND).await }))
@@ -53,7 +53,7 @@ fn many_sleeps_at_once() {
 }
 
 #[test]
-fn a_timeout_ends_what_does_not() {
+fn a_timeout_ends_a_future_that_does_not_complete() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let never = std::future::pending::<()>();
@@ -79,7 +79,7 @@ fn an_interval_ticks() {
 }
 
 #[test]
-fn timers_without_sockets() {
+fn timers_work_without_sockets() {
     for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
         let runtime = builder.worker_threads(2).enable_time().build().unwrap();
         runtime.block_on(async {

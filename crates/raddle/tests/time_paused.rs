@@ -25,7 +25,7 @@ fn ms(millis: u64) -> Duration {
 }
 
 #[raddle::test(start_paused = true)]
-async fn time_passes_by_itself_and_exactly() {
+async fn a_paused_clock_advances_exactly_to_the_next_deadline() {
     let start = Instant::now();
     sleep(100_000 * HOUR).await;
     assert_eq!(start.elapsed(), 100_000 * HOUR);
@@ -58,7 +58,7 @@ async fn tasks_wake_in_the_order_of_their_deadlines() {
 }
 
 #[raddle::test(start_paused = true)]
-async fn a_paused_clock_stands_still_while_a_task_is_ready() {
+async fn a_paused_clock_does_not_advance_while_a_task_is_ready() {
     let start = Instant::now();
     let sleeper = raddle::spawn(sleep(ms(1)));
     for _ in 0..1000 {
@@ -70,7 +70,7 @@ async fn a_paused_clock_stands_still_while_a_task_is_ready() {
 }
 
 #[raddle::test(start_paused = true)]
-async fn a_paused_clock_stands_still_while_an_event_is_ready() {
+async fn a_paused_clock_does_not_advance_while_an_event_is_ready() {
     let start = Instant::now();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap())
@@ -90,7 +90,7 @@ async fn a_paused_clock_stands_still_while_an_event_is_ready() {
 }
 
 #[raddle::test(start_paused = true)]
-async fn blocking_work_stops_time() {
+async fn a_paused_clock_does_not_advance_during_blocking_work() {
     let start = Instant::now();
     // Long enough for a runtime that has nothing else to do to go to sleep.
     let work = spawn_blocking(|| std::thread::sleep(ms(20)));
@@ -119,7 +119,7 @@ async fn a_paused_clock_advances_after_blocking_work_has_ended() {
 }
 
 #[test]
-fn blocking_work_that_never_runs_does_not_stop_time() {
+fn a_paused_clock_advances_beside_blocking_work_that_never_runs() {
     let mut builder = current_thread();
     let runtime = builder.start_paused(true).max_blocking_threads(1);
     runtime.build().unwrap().block_on(async {
@@ -218,7 +218,7 @@ async fn local_tasks_wait_in_virtual_time() {
 }
 
 #[test]
-fn without_sockets_time_passes_too() {
+fn a_paused_clock_advances_without_sockets() {
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
@@ -231,7 +231,7 @@ fn without_sockets_time_passes_too() {
 }
 
 #[test]
-fn a_task_from_another_thread_comes_before_time() {
+fn a_paused_clock_does_not_advance_before_a_task_from_another_thread() {
     let mut builder = current_thread();
     let runtime = builder.start_paused(true).build().unwrap();
     let handle = runtime.handle().clone();
@@ -250,7 +250,7 @@ fn a_task_from_another_thread_comes_before_time() {
 }
 
 #[test]
-fn a_sleep_out_of_reach_does_not_stop_a_runtime_that_is_awaited() {
+fn an_endless_sleep_does_not_stop_a_runtime_that_is_awaited() {
     let mut builder = current_thread();
     let runtime = builder.start_paused(true).build().unwrap();
     runtime.block_on(async {

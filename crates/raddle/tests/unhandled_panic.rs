@@ -83,7 +83,7 @@ fn the_other_tasks_are_dropped_and_block_on_panics() {
 }
 
 #[test]
-fn to_wait_for_the_task_that_panics_is_to_panic() {
+fn block_on_panics_while_it_waits_for_the_task_that_panics() {
     for _ in 0..100 {
         each_flavor(|runtime| {
             let said = panic_message(|| {
@@ -154,7 +154,7 @@ fn block_on_does_not_wait_for_a_poll_that_does_not_return() {
 }
 
 #[test]
-fn tasks_that_are_always_due_end_too() {
+fn tasks_that_are_always_ready_are_dropped_too() {
     each_flavor(|runtime| {
         let busy: Vec<_> = (0..10)
             .map(|_| {
@@ -176,7 +176,7 @@ fn tasks_that_are_always_due_end_too() {
 }
 
 #[test]
-fn a_future_that_is_dropped_by_the_end_finds_its_runtime() {
+fn a_future_dropped_by_shutdown_has_its_runtime_current() {
     struct SpawnsWhenDropped(std::sync::mpsc::Sender<JoinHandle<()>>);
     impl Drop for SpawnsWhenDropped {
         fn drop(&mut self) {
@@ -296,7 +296,7 @@ fn blocking_work_and_the_blocked_on_future_do_not_count() {
 }
 
 #[test]
-fn by_default_a_panic_is_the_tasks_own() {
+fn by_default_a_panic_ends_only_its_task() {
     common::each_flavor(|runtime| {
         let error = runtime.block_on(async { raddle::spawn(panics()).await.unwrap_err() });
         assert_eq!(message(error), EXPECTED);
@@ -305,7 +305,7 @@ fn by_default_a_panic_is_the_tasks_own() {
 }
 
 #[test]
-fn many_that_panic_at_once_leave_nothing_behind() {
+fn many_tasks_that_panic_at_once_leak_nothing() {
     let count = Arc::new(AtomicUsize::new(0));
     for _ in 0..50 {
         each_flavor(|runtime| {
@@ -336,7 +336,7 @@ fn local_set() -> LocalSet {
 }
 
 #[test]
-fn a_local_set_has_a_setting_of_its_own() {
+fn a_local_set_has_its_own_setting() {
     each_flavor(|runtime| {
         // Not the runtime's.
         let local = LocalSet::new();
@@ -374,7 +374,7 @@ fn a_local_set_has_a_setting_of_its_own() {
 }
 
 #[test]
-fn a_local_set_that_is_driven_by_its_own_task_ends_when_that_has_returned() {
+fn a_local_set_driven_by_its_own_task_panics_when_that_has_returned() {
     common::each_flavor(|runtime| {
         let local = Rc::new(local_set());
         let inner = local.clone();

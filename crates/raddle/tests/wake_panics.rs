@@ -21,7 +21,7 @@ use raddle_primitives::sync::{Mutex, Rank};
 /// The task is in the set's queue when the panic goes on: the set runs it, or drops
 /// it at its end, which would wait for it otherwise.
 #[test]
-fn a_local_task_that_is_woken_under_a_leaf_comes_to_its_set() {
+fn a_local_task_woken_under_a_leaf_lock_is_queued_in_its_set() {
     let (sender, ended) = channel();
     thread::spawn(move || {
         let runtime = current_thread().build().unwrap();

@@ -7,7 +7,7 @@ use raddle_primitives::current::{self, One};
 use raddle_reactor::{Handle, Reactor};
 
 #[test]
-fn guards_nest_and_hide() {
+fn an_inner_guard_hides_the_outer_reactor() {
     let reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     assert!(Handle::try_current().is_none());

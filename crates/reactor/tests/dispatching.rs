@@ -36,7 +36,7 @@ fn flags(registration: &Registration, interest: Interest) -> Ready {
 
 /// A batch of wakers is 32.
 #[test]
-fn a_waker_that_panics_in_a_full_batch_keeps_no_other_waiter_from_the_event() {
+fn a_waker_that_panics_in_a_full_batch_does_not_prevent_other_wakes() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let (counter, waker) = Wakes::new();
@@ -65,7 +65,7 @@ fn a_waker_that_panics_in_a_full_batch_keeps_no_other_waiter_from_the_event() {
 }
 
 #[test]
-fn a_thousand_events_in_turns_of_sixty_four() {
+fn a_thousand_events_are_dispatched_in_turns_of_sixty_four() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let mut cx = Context::from_waker(Waker::noop());
@@ -95,7 +95,7 @@ fn a_thousand_events_in_turns_of_sixty_four() {
 
 /// An event says what the source is ready for, and nothing more.
 #[test]
-fn a_source_that_only_has_room_is_writable_alone() {
+fn a_source_with_an_empty_send_buffer_is_only_writable() {
     let mut reactor = Reactor::new().unwrap();
     let (mut near, _far) = UnixStream::pair().unwrap();
     let registration = reactor.handle().register(&mut near, BOTH).unwrap();
@@ -125,7 +125,7 @@ fn out_of_band_data_is_reported_to_a_source_that_waits_for_it() {
 }
 
 #[test]
-fn more_waiters_than_a_batch_holds() {
+fn more_waiters_than_a_batch_holds_are_woken() {
     let mut reactor = Reactor::new().unwrap();
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let handle = reactor.handle();
@@ -168,7 +168,7 @@ fn unpark_ends_the_present_and_the_next_turn() {
 /// A selector that counts milliseconds in 32 bits must neither cut a long wait
 /// short nor make it endless; this one would be zero.
 #[test]
-fn a_wait_longer_than_the_selector_counts_is_a_wait() {
+fn a_timeout_beyond_the_range_of_the_selector_waits() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let unparked = Arc::new(AtomicBool::new(false));
@@ -330,7 +330,7 @@ fn try_io_runs_only_when_ready() {
 
 /// An operation of each kind runs until it ends in something else than that it would block.
 #[test]
-fn an_error_of_the_operation_ends_it() {
+fn an_error_of_the_operation_is_returned() {
     let mut reactor = Reactor::new().unwrap();
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let registration = reactor.handle().register(&mut near, BOTH).unwrap();

@@ -42,7 +42,7 @@ fn shutdown_wakes_all_waiters_with_an_error() {
 }
 
 #[test]
-fn other_errors_are_not_those_of_a_shutdown() {
+fn is_shutdown_is_false_for_other_errors() {
     assert!(!is_shut_down(&io::Error::other(
         "the runtime has shut down"
     )));
@@ -51,7 +51,7 @@ fn other_errors_are_not_those_of_a_shutdown() {
 
 /// A second panic, while the first unwinds, would end the process.
 #[test]
-fn wakers_that_panic_keep_no_other_waiter_from_learning_of_the_shutdown() {
+fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_shutdown() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let mut pairs: Vec<_> = (0..4).map(|_| UnixStream::pair().unwrap()).collect();
@@ -98,7 +98,7 @@ fn dropping_a_reactor_ends_waits_on_other_threads() {
 }
 
 #[test]
-fn the_current_reactor_nests() {
+fn an_inner_reactor_is_current_until_its_guard_is_dropped() {
     assert!(Handle::try_current().is_none());
     let outer = Reactor::new().unwrap();
     let inner = Reactor::new().unwrap();

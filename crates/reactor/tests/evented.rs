@@ -120,7 +120,7 @@ fn a_source_that_is_taken_out_can_be_registered_again() {
 
 /// The selector forgets the source by itself only if its last descriptor is closed.
 #[test]
-fn a_source_that_is_dropped_leaves_the_selector_though_its_descriptor_lives() {
+fn a_dropped_source_is_deregistered_while_its_descriptor_is_open() {
     struct Borrowed(RawFd);
     impl mio::event::Source for Borrowed {
         fn register(

@@ -37,7 +37,7 @@ fn descriptors() -> usize {
 
 /// What there was of a reactor that could not be made is closed.
 #[test]
-fn a_reactor_that_cannot_be_made() {
+fn creating_a_reactor_without_a_selector_returns_an_error() {
     if !refuse::is_possible() {
         return;
     }
@@ -65,7 +65,7 @@ fn a_reactor_that_cannot_be_made() {
 /// 7563, 6329: nothing stays of a source that was refused, which can be registered
 /// later; nothing stays either of one that was not let go.
 #[test]
-fn a_selector_without_memory_or_room() {
+fn registering_without_memory_or_capacity_returns_an_error() {
     if !refuse::is_possible() {
         return;
     }
@@ -110,7 +110,7 @@ fn a_selector_without_memory_or_room() {
 /// A wait that fails loses no event: the next one finds it. That it was interrupted
 /// is no error.
 #[test]
-fn a_wait_that_fails() {
+fn a_failing_wait_returns_an_error() {
     if !refuse::is_possible() {
         return;
     }

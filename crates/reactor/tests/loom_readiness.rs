@@ -129,7 +129,7 @@ fn a_waker_registered_against_dispatch_is_woken() {
 }
 
 #[test]
-fn reader_and_writer_wait_apart() {
+fn reader_and_writer_wait_independently() {
     Model::new().preemptions(3).check(|| {
         let state = Arc::new(IoState::new());
         let writer = {
@@ -271,7 +271,7 @@ fn a_close_outlives_a_clearing() {
 /// Two that hold the same event clear it: the event that comes between stays.
 /// Complete.
 #[test]
-fn two_clearings_of_one_event_spare_the_next() {
+fn two_clearings_of_one_event_keep_the_next() {
     model::check(|| {
         let state = Arc::new(IoState::new());
         dispatch(&state, Ready::READABLE);

@@ -34,7 +34,7 @@ fn replay(seed: u64, policy: Policy) -> String {
     let test = match policy {
         Policy::Shared => "a_shared_queue_keeps_its_promises_in_every_order",
         Policy::Sharded => "shards_keep_their_promises_in_every_order",
-        _ => "every_order_keeps",
+        _ => "work_stealing_keeps",
     };
     format!("again: RADDLE_SEED={seed} cargo test -p raddle-sched --test seeded {test}")
 }

@@ -52,7 +52,7 @@ fn a_barrier_opens_for_the_last_arrival_and_closes_again() {
 }
 
 #[test]
-fn more_than_a_batch_may_wait() {
+fn more_waiters_than_a_batch_are_released() {
     let barrier = Barrier::new(101);
     let (woken, waker) = Wakes::new();
     let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(barrier.wait())).collect();
@@ -94,7 +94,7 @@ fn a_wait_dropped_after_its_first_poll_stays_counted() {
 }
 
 #[test]
-fn a_wait_dropped_once_the_barrier_has_opened_counts_for_that_time_only() {
+fn a_wait_dropped_after_the_barrier_opened_counts_for_that_round_only() {
     let barrier = Barrier::new(2);
     let mut first = Box::pin(barrier.wait());
     assert!(poll(&mut first).is_pending());
@@ -149,7 +149,7 @@ fn a_barrier_that_opens_in_the_middle_of_a_poll_lets_the_wait_pass() {
 }
 
 #[test]
-fn a_waker_may_panic_or_come_back() {
+fn a_waker_may_panic_or_call_the_barrier() {
     for panicking in [0, 31, 32, 99] {
         let barrier = Arc::new(Barrier::new(101));
         let (woken, good) = Wakes::new();

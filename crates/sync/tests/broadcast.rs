@@ -51,7 +51,7 @@ fn waiters_are_woken() {
 }
 
 #[test]
-fn a_slow_receiver_gets_the_number_of_missed_values() {
+fn a_lagging_receiver_learns_the_number_of_missed_values() {
     // Rounded up to 4.
     let (sender, mut receiver) = broadcast::channel(3);
     for value in 0..4 {
@@ -75,7 +75,7 @@ fn a_slow_receiver_gets_the_number_of_missed_values() {
 }
 
 #[test]
-fn a_channel_of_one_keeps_the_last() {
+fn a_channel_of_capacity_one_keeps_the_last_value() {
     let (sender, mut receiver) = broadcast::channel(1);
     sender.send(1).unwrap();
     sender.send(2).unwrap();
@@ -85,13 +85,13 @@ fn a_channel_of_one_keeps_the_last() {
 
 #[test]
 #[should_panic(expected = "use at least 1")]
-fn no_capacity_is_refused() {
+fn a_capacity_of_zero_is_refused() {
     let _ = broadcast::channel::<u32>(0);
 }
 
 #[test]
 #[should_panic(expected = "exceeds usize::MAX / 2")]
-fn too_much_capacity_is_refused() {
+fn a_capacity_above_the_maximum_is_refused() {
     let _ = Sender::<u32>::new(usize::MAX);
 }
 
@@ -123,7 +123,7 @@ fn closed_waits_for_the_last_receiver() {
 }
 
 #[test]
-fn the_last_sender_closes_it() {
+fn dropping_the_last_sender_closes_the_channel() {
     let (sender, mut receiver) = broadcast::channel(4);
     let other = sender.clone();
     assert!(sender.same_channel(&other));
@@ -150,7 +150,7 @@ fn closing_wakes_all_waiting_receivers() {
 }
 
 #[test]
-fn weak_senders_keep_nothing_open() {
+fn weak_senders_do_not_keep_the_channel_open() {
     let (sender, receiver) = broadcast::channel::<u32>(4);
     let weak = sender.downgrade();
     let again = weak.clone();
@@ -191,7 +191,7 @@ fn a_sender_counts_the_values_not_yet_received() {
 }
 
 #[test]
-fn ends_tell_their_channel_from_others_and_count_senders() {
+fn same_channel_and_the_number_of_senders_are_correct() {
     let (sender, receiver) = broadcast::channel::<u32>(4);
     let (other, other_receiver) = broadcast::channel(4);
     assert!(!sender.same_channel(&other));
@@ -210,7 +210,7 @@ fn ends_tell_their_channel_from_others_and_count_senders() {
 }
 
 #[test]
-fn a_channel_is_empty_while_no_receiver_has_to_come() {
+fn a_channel_is_empty_when_all_receivers_have_received() {
     let (sender, mut receiver) = broadcast::channel(4);
     for round in 0..10 {
         assert!(sender.is_empty() && receiver.is_empty());
@@ -242,7 +242,7 @@ fn values_are_dropped_with_their_last_receiver() {
 }
 
 #[test]
-fn a_drop_loses_no_value() {
+fn dropping_a_receive_loses_no_value() {
     for polls in 0..3 {
         for sent in [false, true] {
             let (sender, mut receiver) = broadcast::channel(4);
@@ -479,7 +479,7 @@ fn a_channel_of_send_values_is_send_and_sync() {
 }
 
 #[test]
-fn always_something_to_receive_yields() {
+fn a_receiver_with_many_values_yields() {
     let (sender, mut receiver) = broadcast::channel(4);
     yields(async {
         loop {

@@ -12,7 +12,7 @@ use raddle_sync::Semaphore;
 use raddle_testing::{Wakes, calling, ready};
 
 #[test]
-fn a_waker_that_panics_takes_no_turn_of_the_others() {
+fn a_waker_that_panics_does_not_prevent_the_turns_of_others() {
     for panicking in [0, 5, 31, 32, 33, 99] {
         for close in [false, true] {
             let semaphore = Semaphore::new(0);
@@ -41,7 +41,7 @@ fn a_waker_that_panics_takes_no_turn_of_the_others() {
 }
 
 #[test]
-fn a_waker_may_come_back_to_the_semaphore() {
+fn a_waker_may_call_the_semaphore() {
     let semaphore = Arc::new(Semaphore::new(0));
     let had = Arc::new(AtomicUsize::new(0));
     let waker = calling({
@@ -77,7 +77,7 @@ impl<F: Fn()> Drop for OnDrop<F> {
 
 /// tokio 5471.
 #[test]
-fn a_waker_may_come_back_when_it_is_dropped() {
+fn the_drop_of_a_waker_may_call_the_semaphore() {
     let semaphore = Arc::new(Semaphore::new(1));
     let returned = Arc::new(AtomicUsize::new(0));
     let waker = || {

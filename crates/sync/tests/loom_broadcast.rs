@@ -67,7 +67,7 @@ fn values_of_two_senders_wake_a_receiver_that_waits_again() {
 /// A receiver that stops waiting, as one goes that waits under the same lock. A model has two
 /// locks, and receivers take them in turn.
 #[test]
-fn a_receiver_that_gives_up_takes_no_wake_up_along() {
+fn a_dropped_receive_consumes_no_wake_up() {
     Model::new().preemptions(2).check(|| {
         let (sender, mut receiver) = broadcast::channel(1);
         let _between = sender.subscribe();
@@ -144,7 +144,7 @@ fn a_receiver_leaves_while_a_value_is_sent() {
 }
 
 #[test]
-fn a_new_receiver_gets_only_later_values() {
+fn a_new_receiver_receives_only_later_values() {
     model::check(|| {
         let (sender, _receiver) = broadcast::channel(2);
         let other = sender.clone();
@@ -159,7 +159,7 @@ fn a_new_receiver_gets_only_later_values() {
 }
 
 #[test]
-fn two_senders_take_two_places() {
+fn two_senders_use_two_slots() {
     model::check(|| {
         let (sender, mut receiver) = broadcast::channel(2);
         let other = sender.clone();
@@ -175,7 +175,7 @@ fn two_senders_take_two_places() {
 }
 
 #[test]
-fn a_weak_sender_revives_no_closed_channel() {
+fn a_weak_sender_of_a_closed_channel_cannot_be_upgraded() {
     model::check(|| {
         let (sender, mut receiver) = broadcast::channel(1);
         let weak = sender.downgrade();
@@ -209,7 +209,7 @@ fn receivers_see_the_close_after_all_values() {
 }
 
 #[test]
-fn the_last_receiver_closes() {
+fn dropping_the_last_receiver_closes_the_channel() {
     model::check(|| {
         let (sender, receiver) = broadcast::channel::<u32>(1);
         let receiver = thread::spawn(move || drop(receiver));

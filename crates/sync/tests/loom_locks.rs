@@ -56,7 +56,7 @@ fn threads_block_on_a_mutex() {
 }
 
 #[test]
-fn a_writer_is_alone() {
+fn a_writer_excludes_all_others() {
     Model::new().preemptions(3).check(|| {
         let lock = Arc::new(RwLock::with_max_readers(0, 2));
         let writer = {
@@ -93,7 +93,7 @@ fn two_writers_and_a_reader() {
 }
 
 #[test]
-fn no_writer_comes_before_the_reader_that_a_writer_becomes() {
+fn a_downgrade_lets_no_writer_in_between() {
     model::check(|| {
         let lock = Arc::new(RwLock::with_max_readers(0, 2));
         let writer = {

@@ -184,7 +184,7 @@ fn upgrade_against_the_last_sender() {
 
 /// Complete.
 #[test]
-fn closed_against_close() {
+fn closed_against_a_close() {
     model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel::<Message>();
         let thread = thread::spawn(move || receiver.close());
@@ -216,7 +216,7 @@ fn a_sender_that_waits_for_room() {
 /// A permit that comes back while a sender is about to wait for it: one takes it from the other's
 /// word, or serves it under the lock. With it comes what the receiver did before. Complete.
 #[test]
-fn room_that_comes_back_against_a_sender_that_waits() {
+fn returned_permits_against_a_waiting_sender() {
     model::check(|| {
         let (sender, mut receiver) = mpsc::channel(1);
         sender.try_send(()).unwrap();
@@ -239,7 +239,7 @@ fn room_that_comes_back_against_a_sender_that_waits() {
 /// The same for two permits, of which a second sender that does not wait may have one. Bounded at 2
 /// preemptions.
 #[test]
-fn room_that_comes_back_is_for_two() {
+fn returned_permits_serve_two_senders() {
     Model::new().preemptions(2).check(|| {
         let (sender, mut receiver) = mpsc::channel(2);
         sender.try_send(()).unwrap();
@@ -264,7 +264,7 @@ fn room_that_comes_back_is_for_two() {
 /// Permits that a sender collects while the channel is closed are not lost: the channel ends.
 /// Bounded at 3 preemptions.
 #[test]
-fn room_that_is_collected_against_close() {
+fn collecting_returned_permits_against_close() {
     Model::new().preemptions(3).check(|| {
         let (sender, mut receiver) = mpsc::channel(2);
         for _ in 0..2 {
@@ -338,7 +338,7 @@ fn a_send_dropped_against_close() {
 /// What senders did before they went is seen with the end, that of the last and that of others.
 /// Complete.
 #[test]
-fn the_end_publishes() {
+fn dropping_the_sender_publishes() {
     model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel::<()>();
         let message = Message::new();

@@ -12,7 +12,7 @@ use raddle_sync::mpsc;
 /// A permit that is taken while the channel is closed is good for a message, although a third sees
 /// the close before that. Bounded at 3 preemptions.
 #[test]
-fn a_permit_that_is_taken_against_close_is_good_for_a_message() {
+fn a_permit_acquired_against_close_sends_a_message() {
     Model::new().preemptions(3).check(|| {
         let (sender, mut receiver) = mpsc::channel(1);
         sender.try_send(Message::new()).ok().unwrap();
@@ -31,7 +31,7 @@ fn a_permit_that_is_taken_against_close_is_good_for_a_message() {
 /// One sender moves what has come back to where it is taken from; the other must not find
 /// that there is no room. Bounded at 3 preemptions.
 #[test]
-fn there_is_room_while_permits_are_moved() {
+fn try_send_succeeds_while_permits_are_moved() {
     Model::new().preemptions(3).check(|| {
         let (sender, mut receiver) = mpsc::channel(2);
         for _ in 0..2 {
@@ -51,7 +51,7 @@ fn there_is_room_while_permits_are_moved() {
 /// Who has room that came back sees what the receiver did before: a permit that is all that came
 /// back, or one of two, which are moved. Complete.
 #[test]
-fn room_that_came_back_shows_what_was_done_before() {
+fn returned_permits_publish_earlier_writes() {
     for room in [1, 2] {
         model::check(move || {
             let (sender, mut receiver) = mpsc::channel(room);
@@ -77,7 +77,7 @@ fn room_that_came_back_shows_what_was_done_before() {
 /// Two threads that both believe that the permit is theirs.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
-fn canary_a_permit_for_two_is_caught() {
+fn canary_two_holders_of_one_permit_are_caught() {
     Model::new().preemptions(2).check(|| {
         let (sender, _receiver) = mpsc::channel::<Message>(2);
         let message = Message::new();

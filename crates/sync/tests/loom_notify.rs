@@ -20,7 +20,7 @@ fn shared() -> Shared {
 }
 
 #[test]
-fn one_notification_arrives() {
+fn one_notification_wakes_the_waiter() {
     model::check(|| {
         let shared = shared();
         let notifier = shared.clone();
@@ -38,7 +38,7 @@ fn one_notification_arrives() {
 // lets it look at any time.
 
 #[test]
-fn a_permit_shows_what_was_done_before() {
+fn a_permit_publishes_earlier_writes() {
     model::check(|| {
         let shared = shared();
         let other = shared.clone();
@@ -113,7 +113,7 @@ fn a_notification_between_the_check_and_the_wait_is_not_missed() {
 /// Two threads each set a flag and notify; the second may find the permit of
 /// the first. Who takes it sees both flags, or is notified again.
 #[test]
-fn a_notification_that_finds_a_permit_counts() {
+fn a_notification_that_finds_a_permit_publishes() {
     use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
     Model::new().preemptions(3).check(|| {
         let flags = [AtomicBool::new(false), AtomicBool::new(false)];
@@ -171,7 +171,7 @@ fn a_dropped_waiter_passes_it_on() {
 }
 
 #[test]
-fn one_and_all_at_a_time() {
+fn notify_one_against_notify_waiters() {
     model::check(|| {
         let notify = Arc::new(Notify::new());
         let other = notify.clone();
@@ -231,7 +231,7 @@ fn waiters_are_freed_while_their_neighbours_are_released() {
 
 /// The same future's node goes through the line again and again.
 #[test]
-fn a_place_that_was_left_serves_the_next() {
+fn a_waiter_that_waits_again_is_notified_again() {
     Model::new().preemptions(3).check(|| {
         let calls = Arc::new((Notify::new(), Notify::new()));
         let plain = Arc::new(Plain::new());

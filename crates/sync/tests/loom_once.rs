@@ -11,7 +11,7 @@ use raddle_sync::{OnceCell, SetOnce};
 use raddle_testing::{block_on, poll_once};
 
 #[test]
-fn one_of_two_makes_the_value() {
+fn one_of_two_initialisers_sets_the_value() {
     model::check(|| {
         let cell = Arc::new(OnceCell::new());
         let other = cell.clone();
@@ -23,7 +23,7 @@ fn one_of_two_makes_the_value() {
 
 /// One of the two fails, so the value is the other's, which sees what the first did.
 #[test]
-fn a_waiter_behind_a_failed_initialiser_makes_the_value() {
+fn a_waiter_behind_a_failed_initialiser_sets_the_value() {
     model::check(|| {
         let shared = Arc::new((OnceCell::new(), Plain::new()));
         let other = shared.clone();
@@ -45,7 +45,7 @@ fn a_waiter_behind_a_failed_initialiser_makes_the_value() {
 
 /// One initialiser is dropped at its first poll, the other waits for it or not.
 #[test]
-fn a_waiter_behind_a_dropped_initialiser_makes_the_value() {
+fn a_waiter_behind_a_dropped_initialiser_sets_the_value() {
     model::check(|| {
         let cell = Arc::new(OnceCell::new());
         let other = cell.clone();

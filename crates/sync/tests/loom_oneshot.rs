@@ -110,7 +110,7 @@ fn a_sender_that_waits_against_a_dropped_receiver() {
 /// A sender that waits and sends after all, against a receiver that waits and
 /// is dropped. Complete.
 #[test]
-fn both_ends_wait_and_go() {
+fn both_sides_wait_and_are_dropped() {
     model::check(|| {
         let (mut sender, mut receiver) = oneshot::channel();
         let thread = thread::spawn(move || {
@@ -132,7 +132,7 @@ fn both_ends_wait_and_go() {
 
 /// What a party did before it was dropped is seen by the party that sees the drop. Complete.
 #[test]
-fn the_end_publishes() {
+fn dropping_the_sender_publishes() {
     model::check(|| {
         let (sender, mut receiver) = oneshot::channel::<()>();
         let message = Message::new();

@@ -60,7 +60,7 @@ fn one_permit_admits_one_at_a_time() {
 }
 
 #[test]
-fn one_permit_goes_round_three() {
+fn three_tasks_acquire_one_permit_in_turn() {
     Model::new().preemptions(2).check(|| {
         let semaphore = Arc::new(Semaphore::new(1));
         let guarded = Guarded::new();
@@ -140,7 +140,7 @@ fn a_release_before_a_wait_is_seen_after_it() {
 }
 
 #[test]
-fn the_end_publishes_what_was_done_before() {
+fn close_publishes_earlier_writes() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(0));
         let guarded = Guarded::new();
@@ -160,7 +160,7 @@ fn the_end_publishes_what_was_done_before() {
 }
 
 #[test]
-fn a_wait_that_is_given_up_loses_no_permit() {
+fn dropping_a_wait_loses_no_permit() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(1));
         let permit = semaphore.clone().try_acquire_owned().unwrap();
@@ -179,7 +179,7 @@ fn a_wait_that_is_given_up_loses_no_permit() {
 }
 
 #[test]
-fn a_wait_that_is_served_while_it_is_given_up_gives_the_permit_back() {
+fn a_wait_that_is_served_while_it_is_dropped_returns_the_permit() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(1));
         let permit = semaphore.clone().try_acquire_owned().unwrap();
@@ -212,7 +212,7 @@ fn closing_ends_a_wait() {
 }
 
 #[test]
-fn a_waiter_for_several_permits_gets_them_from_several_releases() {
+fn a_waiter_for_several_permits_is_served_by_several_releases() {
     Model::new().preemptions(3).check(|| {
         let semaphore = Arc::new(Semaphore::new(0));
         let guarded = Guarded::new();

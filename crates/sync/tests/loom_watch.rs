@@ -26,7 +26,7 @@ fn a_sent_value_wakes_the_waiting_receiver() {
 }
 
 #[test]
-fn a_change_shows_what_was_done_before() {
+fn a_change_publishes_earlier_writes() {
     model::check(|| {
         let plain = Arc::new(Plain::new());
         let (sender, mut receiver) = watch::channel(0);
@@ -42,7 +42,7 @@ fn a_change_shows_what_was_done_before() {
 }
 
 #[test]
-fn a_version_shows_what_was_done_before() {
+fn a_version_publishes_earlier_writes() {
     model::check(|| {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = watch::channel(0);
@@ -59,7 +59,7 @@ fn a_version_shows_what_was_done_before() {
 }
 
 #[test]
-fn the_version_belongs_to_the_value() {
+fn a_reader_sees_the_version_of_its_value() {
     model::check(|| {
         let (sender, mut receiver) = watch::channel(0);
         let sender = thread::spawn(move || {
@@ -89,7 +89,7 @@ fn receivers_see_the_close_after_the_last_value() {
 
 /// Two receivers in two shards, one of which leaves.
 #[test]
-fn a_receiver_that_leaves_takes_no_wake_up_along() {
+fn a_dropped_receiver_consumes_no_wake_up() {
     Model::new().preemptions(3).check(|| {
         let (sender, mut stays) = watch::channel(0);
         let mut leaves = sender.subscribe();
@@ -107,7 +107,7 @@ fn a_receiver_that_leaves_takes_no_wake_up_along() {
 }
 
 #[test]
-fn the_last_receiver_closes() {
+fn dropping_the_last_receiver_closes_the_channel() {
     model::check(|| {
         let (sender, receiver) = watch::channel(0);
         let receiver = thread::spawn(move || drop(receiver));
@@ -119,7 +119,7 @@ fn the_last_receiver_closes() {
 
 /// What each of two senders did is done once the channel is closed.
 #[test]
-fn the_end_shows_what_the_senders_did() {
+fn closing_publishes_the_writes_of_the_senders() {
     model::check(|| {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = watch::channel(0);
@@ -137,7 +137,7 @@ fn the_end_shows_what_the_senders_did() {
 }
 
 #[test]
-fn the_end_shows_what_the_receivers_did() {
+fn closing_publishes_the_writes_of_the_receivers() {
     model::check(|| {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = watch::channel(0);

@@ -26,7 +26,7 @@ fn receive<T>(receiver: &mut Receiver<T>, waker: &Waker) -> Poll<Option<T>> {
 }
 
 #[test]
-fn a_full_channel_refuses_or_lets_wait() {
+fn a_full_channel_refuses_try_send_and_makes_send_wait() {
     let (woken, waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::channel(2);
     assert_eq!((sender.capacity(), sender.max_capacity()), (2, 2));
@@ -54,7 +54,7 @@ fn a_full_channel_refuses_or_lets_wait() {
 }
 
 #[test]
-fn permits_keep_room() {
+fn a_permit_reserves_capacity() {
     let (sender, mut receiver) = mpsc::channel(4);
     let permit = block_on(sender.reserve()).unwrap();
     let mut many = block_on(sender.reserve_many(2)).unwrap();
@@ -102,7 +102,7 @@ fn owned_permits_keep_the_sender() {
 
 /// One place each, also where others are taken.
 #[test]
-fn an_unused_owned_permit_returns_one_place() {
+fn an_unused_owned_permit_returns_its_capacity() {
     let (sender, _receiver) = mpsc::channel(3);
     sender.try_send(0).unwrap();
     sender.try_send(1).unwrap();
@@ -113,7 +113,7 @@ fn an_unused_owned_permit_returns_one_place() {
 }
 
 #[test]
-fn ends_tell_their_channel_from_others_and_count_senders() {
+fn same_channel_and_the_number_of_senders_are_correct() {
     let (sender, mut receiver) = mpsc::channel(2);
     let (other, _receiver) = mpsc::channel(2);
     assert!(sender.same_channel(&sender.clone()));
@@ -128,7 +128,7 @@ fn ends_tell_their_channel_from_others_and_count_senders() {
 }
 
 #[test]
-fn more_room_than_the_channel_has_is_refused_also_after_the_close() {
+fn reserving_more_than_the_capacity_is_refused_also_after_the_close() {
     let (sender, mut receiver) = mpsc::channel::<u32>(2);
     receiver.close();
     for n in [3, usize::MAX] {
@@ -280,7 +280,7 @@ fn a_close_refuses_the_waiting_senders() {
 /// Senders that wait are served in their order; one that is dropped, at any of
 /// its polls, leaves its turn to the next.
 #[test]
-fn a_send_dropped_at_each_poll_loses_no_room() {
+fn a_send_dropped_at_each_poll_loses_no_capacity() {
     for served in [false, true] {
         for polls in 0..3 {
             let (woken, waker) = Wakes::new();
@@ -323,7 +323,7 @@ fn a_receive_dropped_at_each_poll_loses_nothing() {
 }
 
 #[test]
-fn many_are_received_and_make_room_for_many() {
+fn receiving_many_messages_frees_capacity_for_many() {
     let (sender, mut receiver) = mpsc::channel(10);
     for message in 0..10 {
         sender.try_send(message).unwrap();
@@ -376,7 +376,7 @@ fn weak_senders_do_not_keep_the_channel_open() {
 }
 
 #[test]
-fn messages_that_go_with_the_receiver_give_back_their_places() {
+fn messages_dropped_with_the_receiver_return_their_permits() {
     let (sender, receiver) = mpsc::channel(8);
     sender.try_send(0).unwrap();
     sender.try_send(1).unwrap();
@@ -407,7 +407,7 @@ fn messages_are_dropped_once() {
 
 /// Messages that panic, of which the last are dropped with the channel itself.
 #[test]
-fn a_message_that_panics_takes_no_other_with_it() {
+fn a_message_whose_drop_panics_does_not_affect_others() {
     enum Message {
         Panics(PanicsOnDrop),
         Counted(#[allow(dead_code, reason = "only dropped")] counted::Value),
@@ -454,7 +454,7 @@ fn a_waker_that_panics_leaves_the_channel_usable() {
 
 /// The message that was to be received is the next one, and its permit is not given back twice.
 #[test]
-fn a_sender_whose_waker_panics_costs_no_message() {
+fn a_panic_of_a_sender_s_waker_loses_no_message() {
     for by_poll in [false, true] {
         let (sender, mut receiver) = mpsc::channel(1);
         // Past the end of a block, too.
@@ -505,7 +505,7 @@ fn a_served_send_is_refused_after_the_close() {
 
 /// Permits that have come back can be had at once, all of them and some.
 #[test]
-fn a_receive_makes_room() {
+fn a_receive_frees_capacity() {
     let (sender, mut receiver) = mpsc::channel(8);
     for round in 1..=8 {
         for message in 0..8 {
@@ -526,7 +526,7 @@ fn a_receive_makes_room() {
 
 /// Some of the room has come back since, and some was there.
 #[test]
-fn room_from_both_sides_is_had_at_once() {
+fn capacity_from_both_words_is_acquired_at_once() {
     let (sender, mut receiver) = mpsc::channel(3);
     sender.try_send(0).unwrap();
     sender.try_send(1).unwrap();
@@ -536,7 +536,7 @@ fn room_from_both_sides_is_had_at_once() {
 }
 
 #[test]
-fn room_that_comes_back_in_the_middle_of_a_poll_serves_it() {
+fn a_permit_returned_in_the_middle_of_a_poll_completes_it() {
     for capacity in 1..4 {
         let (sender, receiver) = mpsc::channel(capacity);
         (0..capacity).for_each(|message| sender.try_send(message).unwrap());
@@ -562,7 +562,7 @@ fn room_that_comes_back_in_the_middle_of_a_poll_serves_it() {
 }
 
 #[test]
-fn a_waker_that_panics_does_not_keep_the_close_from_others() {
+fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_close() {
     for dropped in [false, true] {
         let (sender, mut receiver) = mpsc::channel(1);
         sender.try_send(1).unwrap();
@@ -585,7 +585,7 @@ fn a_waker_that_panics_does_not_keep_the_close_from_others() {
 }
 
 #[test]
-fn ends_that_are_always_ready_yield() {
+fn senders_and_receivers_that_are_always_ready_yield() {
     let (sender, mut receiver) = mpsc::channel(1_000);
     let sent = raddle_coop::budget(|| {
         (0..1_000)
@@ -610,12 +610,12 @@ fn blocking_inside_a_poll_panics() {
 
 #[test]
 #[should_panic(expected = "the capacity of a bounded channel is")]
-fn a_channel_without_room_is_refused() {
+fn a_capacity_of_zero_is_refused() {
     mpsc::channel::<u32>(0);
 }
 
 #[test]
-fn threads_send_all_and_in_order_each() {
+fn messages_of_each_thread_arrive_in_order() {
     const SENDERS: usize = 3;
     const MESSAGES: usize = if cfg!(miri) { 50 } else { 5_000 };
     for capacity in [1, 2, 40] {
@@ -641,7 +641,7 @@ fn threads_send_all_and_in_order_each() {
 }
 
 #[test]
-fn ends_can_be_sent_shared_and_moved() {
+fn senders_and_receivers_are_send_sync_and_unpin() {
     fn check<T: Send + Sync + Unpin + std::fmt::Debug>() {}
     check::<Sender<std::cell::Cell<u8>>>();
     check::<Receiver<std::cell::Cell<u8>>>();

@@ -25,7 +25,7 @@ fn full() -> (Timers, Sender<u32>, Receiver<u32>) {
 }
 
 #[test]
-fn a_message_for_which_there_is_room_in_time_is_sent() {
+fn a_message_is_sent_if_capacity_is_freed_in_time() {
     let (timers, sender, mut receiver) = full();
     let handle = timers.handle();
     let _entered = handle.enter();
@@ -41,7 +41,7 @@ fn a_message_for_which_there_is_room_in_time_is_sent() {
 }
 
 #[test]
-fn a_message_without_room_before_the_time_out_is_returned() {
+fn a_message_is_returned_after_the_timeout() {
     let (mut timers, sender, mut receiver) = full();
     let handle = timers.handle();
     let _entered = handle.enter();

@@ -60,7 +60,7 @@ fn a_receiver_that_waits_is_woken_once_at_each_slot() {
 }
 
 #[test]
-fn only_the_last_waker_is_woken_and_none_is_kept() {
+fn only_the_last_waker_is_woken_and_all_are_dropped() {
     let (first, first_waker) = Wakes::new();
     let (last, last_waker) = Wakes::new();
     let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -78,7 +78,7 @@ fn only_the_last_waker_is_woken_and_none_is_kept() {
 }
 
 #[test]
-fn the_last_sender_ends_the_channel() {
+fn dropping_the_last_sender_closes_the_channel() {
     for before in [0, 1, 31, 32, 33, 64] {
         let (woken, waker) = Wakes::new();
         let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -136,7 +136,7 @@ fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
 }
 
 #[test]
-fn a_closed_channel_takes_nothing_and_keeps_what_was_sent() {
+fn a_closed_channel_refuses_messages_and_keeps_earlier_ones() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     for message in 0..40 {
         sender.send(message).unwrap();
@@ -178,7 +178,7 @@ fn weak_senders_do_not_keep_the_channel_open() {
 }
 
 #[test]
-fn ends_tell_their_channel_from_others_and_count_senders() {
+fn same_channel_and_the_number_of_senders_are_correct() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (other, _receiver) = mpsc::unbounded_channel();
     assert!(!sender.same_channel(&other));
@@ -344,7 +344,7 @@ fn both_ends_dropped_at_once_drop_each_message_once() {
 }
 
 #[test]
-fn a_message_that_panics_takes_no_other_with_it() {
+fn a_message_whose_drop_panics_does_not_affect_others() {
     enum Message {
         Panics(PanicsOnDrop),
         Counted(#[allow(dead_code, reason = "only dropped")] counted::Value),
@@ -466,7 +466,7 @@ fn blocking_inside_a_poll_panics() {
 }
 
 #[test]
-fn threads_send_all_and_in_order_each() {
+fn messages_of_each_thread_arrive_in_order() {
     const SENDERS: usize = 3;
     const MESSAGES: usize = if cfg!(miri) { 100 } else { 20_000 };
     let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -498,7 +498,7 @@ fn threads_send_all_and_in_order_each() {
 }
 
 #[test]
-fn ends_can_be_sent_shared_and_moved() {
+fn senders_and_receivers_are_send_sync_and_unpin() {
     fn check<T: Send + Sync + Unpin + std::fmt::Debug>() {}
     check::<UnboundedSender<std::cell::Cell<u8>>>();
     check::<UnboundedReceiver<std::cell::Cell<u8>>>();

@@ -44,12 +44,12 @@ assert_impl_all!(TryLockError: Send, Sync, Error);
 static STATIC: Mutex<u32> = Mutex::const_new(7);
 
 #[test]
-fn a_static_one_locks() {
+fn a_static_mutex_can_be_locked() {
     assert_eq!(*STATIC.try_lock().unwrap(), 7);
 }
 
 #[test]
-fn each_guard_gives_up_the_lock_once() {
+fn each_guard_releases_the_lock_once() {
     let is_one = |mutex: &Mutex<(u32, u32)>| {
         let _guard = mutex.try_lock().unwrap();
         assert!(mutex.try_lock().is_err());
@@ -69,7 +69,7 @@ fn each_guard_gives_up_the_lock_once() {
 }
 
 #[test]
-fn one_at_a_time_has_the_value() {
+fn one_task_at_a_time_holds_the_lock() {
     let mutex = Mutex::new(1);
     let mut guard = ready(mutex.lock());
     assert!(mutex.try_lock().is_err());
@@ -105,7 +105,7 @@ fn owned_guards_keep_the_mutex_alive() {
 }
 
 #[test]
-fn values_of_no_known_size_can_be_locked() {
+fn unsized_values_can_be_locked() {
     let mutex: Arc<Mutex<dyn Fn() -> u32 + Send>> = Arc::new(Mutex::new(|| 7));
     assert_eq!(ready(mutex.lock())(), 7);
     assert_eq!(ready(mutex.clone().lock_owned())(), 7);
@@ -115,7 +115,7 @@ fn values_of_no_known_size_can_be_locked() {
 }
 
 #[test]
-fn a_guard_can_be_narrowed_and_stays_a_lock() {
+fn a_guard_can_be_mapped_and_holds_the_lock() {
     let mutex = Mutex::new((1, (2, 3)));
     let guard = MutexGuard::map(ready(mutex.lock()), |value| &mut value.1);
     let mut guard = MappedMutexGuard::map(guard, |value| &mut value.0);
@@ -136,7 +136,7 @@ fn a_guard_can_be_narrowed_and_stays_a_lock() {
 }
 
 #[test]
-fn an_owned_guard_can_be_narrowed_and_stays_a_lock() {
+fn an_owned_guard_can_be_mapped_and_holds_the_lock() {
     let mutex = Arc::new(Mutex::new((1, (2, 3))));
     let guard = OwnedMutexGuard::map(ready(mutex.clone().lock_owned()), |value| &mut value.1);
     let mut guard = OwnedMappedMutexGuard::map(guard, |value| &mut value.0);
@@ -179,7 +179,7 @@ fn a_panic_releases_the_lock_and_poisons_nothing() {
 }
 
 #[test]
-fn waiters_get_the_lock_in_order() {
+fn waiters_lock_in_order() {
     let mutex = Mutex::new(0);
     let held = ready(mutex.lock());
     let wakers: Vec<_> = (0..3).map(|_| Wakes::new()).collect();
@@ -199,7 +199,7 @@ fn waiters_get_the_lock_in_order() {
 }
 
 #[test]
-fn a_wait_dropped_at_any_poll_loses_no_turn() {
+fn a_wait_dropped_at_any_poll_passes_its_turn_on() {
     for dropped_at in ["unpolled", "queued", "served", "never"] {
         let mutex = Arc::new(Mutex::new(0));
         let held = ready(mutex.lock());
@@ -224,7 +224,7 @@ fn a_wait_dropped_at_any_poll_loses_no_turn() {
 }
 
 #[test]
-fn a_waker_may_panic_or_come_back() {
+fn a_waker_may_panic_or_call_the_mutex() {
     let mutex = Arc::new(Mutex::new(0));
     let held = ready(mutex.lock());
     let mut waiting = Box::pin(mutex.lock());
@@ -243,7 +243,7 @@ fn a_waker_may_panic_or_come_back() {
 }
 
 #[test]
-fn threads_may_block_on_it() {
+fn threads_may_block_on_a_mutex() {
     let mutex = Arc::new(Mutex::new(0));
     let threads: Vec<_> = (0..4)
         .map(|index| {
@@ -267,7 +267,7 @@ fn threads_may_block_on_it() {
 }
 
 #[test]
-fn a_task_may_not_block_on_it() {
+fn blocking_lock_inside_a_poll_panics() {
     let mutex = Arc::new(Mutex::new(0));
     for owned in [false, true] {
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -326,7 +326,7 @@ fn a_task_without_budget_keeps_its_turn() {
 }
 
 #[test]
-fn a_task_without_budget_leaves_a_free_mutex_alone() {
+fn a_task_without_budget_does_not_lock_a_free_mutex() {
     let mutex = Mutex::new(());
     raddle_coop::budget(|| {
         while let Some(unit) = raddle_coop::try_proceed() {

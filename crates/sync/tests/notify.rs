@@ -44,7 +44,7 @@ fn one_permit_is_stored() {
 }
 
 #[test]
-fn a_static_one_works() {
+fn a_static_notify_works() {
     static NOTIFY: Notify = Notify::const_new();
     NOTIFY.notify_one();
     ready(NOTIFY.notified());
@@ -84,7 +84,7 @@ fn the_place_in_line_is_that_of_the_first_poll() {
 }
 
 #[test]
-fn all_that_exist_are_notified() {
+fn notify_waiters_reaches_all_existing_futures() {
     let notify = Notify::new();
     let unpolled = notify.notified();
     let mut line = line(&notify, 100);
@@ -95,7 +95,7 @@ fn all_that_exist_are_notified() {
 }
 
 #[test]
-fn unpolled_notified_futures_get_a_notification() {
+fn notify_waiters_reaches_unpolled_futures() {
     let notify = Notify::new();
     let unpolled = notify.notified();
     notify.notify_waiters();
@@ -103,7 +103,7 @@ fn unpolled_notified_futures_get_a_notification() {
 }
 
 #[test]
-fn one_that_was_called_leaves_the_permit() {
+fn a_future_reached_by_notify_waiters_leaves_the_permit() {
     let notify = Notify::new();
     let called = notify.notified();
     notify.notify_one();
@@ -145,7 +145,7 @@ fn enabling_takes_the_permit() {
 }
 
 #[test]
-fn an_enabled_one_is_woken_once_polled() {
+fn an_enabled_future_is_woken_after_it_was_polled() {
     let notify = Notify::new();
     let (woken, waker) = Wakes::new();
     let mut notified = pin!(notify.notified());
@@ -213,7 +213,7 @@ fn a_notification_in_the_middle_of_a_poll_is_seen() {
 /// Dropped unpolled, waiting, or notified: whatever was meant for it goes to
 /// another, now or later.
 #[test]
-fn a_drop_loses_no_notification() {
+fn dropping_a_notified_future_loses_no_notification() {
     for others in 0..3 {
         for polled in [false, true] {
             for notified in [false, true] {
@@ -243,7 +243,7 @@ fn a_drop_loses_no_notification() {
 }
 
 #[test]
-fn a_drop_wakes_the_waiter_that_gets_its_notification() {
+fn dropping_a_notified_future_wakes_the_next_waiter() {
     let notify = Notify::new();
     let (woken, waker) = Wakes::new();
     let mut dropped = Box::pin(notify.notified());
@@ -256,7 +256,7 @@ fn a_drop_wakes_the_waiter_that_gets_its_notification() {
 }
 
 #[test]
-fn a_drop_passes_notify_last_on_to_the_last() {
+fn dropping_a_future_passes_notify_last_on_to_the_last() {
     let notify = Notify::new();
     let mut line = line(&notify, 4);
     notify.notify_last();
@@ -265,7 +265,7 @@ fn a_drop_passes_notify_last_on_to_the_last() {
 }
 
 #[test]
-fn a_drop_passes_no_call_on() {
+fn dropping_a_future_passes_no_notify_waiters_on() {
     let notify = Notify::new();
     let called = line(&notify, 1);
     notify.notify_waiters();
@@ -275,7 +275,7 @@ fn a_drop_passes_no_call_on() {
 }
 
 #[test]
-fn an_owned_one_is_the_same() {
+fn owned_notified_futures_behave_the_same() {
     let notify = Arc::new(Notify::new());
     let mut first = Box::pin(notify.clone().notified_owned());
     let mut second = Box::pin(notify.clone().notified_owned());
@@ -292,7 +292,7 @@ fn an_owned_one_is_the_same() {
 }
 
 #[test]
-fn a_panicking_waker_stops_no_other_wake() {
+fn a_waker_that_panics_does_not_prevent_other_wakes() {
     let notify = Notify::new();
     let (woken, waker) = Wakes::new();
     let mut line: Vec<_> = (0..100).map(|_| Box::pin(notify.notified())).collect();
@@ -310,7 +310,7 @@ fn a_panicking_waker_stops_no_other_wake() {
 }
 
 #[test]
-fn a_panic_of_one_waker_leaves_it_usable() {
+fn a_panic_of_a_waker_leaves_the_notify_usable() {
     let notify = Notify::new();
     let mut notified = Box::pin(notify.notified());
     let panics = calling(|| panic!("planted"));
@@ -398,7 +398,7 @@ fn a_waker_may_drop_another_waiter() {
 }
 
 #[test]
-fn always_notified_yields() {
+fn a_loop_over_ready_notifications_yields() {
     let notify = Notify::new();
     yields(async {
         loop {
@@ -430,7 +430,7 @@ fn a_poll_without_budget_keeps_the_notification() {
 }
 
 #[test]
-fn the_futures_are_send_and_sync() {
+fn futures_are_send_and_sync() {
     fn both<T: Send + Sync>() {}
     both::<Notify>();
     both::<Notified<'_>>();

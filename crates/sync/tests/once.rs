@@ -14,7 +14,7 @@ use raddle_sync::{OnceCell, SetError, SetOnce, SetOnceError};
 use raddle_testing::{Wakes, calling, poll, poll_with, ready};
 
 #[test]
-fn the_first_function_makes_the_value() {
+fn the_first_initialiser_sets_the_value() {
     let cell = OnceCell::new();
     assert_eq!(cell.get(), None);
     assert_eq!(ready(cell.get_or_init(async || 1)), &1);
@@ -24,7 +24,7 @@ fn the_first_function_makes_the_value() {
 }
 
 #[test]
-fn a_cell_of_a_static_works() {
+fn a_static_cell_works() {
     static EMPTY: OnceCell<u32> = OnceCell::const_new();
     static FULL: OnceCell<u32> = OnceCell::const_new_with(7);
     assert_eq!(EMPTY.set(6), Ok(()));
@@ -32,7 +32,7 @@ fn a_cell_of_a_static_works() {
 }
 
 #[test]
-fn a_set_is_refused_while_and_after_the_value_is_made() {
+fn a_set_is_refused_during_and_after_the_initialisation() {
     let cell = OnceCell::new();
     {
         let mut making = pin!(cell.get_or_init(async || {
@@ -51,7 +51,7 @@ fn a_set_is_refused_while_and_after_the_value_is_made() {
 }
 
 #[test]
-fn waiters_get_the_value() {
+fn waiters_receive_the_value() {
     let cell = OnceCell::new();
     let (woken, waker) = Wakes::new();
     let go = Cell::new(false);
@@ -79,7 +79,7 @@ fn waiters_get_the_value() {
 /// An initialiser that is dropped at each of its polls, fails, or panics: the
 /// next in line makes the value, and is woken to do so.
 #[test]
-fn the_next_tries_when_one_gives_up() {
+fn the_next_waiter_initialises_after_a_failure() {
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum End {
         Drop,
@@ -117,7 +117,7 @@ fn the_next_tries_when_one_gives_up() {
 
 /// The turn of one that gave up is its successor's from then on, and not only once that is polled.
 #[test]
-fn a_set_is_refused_while_a_successor_has_its_turn() {
+fn a_set_is_refused_while_the_next_initialiser_has_its_turn() {
     for drops in [false, true] {
         let cell = OnceCell::new();
         let (woken, waker) = Wakes::new();
@@ -164,7 +164,7 @@ fn a_waiter_that_is_dropped_passes_its_turn_on() {
 }
 
 #[test]
-fn a_value_can_be_taken_and_made_again() {
+fn a_value_can_be_taken_and_set_again() {
     let mut cell = OnceCell::new_with(Some(1));
     *cell.get_mut().unwrap() += 1;
     assert_eq!(cell.take(), Some(2));
@@ -199,7 +199,7 @@ fn a_cell_made_with_its_value_keeps_it() {
 }
 
 #[test]
-fn cells_are_values() {
+fn cells_can_be_cloned_and_compared() {
     let cell = OnceCell::from(1);
     assert_eq!(cell.clone(), cell);
     assert_ne!(cell, OnceCell::default());
@@ -253,7 +253,7 @@ fn a_waker_that_panics_leaves_the_value() {
 }
 
 #[test]
-fn values_that_are_there_yield() {
+fn a_loop_over_an_initialised_cell_yields() {
     let set = SetOnce::from(1);
     yields(async {
         loop {
@@ -268,7 +268,7 @@ fn values_that_are_there_yield() {
 }
 
 #[test]
-fn the_futures_are_send() {
+fn futures_are_send() {
     fn send<T: Send>(_: T) {}
     fn sync<T: Send + Sync>() {}
     sync::<OnceCell<u32>>();

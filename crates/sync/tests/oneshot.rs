@@ -52,7 +52,7 @@ fn a_receiver_that_waits_is_woken_once() {
 }
 
 #[test]
-fn only_the_last_waker_is_woken_and_none_is_kept() {
+fn only_the_last_waker_is_woken_and_all_are_dropped() {
     let (first, first_waker) = Wakes::new();
     let (last, last_waker) = Wakes::new();
     let (sender, mut receiver) = oneshot::channel();
@@ -163,7 +163,7 @@ fn a_receiver_is_ready_once() {
 }
 
 #[test]
-fn a_closed_channel_takes_nothing_and_keeps_what_was_sent() {
+fn a_closed_channel_refuses_a_value_and_keeps_an_earlier_one() {
     let (sender, mut receiver) = oneshot::channel();
     receiver.close();
     assert!(sender.is_closed());
@@ -218,7 +218,7 @@ fn closed_is_ready_once_the_receiver_has_closed() {
 }
 
 #[test]
-fn the_sender_waits_for_the_receiver_to_go() {
+fn closed_completes_when_the_receiver_is_dropped() {
     for close in [true, false] {
         let (woken, waker) = Wakes::new();
         let (mut sender, receiver) = oneshot::channel::<u32>();
@@ -298,7 +298,7 @@ fn a_waker_that_panics_leaves_the_value_to_be_received() {
 /// Dropped at each of its polls, the receiver takes the value with it only if
 /// it was awaited by value.
 #[test]
-fn a_wait_by_reference_loses_nothing() {
+fn a_receiver_polled_by_reference_loses_nothing() {
     for polls in 0..3 {
         let (sender, mut receiver) = oneshot::channel();
         {
@@ -338,7 +338,7 @@ fn blocking_inside_a_poll_panics() {
 }
 
 #[test]
-fn a_thread_waits() {
+fn blocking_recv_waits_for_the_value() {
     let (sender, receiver) = oneshot::channel();
     let thread = std::thread::spawn(|| receiver.blocking_recv());
     std::thread::yield_now();
@@ -355,7 +355,7 @@ fn values_need_not_be_send() {
 }
 
 #[test]
-fn ends_can_be_sent_shared_and_moved() {
+fn senders_and_receivers_are_send_sync_and_unpin() {
     fn check<T: Send + Sync + Unpin + std::fmt::Debug>() {}
     check::<oneshot::Sender<u8>>();
     check::<oneshot::Receiver<std::cell::Cell<u8>>>();

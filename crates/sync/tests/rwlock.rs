@@ -54,7 +54,7 @@ fn a_static_lock_can_be_locked() {
 }
 
 #[test]
-fn many_read_or_one_writes() {
+fn many_readers_or_one_writer_hold_the_lock() {
     let lock = RwLock::new(1);
     let one = ready(lock.read());
     let two = lock.try_read().unwrap();
@@ -76,7 +76,7 @@ fn many_read_or_one_writes() {
 }
 
 #[test]
-fn no_more_read_than_it_admits() {
+fn no_more_readers_than_the_maximum_hold_the_lock() {
     let lock = RwLock::with_max_readers(1, 2);
     let one = lock.try_read().unwrap();
     let two = lock.try_read().unwrap();
@@ -88,7 +88,7 @@ fn no_more_read_than_it_admits() {
 }
 
 #[test]
-fn a_number_of_readers_must_make_sense() {
+fn a_maximum_of_readers_out_of_range_is_refused() {
     for readers in [0, (u32::MAX >> 3) + 1, u32::MAX] {
         assert!(catch_unwind(|| RwLock::with_max_readers(0, readers)).is_err());
         assert!(catch_unwind(|| RwLock::const_with_max_readers(0, readers)).is_err());
@@ -97,7 +97,7 @@ fn a_number_of_readers_must_make_sense() {
 }
 
 #[test]
-fn a_writer_that_became_a_reader_gives_back_what_it_took() {
+fn a_downgraded_writer_releases_all_that_it_holds() {
     let lock = Arc::new(RwLock::with_max_readers(1, 3));
     let admits_three = || {
         let readers = [(); 3].map(|()| lock.try_read().unwrap());
@@ -163,7 +163,7 @@ fn waiting_readers_are_admitted_together() {
 }
 
 #[test]
-fn a_writer_becomes_a_reader_without_a_writer_in_between() {
+fn a_downgrade_lets_no_writer_in_between() {
     let lock = Arc::new(RwLock::new((1, 2)));
     for owned in [false, true] {
         let (woken, waker) = Wakes::new();
@@ -198,7 +198,7 @@ fn a_writer_becomes_a_reader_without_a_writer_in_between() {
 }
 
 #[test]
-fn a_writer_becomes_a_reader_of_a_part() {
+fn a_mapped_writer_can_be_downgraded() {
     let lock = Arc::new(RwLock::new((1, 2)));
     let writer = lock.try_write().unwrap();
     let writer = RwLockWriteGuard::try_downgrade_map(writer, |_| None::<&u32>).unwrap_err();
@@ -224,7 +224,7 @@ fn a_writer_becomes_a_reader_of_a_part() {
 }
 
 #[test]
-fn guards_can_be_narrowed() {
+fn guards_can_be_mapped() {
     let lock = RwLock::new((1, (2, 3)));
     let guard = RwLockReadGuard::map(ready(lock.read()), |value| &value.1);
     let guard = RwLockReadGuard::try_map(guard, |_| None::<&u32>).unwrap_err();
@@ -251,7 +251,7 @@ fn guards_can_be_narrowed() {
 }
 
 #[test]
-fn owned_guards_can_be_narrowed_and_keep_the_lock_alive() {
+fn owned_guards_can_be_mapped_and_keep_the_lock_alive() {
     let lock = Arc::new(RwLock::new((1, (2, 3))));
     let guard = OwnedRwLockReadGuard::map(ready(lock.clone().read_owned()), |value| &value.1);
     let guard = OwnedRwLockReadGuard::try_map(guard, |_| None::<&u32>).unwrap_err();
@@ -291,7 +291,7 @@ fn owned_guards_can_be_narrowed_and_keep_the_lock_alive() {
 }
 
 #[test]
-fn values_of_no_known_size_can_be_locked() {
+fn unsized_values_can_be_locked() {
     let lock: Arc<RwLock<[u32]>> = Arc::new(RwLock::new([1, 2, 3]));
     ready(lock.write())[1] = 5;
     ready(lock.clone().write_owned())[2] = 6;
@@ -300,7 +300,7 @@ fn values_of_no_known_size_can_be_locked() {
 }
 
 #[test]
-fn a_panic_gives_up_the_lock_and_poisons_nothing() {
+fn a_panic_releases_the_lock_and_poisons_nothing() {
     let lock = Arc::new(RwLock::new(1));
     for step in 0..4 {
         let result = catch_unwind(AssertUnwindSafe(|| match step {
@@ -329,7 +329,7 @@ fn a_panic_gives_up_the_lock_and_poisons_nothing() {
 }
 
 #[test]
-fn a_wait_dropped_at_any_poll_loses_no_turn() {
+fn a_wait_dropped_at_any_poll_passes_its_turn_on() {
     for dropped_at in ["unpolled", "queued", "first in line", "served", "never"] {
         let lock = Arc::new(RwLock::new(0));
         let one = ready(lock.read());
@@ -360,7 +360,7 @@ fn a_wait_dropped_at_any_poll_loses_no_turn() {
 }
 
 #[test]
-fn a_waker_may_panic_or_come_back() {
+fn a_waker_may_panic_or_call_the_lock() {
     let lock = Arc::new(RwLock::new(0));
     let writer = ready(lock.write());
     let mut reader = Box::pin(lock.read());
@@ -380,7 +380,7 @@ fn a_waker_may_panic_or_come_back() {
 }
 
 #[test]
-fn threads_may_block_on_it() {
+fn threads_may_block_on_a_lock() {
     let lock = Arc::new(RwLock::new(0));
     let threads: Vec<_> = (0..4)
         .map(|index| {
@@ -407,7 +407,7 @@ fn threads_may_block_on_it() {
 }
 
 #[test]
-fn a_task_may_not_block_on_it() {
+fn blocking_read_and_write_inside_a_poll_panic() {
     let lock = RwLock::new(0);
     for write in [false, true] {
         let result = catch_unwind(AssertUnwindSafe(|| {

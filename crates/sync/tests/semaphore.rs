@@ -30,7 +30,7 @@ fn assert_send<T: Send>(value: T) -> T {
 static STATIC: Semaphore = Semaphore::const_new(1);
 
 #[test]
-fn a_static_one_counts() {
+fn a_static_semaphore_counts() {
     let permit = STATIC.try_acquire().unwrap();
     assert_eq!(STATIC.available_permits(), 0);
     drop(permit);
@@ -38,7 +38,7 @@ fn a_static_one_counts() {
 }
 
 #[test]
-fn permits_are_taken_and_given_back() {
+fn permits_are_acquired_and_released() {
     let semaphore = Semaphore::new(3);
     let one = ready(assert_send(semaphore.acquire())).unwrap();
     let two = ready(assert_send(semaphore.acquire_many(2))).unwrap();
@@ -164,7 +164,7 @@ fn waiters_are_served_in_order_also_if_the_first_needs_more_permits() {
 }
 
 #[test]
-fn no_permit_at_all_can_always_be_had_until_it_is_closed() {
+fn acquiring_zero_permits_succeeds_until_the_close() {
     let semaphore = Semaphore::new(0);
     let mut waiting = Box::pin(semaphore.acquire());
     assert!(poll(&mut waiting).is_pending());
@@ -176,7 +176,7 @@ fn no_permit_at_all_can_always_be_had_until_it_is_closed() {
 }
 
 #[test]
-fn one_release_serves_as_many_as_it_can() {
+fn one_release_serves_all_waiters_that_it_can() {
     let semaphore = Semaphore::new(0);
     let wakers: Vec<_> = (0..100).map(|_| Wakes::new()).collect();
     let mut waiting: Vec<_> = wakers
@@ -254,7 +254,7 @@ fn a_served_waiter_is_refused_after_a_close_and_returns_its_permit() {
 }
 
 #[test]
-fn a_thread_waits_in_the_same_line() {
+fn blocking_acquire_waits_in_the_same_queue() {
     let semaphore = Arc::new(Semaphore::new(1));
     let permit = semaphore.blocking_acquire().unwrap();
     assert!(std::ptr::eq(permit.semaphore(), &*semaphore));
@@ -408,7 +408,7 @@ fn an_acquisition_dropped_at_any_poll_loses_nothing() {
 }
 
 #[test]
-fn the_first_in_line_that_gives_up_lets_the_next_in() {
+fn dropping_the_first_waiter_serves_the_next() {
     let semaphore = Semaphore::new(1);
     let (woken, waker) = Wakes::new();
     let mut greedy = Box::pin(semaphore.acquire_many(2));

@@ -13,7 +13,7 @@ use raddle_sync::watch::{self, Receiver, Ref, Sender};
 use raddle_testing::{Wakes, calling, poll, poll_with, ready};
 
 #[test]
-fn a_value_is_seen_once() {
+fn changed_completes_once_for_each_value() {
     let (sender, mut receiver) = watch::channel(1);
     assert!(!receiver.has_changed().unwrap());
     assert!(waits(receiver.changed()));
@@ -41,7 +41,7 @@ fn borrow_and_update_marks_the_value() {
 }
 
 #[test]
-fn marks_can_be_set_and_cleared() {
+fn mark_changed_and_mark_unchanged_set_and_clear_the_mark() {
     let (sender, mut receiver) = watch::channel(1);
     receiver.mark_changed();
     assert!(receiver.has_changed().unwrap());
@@ -69,7 +69,7 @@ fn clones_inherit_the_seen_version() {
 }
 
 #[test]
-fn all_that_wait_are_woken() {
+fn all_waiting_receivers_are_woken() {
     let (sender, receiver) = watch::channel(1);
     let (woken, waker) = Wakes::new();
     let mut receivers = vec![receiver; 100];
@@ -88,7 +88,7 @@ fn all_that_wait_are_woken() {
 }
 
 #[test]
-fn senders_modify_in_place() {
+fn senders_modify_the_value_in_place() {
     let (sender, mut receiver) = watch::channel(vec![1]);
     sender.send_modify(|value| value.push(2));
     assert_eq!(*receiver.borrow_and_update(), [1, 2]);
@@ -180,7 +180,7 @@ fn wait_for_waits_for_a_value() {
 }
 
 #[test]
-fn wait_for_looks_at_the_last_value() {
+fn wait_for_checks_the_last_value_after_the_close() {
     let (sender, mut receiver) = watch::channel(1);
     let mut waiting = pin!(receiver.wait_for(|&value| value == 2));
     assert!(poll(waiting.as_mut()).is_pending());
@@ -192,7 +192,7 @@ fn wait_for_looks_at_the_last_value() {
 /// A future that is dropped at any of its polls has marked no value as seen that it has not
 /// returned.
 #[test]
-fn a_drop_loses_no_change() {
+fn dropping_changed_loses_no_change() {
     for polls in 0..3 {
         for sent in [false, true] {
             let (sender, mut receiver) = watch::channel(1);
@@ -220,7 +220,7 @@ fn a_drop_loses_no_change() {
 }
 
 #[test]
-fn a_closure_that_panics_leaves_it_usable() {
+fn a_closure_that_panics_leaves_the_channel_usable() {
     let (sender, mut receiver) = watch::channel(1);
     let result = catch_unwind(AssertUnwindSafe(|| {
         sender.send_modify(|value| {
@@ -269,7 +269,7 @@ fn the_drop_of_a_value_may_call_back_and_panic() {
 }
 
 #[test]
-fn ends_tell_their_channel_from_others() {
+fn same_channel_distinguishes_channels() {
     let (sender, receiver) = watch::channel(1);
     let (other, _receiver) = watch::channel(1);
     assert!(sender.same_channel(&sender.clone()) && !sender.same_channel(&other));
@@ -334,7 +334,7 @@ fn wakers_may_call_back_and_panic() {
 }
 
 #[test]
-fn two_readers_borrow_at_a_time() {
+fn two_receivers_borrow_at_the_same_time() {
     let (sender, receiver) = watch::channel(1);
     let (one, two) = (sender.borrow(), receiver.borrow());
     assert_eq!(*one, *two);
@@ -342,7 +342,7 @@ fn two_readers_borrow_at_a_time() {
 }
 
 #[test]
-fn always_changed_yields() {
+fn a_loop_over_changes_yields() {
     let (sender, mut receiver) = watch::channel(1);
     yields(async {
         loop {
@@ -364,7 +364,7 @@ fn always_changed_yields() {
 }
 
 #[test]
-fn the_halves_are_send_and_sync_and_a_borrow_stays() {
+fn senders_and_receivers_are_send_and_sync_and_a_borrow_is_not_send() {
     fn both<T: Send + Sync>() {}
     fn send<T: Send>(_: T) {}
     both::<Sender<u32>>();

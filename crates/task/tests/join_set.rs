@@ -93,7 +93,7 @@ fn joining_with_id_returns_the_id_of_the_task() {
 }
 
 #[test]
-fn trying_to_join_finds_only_what_has_ended() {
+fn try_join_next_returns_only_completed_tasks() {
     let executor = Executor::new();
     let mut set = JoinSet::new();
     assert!(set.try_join_next().is_none());

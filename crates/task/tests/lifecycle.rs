@@ -117,7 +117,7 @@ fn a_handle_polled_after_its_output_was_taken_panics() {
 }
 
 #[test]
-fn a_task_woken_while_it_runs_is_handed_back() {
+fn a_task_woken_while_it_runs_is_returned_to_the_runner() {
     let executor = Executor::new();
     let mut polls = 0;
     let (task, handle) = executor.task(poll_fn(move |cx| {

@@ -68,7 +68,7 @@ fn a_task_that_completes_elsewhere_leaves_the_list_and_is_freed_at_once() {
 
 /// More tasks than a page of the list holds, in and out in any order, here and elsewhere.
 #[test]
-fn any_order_of_coming_and_going() {
+fn tasks_may_be_added_and_removed_in_any_order() {
     let executor = Executor::new();
     let live = LiveList::new();
     let mut tasks = std::collections::VecDeque::new();
@@ -205,7 +205,7 @@ fn aborted_tasks_may_be_run_at_once() {
 }
 
 #[test]
-fn a_panic_on_the_way_cancels_the_other_tasks() {
+fn a_panic_in_abort_all_cancels_the_other_tasks() {
     let executor = Executor::new();
     let live = LiveList::new();
     idle(&executor, &live, 3);

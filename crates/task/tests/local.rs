@@ -70,7 +70,7 @@ fn joining_a_task_that_is_not_send_returns_its_output() {
 }
 
 #[test]
-fn a_wake_and_an_abort_from_elsewhere_come_back() {
+fn a_wake_and_an_abort_on_another_thread_return_the_task_to_its_list() {
     for abort in [false, true] {
         let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
         let (gate, dropped) = (Gate::default(), Rc::default());
@@ -124,7 +124,7 @@ fn a_task_woken_while_it_runs_is_given_back() {
 }
 
 #[test]
-fn abort_all_ends_tasks_whose_wakers_live_on() {
+fn abort_all_ends_tasks_whose_wakers_are_kept() {
     let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
     let (wakers, rc) = (Rc::new(Cell::new(Vec::new())), Rc::new(()));
     let mut handles = Vec::new();

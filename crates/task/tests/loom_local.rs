@@ -90,13 +90,13 @@ fn wake(waker: Waker, handle: JoinHandle<()>) {
 
 /// Complete.
 #[test]
-fn the_end_against_a_wake() {
+fn shutdown_against_a_wake() {
     model::check(|| end_against(wake, true));
 }
 
 /// Complete.
 #[test]
-fn the_end_against_a_wake_by_reference_and_an_abort() {
+fn shutdown_against_a_wake_by_reference_and_an_abort() {
     model::check(|| {
         end_against(
             |waker, handle| {
@@ -111,6 +111,6 @@ fn the_end_against_a_wake_by_reference_and_an_abort() {
 /// A list that does not wait for a task on its way goes before it arrives.
 #[test]
 #[should_panic(expected = "a task was left alive")]
-fn canary_an_end_that_does_not_wait_is_caught() {
+fn canary_a_shutdown_that_does_not_wait_is_caught() {
     model::check(|| end_against(wake, false));
 }

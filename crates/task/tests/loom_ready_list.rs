@@ -113,7 +113,7 @@ fn a_completed_task_lists_its_key() {
 /// What follows the wake of a member is not seen by the task that takes its key.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_a_wake_is_not_seen_by_who_takes_the_key() {
+fn canary_a_write_after_a_wake_is_not_seen_by_the_taker_of_the_key() {
     model::check(|| {
         let list = Arc::new(ReadyList::default());
         let race = Race::new();

@@ -113,7 +113,7 @@ fn the_task_of_a_detached_output_completes_elsewhere() {
 }
 
 #[test]
-fn so_it_does_in_a_later_run() {
+fn the_task_completes_as_if_elsewhere_in_a_later_run() {
     let executor = Executor::new();
     let mut polls = 0;
     let (task, handle) = executor.task(poll_fn(move |cx| {
@@ -136,7 +136,7 @@ fn so_it_does_in_a_later_run() {
 }
 
 #[test]
-fn a_task_of_another_list_leaves_that_one() {
+fn a_task_of_another_list_is_removed_from_that_list() {
     let executor = Executor::new();
     let other = LiveList::new();
     let (task, handle) = executor.task(async { assert!(part()) });
@@ -148,7 +148,7 @@ fn a_task_of_another_list_leaves_that_one() {
 }
 
 #[test]
-fn a_task_that_is_not_running_in_the_list_stays() {
+fn a_task_that_does_not_run_in_the_list_is_not_parted_with() {
     let executor = Executor::new();
     assert!(!part(), "no task runs");
     let (task, handle) = executor.task(async { assert!(!part()) });
@@ -167,7 +167,7 @@ fn a_task_that_is_not_running_in_the_list_stays() {
 
 /// The outer task's completion would touch the list.
 #[test]
-fn a_task_polled_inside_another_stays_in_the_list() {
+fn a_task_polled_inside_another_is_not_parted_with() {
     let executor = Executor::new();
     let (inner, inner_handle) = executor.task(async { assert!(!part()) });
     let (outer, outer_handle) = executor.task(async move {
@@ -189,7 +189,7 @@ fn a_task_polled_inside_another_stays_in_the_list() {
 
 /// Whether the task is still in the list is settled by then.
 #[test]
-fn a_completed_task_stays() {
+fn a_completed_task_is_not_parted_with() {
     struct Asks(Arc<Mutex<Option<bool>>>);
     impl Wake for Asks {
         fn wake(self: Arc<Self>) {
@@ -211,7 +211,7 @@ fn a_completed_task_stays() {
 /// What is called when the cell is freed: the task has left the list by then,
 /// and to adopt it anew would be to list freed memory.
 #[test]
-fn a_task_that_is_being_freed_stays() {
+fn a_task_that_is_being_freed_is_not_parted_with() {
     type Answers = Arc<Mutex<Vec<(bool, Option<raddle_task::Id>)>>>;
     #[derive(Clone)]
     struct Asks(Answers);

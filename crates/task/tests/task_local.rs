@@ -69,7 +69,7 @@ fn a_future_is_dropped_in_its_scope_as_soon_as_it_is_ready() {
 }
 
 #[test]
-fn access_outside_any_scope_returns_an_error_that_names_the_remedy() {
+fn access_outside_a_scope_returns_an_error_that_names_the_remedy() {
     let error = NUMBER.try_get().unwrap_err();
     assert!(error.to_string().contains("set one with LocalKey::scope"));
 }

@@ -104,7 +104,7 @@ fn each_wake_is_followed_by_a_poll_that_sees_its_cause() {
 
 /// Tasks are aborted, joined and detached while two threads run them.
 #[test]
-fn tasks_end_once_however_they_end() {
+fn each_task_ends_once() {
     let executor = Executor::new();
     let done = AtomicBool::new(false);
     let completed = AtomicUsize::new(0);

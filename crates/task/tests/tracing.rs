@@ -83,7 +83,7 @@ fn name_of_task() -> Option<String> {
 }
 
 #[test]
-fn a_name_is_of_one_task_that_is_spawned_while_its_guard_lives() {
+fn a_name_applies_to_one_task_spawned_under_its_guard() {
     start();
     let outer = raddle_task::name_next(Some("outer"));
     let inner = raddle_task::name_next(Some("inner"));

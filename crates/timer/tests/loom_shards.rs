@@ -43,7 +43,7 @@ fn drive_until(timers: &mut Timers, deadline: Instant) {
 }
 
 #[test]
-fn inserts_in_two_shards_against_a_driver_that_goes_to_park() {
+fn inserts_in_two_shards_against_a_parking_driver() {
     model::Model::new().preemptions(3).check(|| {
         let (mut timers, handles) = two_shards();
         let start = timers.now();

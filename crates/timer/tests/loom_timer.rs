@@ -240,7 +240,7 @@ fn fire_against_poll_with_the_same_waker() {
 /// The driver parks as `Timers` documents; the timer that is set meanwhile is
 /// due. If no thread unparked the driver the model would end in a deadlock.
 #[test]
-fn insert_against_a_driver_that_goes_to_park() {
+fn insert_against_a_parking_driver() {
     model::Model::new().preemptions(3).check(|| {
         let driver = thread::current();
         let mut timers = Timers::new(StdArc::new(move || driver.unpark()));
@@ -363,7 +363,7 @@ fn a_hold_that_ends_publishes() {
 /// holder does after.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_work_after_the_hold_is_gone_is_caught() {
+fn canary_work_after_the_hold_was_released_is_caught() {
     model::check(|| {
         let (timers, handle) = paused();
         let hold = handle.hold_clock();

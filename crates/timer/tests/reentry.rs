@@ -134,7 +134,7 @@ fn a_waker_may_drop_timers_during_the_shutdown() {
 }
 
 #[test]
-fn a_waker_that_panics_takes_no_other_wake_along() {
+fn a_waker_that_panics_does_not_prevent_other_wakes() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();

@@ -98,7 +98,7 @@ fn no_shards_are_refused() {
 /// What a timer leaves behind for the next belongs to the handle that is entered,
 /// and goes with it.
 #[test]
-fn nothing_is_left_of_timers_that_have_gone() {
+fn dropped_timers_leave_nothing_in_their_shards() {
     let (token, gone) = {
         let token = Arc::new(());
         let gone = Arc::downgrade(&token);

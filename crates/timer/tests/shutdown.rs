@@ -41,7 +41,7 @@ impl std::task::Wake for Panics {
 
 /// A batch of wakers is 32.
 #[test]
-fn wakers_that_panic_keep_no_other_sleep_from_learning_of_the_shutdown() {
+fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_shutdown() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -107,7 +107,7 @@ fn sleeps_may_be_reset_and_dropped_afterwards() {
 }
 
 #[test]
-fn nothing_is_left_behind() {
+fn no_timer_is_left_after_shutdown() {
     let probe = Arc::new(());
     for _ in 0..100 {
         let held = Arc::clone(&probe);

@@ -13,7 +13,7 @@ use raddle_timer::{Instant, Sleep, sleep, sleep_until};
 use support::{Driver, ms};
 
 #[test]
-fn fires_at_its_deadline_and_not_before() {
+fn a_sleep_fires_at_its_deadline_and_not_before() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -33,7 +33,7 @@ fn fires_at_its_deadline_and_not_before() {
 }
 
 #[test]
-fn is_never_early_by_a_part_of_a_millisecond() {
+fn a_sleep_is_not_early_by_a_fraction_of_a_millisecond() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -44,7 +44,7 @@ fn is_never_early_by_a_part_of_a_millisecond() {
 }
 
 #[test]
-fn a_nanosecond_after_a_tick_is_the_next_tick() {
+fn a_deadline_a_nanosecond_after_a_tick_fires_at_the_next_tick() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -58,7 +58,7 @@ fn a_nanosecond_after_a_tick_is_the_next_tick() {
 
 /// tokio 3069.
 #[test]
-fn zero_is_ready_at_once() {
+fn a_sleep_of_zero_is_ready_at_once() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();
     assert!(poll_with(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
@@ -69,7 +69,7 @@ fn zero_is_ready_at_once() {
 }
 
 #[test]
-fn the_past_is_ready_after_one_turn_at_the_latest() {
+fn a_deadline_in_the_past_fires_within_one_turn() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -136,7 +136,7 @@ fn a_reset_to_sooner_keeps_the_waker() {
 }
 
 #[test]
-fn a_reset_to_the_past_wakes() {
+fn a_reset_to_the_past_wakes_the_task() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -201,7 +201,7 @@ fn polling_again_with_the_same_waker_clones_no_waker() {
 }
 
 #[test]
-fn dropping_gives_the_waker_back() {
+fn dropping_a_sleep_drops_its_waker() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -226,7 +226,7 @@ fn dropping_gives_the_waker_back() {
 
 /// tokio 3229.
 #[test]
-fn dropping_in_the_firing_tick_is_harmless() {
+fn a_sleep_may_be_dropped_in_the_tick_in_which_it_fires() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -245,7 +245,7 @@ fn dropping_in_the_firing_tick_is_harmless() {
 }
 
 #[test]
-fn ten_thousand_fire_in_order() {
+fn ten_thousand_sleeps_fire_in_order() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -264,7 +264,7 @@ fn ten_thousand_fire_in_order() {
 }
 
 #[test]
-fn ten_thousand_of_one_tick_fire_at_once() {
+fn ten_thousand_sleeps_of_one_tick_fire_at_once() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -276,7 +276,7 @@ fn ten_thousand_of_one_tick_fire_at_once() {
 }
 
 #[test]
-fn takes_part_in_the_budget() {
+fn a_ready_sleep_uses_up_the_budget() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();
     let (count, waker) = Wakes::new();
@@ -303,7 +303,7 @@ fn a_pending_poll_costs_no_budget() {
 }
 
 #[test]
-fn stays_small() {
+fn a_sleep_has_at_most_72_bytes() {
     assert!(size_of::<Sleep>() <= 72, "{} bytes", size_of::<Sleep>());
 }
 

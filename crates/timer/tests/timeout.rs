@@ -45,7 +45,7 @@ fn a_future_that_is_late_elapses() {
 }
 
 #[test]
-fn zero_polls_the_future_once() {
+fn a_timeout_of_zero_polls_the_future_once() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();
     let mut timeout = pin!(timeout(Duration::ZERO, pending::<()>()));
@@ -67,7 +67,7 @@ fn the_longest_duration_never_elapses() {
 }
 
 #[test]
-fn a_future_that_uses_up_the_budget_does_not_keep_it_from_elapsing() {
+fn a_timeout_elapses_though_the_future_uses_up_the_budget() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -87,7 +87,7 @@ fn a_future_that_uses_up_the_budget_does_not_keep_it_from_elapsing() {
 }
 
 #[test]
-fn takes_part_in_the_budget() {
+fn a_ready_timeout_uses_up_the_budget() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();
     let elapsed = raddle_coop::budget(|| {
@@ -102,7 +102,7 @@ fn takes_part_in_the_budget() {
 }
 
 #[test]
-fn the_future_can_be_reached() {
+fn get_mut_and_into_inner_return_the_future() {
     let driver = Driver::paused();
     let _entered = driver.handle.enter();
     let mut timeout = timeout(ms(1), ready(1));

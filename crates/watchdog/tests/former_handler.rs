@@ -21,7 +21,7 @@ extern "C" fn handler(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
 }
 
 #[test]
-fn a_handler_of_the_program_gets_the_signals_of_others_and_not_those_of_the_watchdog() {
+fn a_former_handler_is_called_for_signals_that_the_watchdog_did_not_send() {
     // SAFETY: the action is whole, and its handler is a store to an atomic word.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();

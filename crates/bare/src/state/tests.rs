@@ -38,7 +38,7 @@ fn a_task_starts_once_and_is_polled_when_woken() {
 }
 
 #[test]
-fn a_slot_is_released_when_the_content_the_wakers_and_the_turn_are_gone() {
+fn a_slot_is_free_when_content_wakers_and_list_entry_are_gone() {
     let state = started();
     assert_eq!(state.transition_to_vacated(), Vacated::Release);
 
@@ -63,7 +63,7 @@ fn a_slot_is_released_when_the_content_the_wakers_and_the_turn_are_gone() {
 
 #[test]
 #[should_panic(expected = "too many wakers")]
-fn wakers_are_counted_up_to_the_last() {
+fn the_last_waker_frees_the_slot() {
     let state = started();
     state.0.set(state.0.get() | !(WAKER - 1));
     state.add_waker();

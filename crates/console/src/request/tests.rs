@@ -11,7 +11,7 @@ fn ask(token: &Token, line: &str, headers: &str) -> Result<Route, Refusal> {
 const HOST: &str = "Host: 127.0.0.1:6669\r\n";
 
 #[test]
-fn everything_but_metrics_needs_the_token() {
+fn each_path_except_metrics_needs_the_token() {
     let token = Token::random();
     let good = format!("?token={}", token.as_str());
     for path in ["/", "/events", "/tasks", "/recording", "/nothing"] {
@@ -33,7 +33,7 @@ fn everything_but_metrics_needs_the_token() {
 }
 
 #[test]
-fn only_get_is_answered_and_others_need_the_token_first() {
+fn methods_other_than_get_are_refused_after_the_token_is_checked() {
     let token = Token::random();
     let good = format!("?token={}", token.as_str());
     for method in ["POST", "PUT", "DELETE", "OPTIONS"] {

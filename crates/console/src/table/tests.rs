@@ -95,7 +95,7 @@ fn filters_choose_by_state_and_time() {
 }
 
 #[test]
-fn text_is_looked_for_in_names_locations_and_numbers() {
+fn a_filter_text_matches_names_locations_and_numbers() {
     let table = Table::new();
     let scheduler = scheduler(&table);
     for name in [None, Some("Even"), None, Some("even too")] {
@@ -115,7 +115,7 @@ fn text_is_looked_for_in_names_locations_and_numbers() {
 }
 
 #[test]
-fn a_task_that_has_ended_is_in_no_page() {
+fn a_completed_task_is_on_no_page() {
     let table = Table::new();
     let scheduler = scheduler(&table);
     drop(scheduler.handle().spawn(ready(())));

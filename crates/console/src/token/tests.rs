@@ -1,7 +1,7 @@
 use super::Token;
 
 #[test]
-fn a_token_is_itself_and_no_other() {
+fn a_token_equals_only_itself() {
     let token = Token::random();
     assert_eq!(token.as_str().len(), 32);
     assert!(token.is(token.as_str()));

@@ -46,7 +46,7 @@ fn initialized_bytes_are_not_zeroed_again() {
 }
 
 #[test]
-fn a_window_into_uninitialized_bytes_knows_which_are_not() {
+fn a_taken_buffer_tracks_which_bytes_are_initialized() {
     let mut storage = [MaybeUninit::uninit(); 8];
     let mut buf = ReadBuf::uninit(&mut storage);
     buf.put_slice(b"abcd");

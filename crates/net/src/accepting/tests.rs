@@ -32,7 +32,7 @@ fn accept_after(codes: &[i32]) -> (io::Result<()>, Vec<u64>) {
 
 /// The errors that accept(2) names, and the ones of a firewall and a full selector.
 #[test]
-fn each_error_has_its_remedy() {
+fn each_error_of_accept_is_retried_delayed_or_returned() {
     let of_one_connection = [
         libc::ECONNABORTED,
         libc::ECONNRESET,

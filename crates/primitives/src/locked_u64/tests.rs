@@ -23,7 +23,7 @@ macro_rules! same {
 
 #[test]
 #[cfg(target_has_atomic = "64")]
-fn each_operation_does_what_that_of_std_does() {
+fn each_operation_has_the_result_of_std() {
     for start in [0, 5, u64::MAX] {
         same!(start, |word| word.load(SeqCst));
         same!(start, |word| word.store(3, SeqCst));
@@ -42,7 +42,7 @@ fn each_operation_does_what_that_of_std_does() {
 }
 
 #[test]
-fn a_weak_exchange_does_not_fail_without_a_reason() {
+fn a_weak_exchange_does_not_fail_spuriously() {
     let word = AtomicU64::new(1);
     assert_eq!(word.compare_exchange_weak(1, 2, SeqCst, Relaxed), Ok(1));
     assert_eq!(word.compare_exchange_weak(1, 3, SeqCst, Relaxed), Err(2));

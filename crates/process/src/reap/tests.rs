@@ -50,13 +50,13 @@ fn shell(code: i32) -> Child {
 }
 
 #[test]
-fn by_signals_an_end_is_noticed_too() {
+fn without_pidfd_a_signal_reports_the_end() {
     ends_are_noticed(|_| Ending::of_any_child());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn by_threads_an_end_is_noticed_too() {
+fn without_pidfd_and_signals_a_thread_reports_the_end() {
     ends_are_noticed(Ending::of_thread);
 }
 
@@ -89,7 +89,7 @@ fn exists(pid: u32) -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_dropped_process_leaves_no_zombie_whatever_notices_its_end() {
+fn a_dropped_process_leaves_no_zombie_with_any_way_of_notification() {
     let endings: [fn(&Child) -> io::Result<Ending>; 3] =
         [Ending::of, |_| Ending::of_any_child(), Ending::of_thread];
     let mut reactor = Reactor::new().unwrap();

@@ -35,7 +35,7 @@ fn a_stale_clearing_keeps_newer_readiness() {
 }
 
 #[test]
-fn the_tick_wraps_into_nothing_else() {
+fn the_tick_wraps_without_changing_other_parts() {
     let readiness = Readiness::new();
     readiness
         .0
@@ -111,7 +111,7 @@ fn priority_and_error_forbid_draining() {
 }
 
 #[test]
-fn directions_are_cleared_apart() {
+fn each_direction_is_cleared_separately() {
     let readiness = Readiness::new();
     readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE | Ready::PRIORITY);
     let event = readable(&readiness).unwrap();
@@ -121,7 +121,7 @@ fn directions_are_cleared_apart() {
 }
 
 #[test]
-fn shutdown_stays() {
+fn shutdown_is_never_cleared() {
     let readiness = Readiness::new();
     readiness.transition_to_shutdown();
     readiness.transition_to_ready(Ready::ALL);

@@ -20,7 +20,7 @@ fn shrink_to(table: &mut Table, tokens: &mut Vec<Token>, left: usize) {
 }
 
 #[test]
-fn memory_is_given_back_at_a_quarter_of_the_most_and_at_each_half_of_that() {
+fn memory_is_freed_at_a_quarter_of_the_peak_and_at_each_half_of_that() {
     let (mut table, mut tokens) = filled(8 * SMALL);
     let full = table.entries.capacity();
     shrink_to(&mut table, &mut tokens, 2 * SMALL + 1);

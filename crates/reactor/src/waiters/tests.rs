@@ -68,7 +68,7 @@ fn bounds(count: usize, left: &[usize]) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn gaps_go_once_they_are_more_than_half() {
+fn gaps_are_removed_when_they_are_more_than_half() {
     assert_eq!(
         bounds(100, &[50, 1, 24]),
         [(100, 128), (49, 128), (49, 128)]
@@ -76,7 +76,7 @@ fn gaps_go_once_they_are_more_than_half() {
 }
 
 #[test]
-fn memory_goes_once_it_is_more_than_four_times_what_is_needed() {
+fn memory_is_freed_when_it_is_more_than_four_times_the_need() {
     assert_eq!(bounds(65, &[33]), [(32, 128)]);
     assert_eq!(bounds(100, &[51, 25]), [(49, 128), (24, 48)]);
 }

@@ -88,7 +88,7 @@ fn the_waker_of_the_last_poll_is_woken() {
 }
 
 #[test]
-fn a_node_of_a_former_round_leaves_alone() {
+fn dropping_a_released_wait_does_not_affect_later_waits() {
     let sequence = Sequence::new();
     let ((_, first), (other, second)) = (Wakes::new(), Wakes::new());
     let mut late = Box::pin(sequence.changed(0, 0));
@@ -171,7 +171,7 @@ fn an_advance_in_the_middle_of_a_poll_is_seen() {
 
 /// An advance releases the waiters of its shards after it has counted.
 #[test]
-fn a_wait_released_by_an_advance_before_it_goes_on() {
+fn a_wait_released_by_an_earlier_advance_waits_again() {
     let sequence = Sequence::new();
     let ((_, first), (woken, second)) = (Wakes::new(), Wakes::new());
     let mut former = pin!(sequence.changed(0, 0));
@@ -195,7 +195,7 @@ fn a_wait_released_by_an_advance_before_it_goes_on() {
 
 /// The first advance has counted, and has not woken the waiters yet.
 #[test]
-fn a_wait_that_is_over_when_it_comes_into_line_leaves_the_bit_to_those_in_line() {
+fn a_wait_that_need_not_queue_keeps_the_bit_of_the_waiters() {
     let sequence = Arc::new(Sequence::new());
     let (late_wakes, other) = Wakes::new();
     let mut late = pin!(sequence.changed(0, 0));

@@ -28,7 +28,7 @@ fn shut_down(task: BlockingTask) -> Result<(), Refused> {
 }
 
 #[test]
-fn a_task_that_is_run_gives_its_output() {
+fn a_task_that_is_run_returns_its_output() {
     let mut handle = spawn(|| 6 * 7, run);
     assert!(matches!(poll(&mut handle), Poll::Ready(Ok(42))));
     let mut handle = try_spawn(|taken| taken.is_ok(), true, run).unwrap();
@@ -69,7 +69,7 @@ fn a_task_after_the_shutdown_is_cancelled() {
 }
 
 #[test]
-fn a_refused_closure_gives_back_what_it_owns() {
+fn a_refused_closure_returns_what_it_owns() {
     for (refuse, after_shutdown) in [(no_thread as Submit, false), (shut_down, true)] {
         let owned = String::from("owned");
         let given_back = try_spawn(|taken| (taken.unwrap_err(), owned), true, refuse);
@@ -86,7 +86,7 @@ fn a_refused_closure_gives_back_what_it_owns() {
 
 /// The reason of one does not reach the next.
 #[test]
-fn a_task_after_a_refused_one_is_taken() {
+fn a_task_after_a_refused_one_is_accepted() {
     try_spawn(|taken| taken, false, no_thread)
         .unwrap_err()
         .unwrap_err();
@@ -95,7 +95,7 @@ fn a_task_after_a_refused_one_is_taken() {
 }
 
 #[test]
-fn a_panic_of_a_refused_closure_is_the_caller_s() {
+fn a_panic_of_a_refused_closure_propagates_to_the_caller() {
     let caught = panic::catch_unwind(|| {
         let panics = |_| panic::resume_unwind(Box::new("expected by this test"));
         try_spawn::<_, ()>(panics, false, no_thread)
@@ -151,7 +151,7 @@ fn a_blocking_task_reports_its_closure_and_location() {
 
 /// The only test that sets the function, which is the process's.
 #[test]
-fn tasks_go_where_the_first_function_that_is_set_says() {
+fn the_first_submit_function_that_is_set_stays() {
     let refused = try_spawn(|taken| taken.unwrap_err().to_string(), false, submit);
     assert!(refused.unwrap_err().contains("no runtime"));
     set_submit(run);

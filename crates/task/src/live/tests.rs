@@ -7,7 +7,7 @@ fn is_elsewhere(task: &Runnable, live: Option<&LiveList>) -> bool {
 }
 
 #[test]
-fn a_task_is_elsewhere_for_every_thread_but_the_one_of_its_list() {
+fn a_task_is_elsewhere_for_every_thread_except_that_of_its_list() {
     let (task, _handle) = crate::spawn(async {}, drop::<Runnable>);
     let (here, other) = (LiveList::new(), LiveList::new());
     assert!(!is_elsewhere(&task, None) && !is_elsewhere(&task, Some(&other)));

@@ -31,7 +31,7 @@ fn free_all((layout, size): (Layout, Option<Size>), blocks: &[usize]) {
 }
 
 #[test]
-fn a_freed_block_is_the_next_of_its_size() {
+fn a_freed_block_is_reused_for_the_next_of_its_size() {
     let kind = layout_of(456);
     let first = allocate_many(kind, 1);
     free_all(kind, &first);
@@ -53,7 +53,7 @@ fn blocks_in_use_are_distinct() {
 }
 
 #[test]
-fn batches_go_from_thread_to_thread() {
+fn batches_move_between_threads() {
     let kind = layout_of(424);
     let blocks = thread::spawn(move || {
         let blocks = allocate_many(kind, 4 * BATCH);

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Timers, sleep};
 
 #[test]
-fn a_timer_that_comes_and_goes_leaves_one_reference_for_the_next() {
+fn a_dropped_timer_leaves_its_reference_for_the_next() {
     let timers = Timers::new(std::sync::Arc::new(|| {}));
     let handle = timers.handle();
     let entered = handle.enter();

@@ -6,7 +6,7 @@ use crate::{Timers, sleep};
 
 /// The driver then waits for no thread that sets timers for later.
 #[test]
-fn a_shard_in_which_nothing_is_due_is_passed_over_without_its_lock() {
+fn a_shard_without_due_timers_is_skipped_without_its_lock() {
     let timers = Timers::new(std::sync::Arc::new(|| {}));
     let handle = timers.handle();
     handle.pause();
@@ -24,7 +24,7 @@ fn a_shard_in_which_nothing_is_due_is_passed_over_without_its_lock() {
 }
 
 #[test]
-fn a_timer_that_is_set_after_a_quiet_time_is_placed_as_seen_from_the_present() {
+fn a_timer_set_after_an_idle_time_is_placed_relative_to_the_present() {
     let timers = Timers::new(std::sync::Arc::new(|| {}));
     let handle = timers.handle();
     handle.pause();

@@ -213,7 +213,7 @@ impl Drop for Fixture {
 }
 
 #[test]
-fn agrees_with_a_sorted_map() {
+fn the_wheel_agrees_with_a_sorted_map() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut crossed = 0;
     for _ in 0..200 {
@@ -230,7 +230,7 @@ fn agrees_with_a_sorted_map() {
 }
 
 #[test]
-fn agrees_over_years_of_short_steps() {
+fn the_wheel_agrees_with_a_sorted_map_over_years_of_short_steps() {
     let mut random = Random(0xD1B5_4A32_D192_ED03);
     let mut fixture = Fixture::new(64);
     while fixture.now < 100 * YEAR {
@@ -340,7 +340,7 @@ fn a_cancelled_timer_leaves_the_others_of_its_tick_in_order() {
 /// A timer that is set after a quiet time is placed as seen from the present: in level 0 if
 /// it is that near, so that it is moved through no levels.
 #[test]
-fn a_wheel_skips_a_quiet_time() {
+fn a_wheel_skips_an_idle_time() {
     for later in [None, Some(1 << 20)] {
         let mut fixture = Fixture::new(2);
         if let Some(tick) = later {
@@ -379,7 +379,7 @@ fn a_wheel_does_not_skip_a_timer() {
 }
 
 #[test]
-fn a_slot_cut_short_by_a_full_batch_can_be_changed() {
+fn a_slot_may_change_after_a_full_batch_left_timers_in_it() {
     let mut fixture = Fixture::new(40);
     for id in 0..40 {
         fixture.insert(id, 70);

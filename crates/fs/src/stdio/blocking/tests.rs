@@ -67,7 +67,7 @@ impl Write for Writer {
 }
 
 #[test]
-fn reads_give_what_there_is_until_the_end() {
+fn reads_return_the_available_bytes_until_the_end() {
     Runtime::new().block_on(async {
         let (sender, mut reader) = Pieces::new();
         sender.send(Ok(b"abcd".to_vec())).unwrap();
@@ -127,7 +127,7 @@ fn writes_are_made_in_order_and_flushed_when_asked() {
 }
 
 #[test]
-fn a_write_s_error_is_that_of_the_next_call() {
+fn the_error_of_a_write_is_returned_by_the_next_call() {
     let target = Writer::default();
     Runtime::new().block_on(async {
         let mut writer = Blocking::new(target.clone());
@@ -146,7 +146,7 @@ fn a_write_s_error_is_that_of_the_next_call() {
 }
 
 #[test]
-fn a_write_that_was_taken_is_made_though_the_runtime_ends() {
+fn an_accepted_write_is_made_though_the_runtime_shuts_down() {
     let target = Writer::default();
     let runtime = Runtime::new();
     let (end, ended) = channel::<()>();
@@ -183,7 +183,7 @@ fn a_write_that_was_taken_is_made_though_the_runtime_ends() {
 /// The threads' stacks would need more memory than there is.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_call_without_a_thread_is_an_error_and_the_next_is_made() {
+fn a_call_without_a_thread_fails_and_the_next_call_succeeds() {
     let refusing = Runtime::with_stack_size(Some(usize::MAX / 16 * 15));
     let refused = |result: io::Result<usize>| {
         let text = result.unwrap_err().to_string();
@@ -209,7 +209,7 @@ fn a_call_without_a_thread_is_an_error_and_the_next_is_made() {
 }
 
 #[test]
-fn a_call_that_panics_is_an_error() {
+fn a_call_that_panics_returns_an_error() {
     struct Panics;
     impl Read for Panics {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

@@ -10,7 +10,7 @@ fn a_quota_is_rounded_up_to_whole_cores() {
 }
 
 #[test]
-fn no_quota_and_no_sense_are_no_number() {
+fn a_missing_or_malformed_quota_is_no_limit() {
     for text in ["max 100000\n", "", "100000", "100000 0\n", "many 100000\n"] {
         assert_eq!(rounded_up(text), None, "{text:?}");
     }

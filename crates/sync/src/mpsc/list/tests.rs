@@ -80,7 +80,7 @@ fn a_receiver_whose_waker_is_taken_while_it_brings_another_wakes_itself() {
 }
 
 #[test]
-fn a_message_that_comes_before_the_waker_is_registered_is_received() {
+fn a_message_sent_before_the_waker_is_registered_is_received() {
     for waits in [false, true] {
         let (chan, mut rx) = channel();
         let (first, first_waker) = Hooked::counting();
@@ -112,7 +112,7 @@ fn a_receiver_polled_again_with_its_waker_clones_nothing() {
 
 /// The last sender has closed the list, and has not put the end into it.
 #[test]
-fn an_end_on_its_way_is_seen_by_try_recv() {
+fn try_recv_returns_disconnected_while_the_end_is_being_written() {
     let (chan, mut rx) = channel();
     chan.list.push(1).unwrap();
     chan.list.tail.fetch_or(CLOSED | ENDED, Ordering::Relaxed);
@@ -171,7 +171,7 @@ fn a_block_is_retired_by_the_sender_that_moves_the_search_past_it() {
 }
 
 #[test]
-fn a_block_that_comes_too_late_is_kept_for_the_next() {
+fn a_block_that_loses_the_race_is_kept_as_the_spare() {
     let (list, mut head) = List::<u32>::new();
     let spare = || list.spare.load(Ordering::Relaxed);
     // SAFETY: the head keeps the block until it goes on.

@@ -10,7 +10,7 @@ fn all_taken(permits: usize) -> Core<Returned> {
 }
 
 #[test]
-fn permits_that_came_back_are_taken_as_soon_as_they_are_moved() {
+fn returned_permits_are_taken_as_soon_as_they_are_moved() {
     let core = all_taken(3);
     core.give_back(3);
     assert_eq!(core.take_moved(2), Take::Taken);
@@ -22,7 +22,7 @@ fn permits_that_came_back_are_taken_as_soon_as_they_are_moved() {
 }
 
 #[test]
-fn permits_that_come_back_after_the_close_are_all_in_one_word() {
+fn permits_returned_after_the_close_are_all_in_one_word() {
     let core = all_taken(3);
     core.close();
     core.give_back(1);

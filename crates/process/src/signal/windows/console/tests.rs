@@ -15,7 +15,7 @@ impl Wake for Count {
 
 /// One test, since all listeners of the process are concerned.
 #[test]
-fn each_listener_of_an_event_hears_of_it_once() {
+fn each_listener_of_an_event_receives_it_once() {
     let count = Arc::new(Count::default());
     let waker = Waker::from(Arc::clone(&count));
     let mut cx = Context::from_waker(&waker);
