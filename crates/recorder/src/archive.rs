@@ -47,6 +47,16 @@ pub struct ArchiveOptions {
 
 impl ArchiveOptions {
     /// The defaults for the files of a directory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::ArchiveOptions;
+    ///
+    ///
+    /// let options = ArchiveOptions::new("/var/log/my-service");
+    /// assert_eq!(options.max_files, 10);
+    /// ```
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
@@ -94,12 +104,26 @@ struct Stop {
 impl Archive {
     /// Starts to write what the rings have, and what is recorded from now on.
     ///
-    /// If writing fails later, the archive goes on with another file, without the events of the
+    /// If writing fails later, the archive continues with another file, without the events of the
     /// piece that failed. [`finish`](Self::finish) returns the first such error.
     ///
     /// # Errors
     ///
-    /// Returns an error if the directory or the first file cannot be made, or the thread.
+    /// Returns an error if the directory, the first file or the thread cannot be created.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Archive, ArchiveOptions, Options, Recorder};
+    ///
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let recorder = Recorder::new(Options::default());
+    /// let archive = Archive::start(&recorder, ArchiveOptions::new(directory.path()))?;
+    /// // Dropping it writes what is left and stops.
+    /// drop(archive);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn start(recorder: &Recorder, options: ArchiveOptions) -> io::Result<Self> {
         let mut files = Files::new(recorder.follow(), options)?;
         let stop = Arc::new(Stop {
@@ -130,7 +154,20 @@ impl Archive {
     ///
     /// # Errors
     ///
-    /// Returns the first error of all that happened since the start.
+    /// Returns the first error that occurred since the start.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Archive, ArchiveOptions, Options, Recorder};
+    ///
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let recorder = Recorder::new(Options::default());
+    /// let archive = Archive::start(&recorder, ArchiveOptions::new(directory.path()))?;
+    /// archive.finish()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn finish(mut self) -> io::Result<()> {
         self.end()
     }

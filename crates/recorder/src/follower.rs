@@ -42,6 +42,19 @@ impl Follower {
     }
 
     /// The events since the last call, with all strings. Threads without events are left out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recording::Event;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// let mut follower = recorder.follow();
+    /// recorder.record(Event::DriverStarted);
+    /// let piece = follower.read();
+    /// assert_eq!(piece.threads.len(), 1);
+    /// ```
     pub fn read(&mut self) -> Recording {
         let lanes = self.recorder.lanes();
         self.positions.resize(lanes.len(), 0);

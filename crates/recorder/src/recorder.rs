@@ -93,6 +93,17 @@ const ROOT: u64 = 0;
 
 impl Recorder {
     /// Makes a recorder, which is on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    ///
+    /// let mut options = Options::default();
+    /// options.records_per_thread = 1_024;
+    /// let recorder = Recorder::new(options);
+    /// assert!(recorder.is_on());
+    /// ```
     pub fn new(options: Options) -> Self {
         static IDS: Numbers = Numbers::new();
         Self {
@@ -110,6 +121,17 @@ impl Recorder {
     }
 
     /// Whether events are recorded.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// assert!(recorder.is_on());
+    /// recorder.stop();
+    /// assert!(!recorder.is_on());
+    /// ```
     #[inline]
     pub fn is_on(&self) -> bool {
         // ORDERING: none. An event shortly after the switch may go either way.
@@ -117,6 +139,17 @@ impl Recorder {
     }
 
     /// Records events again, after [`stop`](Self::stop).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.stop();
+    /// recorder.start();
+    /// assert!(recorder.is_on());
+    /// ```
     pub fn start(&self) {
         // ORDERING: as in `is_on`.
         self.shared.is_on.store(true, Ordering::Relaxed);
@@ -142,6 +175,17 @@ impl Recorder {
     }
 
     /// Records an event on the calling thread, if the recorder is on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recording::Event;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record(Event::DriverStarted);
+    /// assert_eq!(recorder.snapshot().by_time()[0].1.event, Event::DriverStarted);
+    /// ```
     #[inline]
     pub fn record(&self, event: Event) {
         if self.is_on() {
@@ -150,12 +194,36 @@ impl Recorder {
     }
 
     /// The id of a text, for [`Event::TaskNamed`]. Takes a lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recording::Event;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// let name = recorder.text("accept");
+    /// recorder.record(Event::TaskNamed { task: 1, name });
+    /// assert_eq!(recorder.snapshot().text(name), "accept");
+    /// ```
     pub fn text(&self, text: &str) -> StringId {
         self.shared.strings.text(text)
     }
 
     /// Records that a task is spawned at `location`. The calling thread remembers the ids of the
-    /// latest locations; of another it takes a lock.
+    /// latest locations; for any other location it takes a lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    ///
+    /// use std::panic::Location;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record_spawn(1, Location::caller());
+    /// assert_eq!(recorder.snapshot().by_time().len(), 1);
+    /// ```
     #[inline]
     pub fn record_spawn(&self, task: u64, location: &'static Location<'static>) {
         if !self.is_on() {
@@ -200,6 +268,20 @@ impl Recorder {
 
     /// Notes the result of the poll that [`record_poll`](Self::record_poll) started on this thread.
     /// It is written with the thread's next record.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    ///
+    /// use raddle_recording::PollEnd;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record_poll(1);
+    /// recorder.record_poll_end(1, PollEnd::Pending);
+    /// recorder.end_poll();
+    /// assert_eq!(recorder.snapshot().by_time().len(), 2);
+    /// ```
     #[inline]
     pub fn record_poll_end(&self, task: u64, end: PollEnd) {
         if self.is_on() {
@@ -209,6 +291,19 @@ impl Recorder {
 
     /// Records why a task has ended. After [`record_poll_end`](Self::record_poll_end) of the task
     /// on this thread it corrects the reason that was given there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    ///
+    /// use raddle_recording::{EndReason, Event};
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record_end(1, EndReason::Cancelled);
+    /// let event = recorder.snapshot().by_time()[0].1.event;
+    /// assert_eq!(event, Event::TaskEnded { task: 1, reason: EndReason::Cancelled });
+    /// ```
     #[inline]
     pub fn record_end(&self, task: u64, reason: EndReason) {
         if self.is_on() {
@@ -223,6 +318,21 @@ impl Recorder {
 
     /// Records the end of the last poll of this thread, if it has no record yet. Call it before the
     /// thread waits, so that the poll does not seem to last until it returns.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    ///
+    /// use raddle_recording::PollEnd;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record_poll(1);
+    /// recorder.record_poll_end(1, PollEnd::Pending);
+    /// assert_eq!(recorder.snapshot().by_time().len(), 1);
+    /// recorder.end_poll();
+    /// assert_eq!(recorder.snapshot().by_time().len(), 2);
+    /// ```
     pub fn end_poll(&self) {
         if self.is_on() {
             self.with_writing(|shared, writing| {
@@ -261,6 +371,16 @@ impl Recorder {
     /// switches, since the last call on this thread. Does nothing if the last call was less than
     /// 100 ms ago, if there is nothing to record, or if the system does not say: only Linux does.
     /// It costs two system calls, so it is for a thread that is about to block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record_kernel_delays();
+    /// std::thread::park_timeout(std::time::Duration::from_millis(1));
+    /// ```
     pub fn record_kernel_delays(&self) {
         if self.is_on() && self.shared.options.kernel_delays {
             self.with_writing(|shared, writing| {
@@ -273,16 +393,57 @@ impl Recorder {
 
     /// The present content of the rings. Writers continue meanwhile; an event that is recorded
     /// during the call may be missing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recording::Event;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record(Event::DriverStarted);
+    /// for (thread, entry) in recorder.snapshot().by_time() {
+    ///     println!("thread {thread}: {:?}", entry.event);
+    /// }
+    /// ```
     pub fn snapshot(&self) -> Recording {
         self.follow().read()
     }
 
-    /// Reads the events from the oldest on that the rings have, piece by piece.
+    /// Reads the events from the oldest that the rings have, piece by piece.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recording::Event;
+    ///
+    /// let recorder = Recorder::new(Options::default());
+    /// recorder.record(Event::DriverStarted);
+    /// let mut follower = recorder.follow();
+    /// assert_eq!(follower.read().by_time().len(), 1);
+    /// ```
     pub fn follow(&self) -> Follower {
         Follower::new(self.clone(), self.shared.clock.origin())
     }
 
-    /// How many threads have not recorded since [`Options::max_threads`] others did.
+    /// The number of threads that record nothing, because [`Options::max_threads`] others do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recording::Event;
+    ///
+    /// let mut options = Options::default();
+    /// options.max_threads = 1;
+    /// let recorder = Recorder::new(options);
+    /// recorder.record(Event::DriverStarted);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| recorder.record(Event::DriverStarted));
+    /// });
+    /// assert_eq!(recorder.refused_threads(), 1);
+    /// ```
     pub fn refused_threads(&self) -> u64 {
         // ORDERING: a count for people.
         self.shared.refused.load(Ordering::Relaxed)

@@ -48,7 +48,7 @@ fn read_under_writer(before: u64, during: u64, position: u64) {
 
 /// The ring fills up under the reader. Complete.
 #[test]
-fn a_reader_of_a_ring_that_fills_up_gets_whole_records() {
+fn a_reader_of_a_ring_that_fills_up_reads_whole_records() {
     model::check(|| read_under_writer(0, 2, 0));
 }
 
@@ -66,13 +66,13 @@ fn a_reader_leaves_out_records_of_a_former_round() {
 
 /// A reader that follows the writer. Complete.
 #[test]
-fn a_reader_that_goes_on_at_its_position_gets_whole_records() {
+fn a_reader_that_continues_from_its_position_reads_whole_records() {
     model::check(|| read_under_writer(3, 2, 2));
 }
 
 /// Two readers do not disturb each other. Bounded at two preemptions.
 #[test]
-fn two_readers_get_whole_records() {
+fn two_readers_read_whole_records() {
     Model::new().preemptions(2).check(|| {
         let (mut writer, reader) = ring(2);
         push(&mut writer, 1);
@@ -96,7 +96,7 @@ fn read_carelessly(reader: &RingReader) {
 /// The second look at the count is left out.
 #[test]
 #[should_panic(expected = "torn record")]
-fn canary_a_record_that_is_overwritten_under_a_careless_reader_is_caught() {
+fn canary_a_reader_that_does_not_check_for_overwriting_is_caught() {
     model::check(|| {
         let (mut writer, reader) = ring(2);
         push(&mut writer, 2);

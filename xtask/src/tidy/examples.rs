@@ -26,7 +26,21 @@ const RE_EXPORTED: &[(&str, &[&str])] = &[
             "unconstrained",
         ],
     ),
+    (
+        "raddle-dump",
+        &["Dump", "State", "TaskDump", "Wake", "WokenBy"],
+    ),
     ("raddle-reactor", &["Interest", "Ready"]),
+    (
+        "raddle-recorder",
+        &[
+            "Archive",
+            "ArchiveOptions",
+            "Follower",
+            "Options",
+            "Recorder",
+        ],
+    ),
     (
         "raddle-sched",
         &[
@@ -72,6 +86,18 @@ const RE_EXPORTED: &[(&str, &[&str])] = &[
             "sleep_until",
             "timeout",
             "timeout_at",
+        ],
+    ),
+    (
+        "raddle-watchdog",
+        &[
+            "Frame",
+            "Report",
+            "ShutdownReport",
+            "SlowPoll",
+            "StackTrace",
+            "WaitingJobs",
+            "warn",
         ],
     ),
 ];
@@ -144,7 +170,13 @@ fn lacking(file: &File) -> Vec<String> {
             continue;
         }
         let above = documentation(&file.lines[..index]);
-        let settled = ["```", "doc(hidden)", "#[deprecated", "cfg(raddle_loom)"];
+        let settled = [
+            "```",
+            "doc = example!(",
+            "doc(hidden)",
+            "#[deprecated",
+            "cfg(raddle_loom)",
+        ];
         if !above
             .iter()
             .any(|line| settled.iter().any(|text| line.contains(text)))

@@ -59,7 +59,7 @@ fn a_file_that_is_old_is_followed_by_another() {
 }
 
 #[test]
-fn a_program_at_rest_keeps_its_files() {
+fn an_archive_without_new_events_keeps_its_files() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = ArchiveOptions::new(directory.path());
     options.max_file_age = Duration::ZERO;

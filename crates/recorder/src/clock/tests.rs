@@ -7,7 +7,7 @@ fn anchor(ticks: u64, nanos: u64) -> Anchor {
 }
 
 #[test]
-fn ticks_are_converted_by_the_line_that_they_are_on() {
+fn ticks_are_converted_by_the_segment_that_contains_them() {
     let scale = Scale {
         origin: anchor(1_000, 0),
         former: anchor(2_000, 500),
@@ -28,7 +28,7 @@ fn a_tick_after_the_present_is_the_present() {
 }
 
 #[test]
-fn a_tick_from_before_the_counter_came_round_is_in_the_past() {
+fn a_tick_from_before_the_counter_wrapped_is_in_the_past() {
     let scale = Scale {
         origin: anchor(TIMES - 100, 0),
         former: anchor(TIMES - 100, 0),
@@ -50,7 +50,7 @@ fn equal_readings_of_the_clock_divide_nothing_by_zero() {
 }
 
 #[test]
-fn the_clock_goes_forward_and_agrees_with_that_of_std() {
+fn the_clock_is_monotonic_and_agrees_with_that_of_std() {
     let clock = Clock::new();
     let before = clock.anchor();
     let start = Instant::now();

@@ -36,7 +36,7 @@ fn a_full_ring_keeps_the_latest_records() {
 }
 
 #[test]
-fn reading_goes_on_at_a_position() {
+fn a_reader_continues_from_its_position() {
     let (mut writer, reader) = filled(8, 3);
     let batch = reader.read_from(0);
     assert_eq!(numbers(&batch), [0, 1, 2]);
