@@ -15,6 +15,7 @@ use crate::id::Id;
 use crate::live::SlotRef;
 use crate::runnable::{Outcome, Runnable};
 use crate::state::State;
+use crate::trace::{self, SpanId};
 use crate::{LiveList, Schedule, memory, run};
 
 /// The part of a cell that is the same for every task, at its start.
@@ -26,6 +27,8 @@ pub(crate) struct Header {
     /// The task's place in the live list that has adopted it (rule 4).
     pub(crate) slot: UnsafeCell<Option<SlotRef>>,
     pub(crate) id: Id,
+    /// Takes no room without the feature `tracing`.
+    pub(crate) span: Option<SpanId>,
 }
 
 /// The part of a cell that is the same for every task, at its end.
@@ -83,6 +86,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 queue_link: UnsafeCell::new(None),
                 slot: UnsafeCell::new(None),
                 id: Id::next(),
+                span: trace::take_span(),
             },
             scheduler,
             stage: UnsafeCell::new(Stage::Future(future)),

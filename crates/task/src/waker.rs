@@ -6,6 +6,7 @@ use std::task::{RawWaker, RawWakerVTable};
 use crate::cell::Header;
 use crate::current;
 use crate::state::{Release, Wake};
+use crate::trace;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
@@ -35,6 +36,8 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 unsafe fn wake(data: *const ()) {
     // SAFETY: the waker holds a reference, given up here or by the transition.
     let header = unsafe { header(data) };
+    // SAFETY: as above.
+    trace::woken(unsafe { header.as_ref() }.span, "waker.wake");
     if current::wake_itself(header) {
         // SAFETY: as above.
         return unsafe { release(header) };
@@ -52,6 +55,8 @@ unsafe fn wake(data: *const ()) {
 unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: the waker holds a reference.
     let header = unsafe { header(data) };
+    // SAFETY: as above.
+    trace::woken(unsafe { header.as_ref() }.span, "waker.wake_by_ref");
     if current::wake_itself(header) {
         return;
     }

@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 
 use common::{current_thread, each_flavor, eventually, multi_thread, panic_message};
 use raddle::task::{Builder, Id, JoinSet, LocalSet, spawn_blocking, spawn_local, yield_now};
-use recorder::{Recorded, current, recorded, spawning_by_subscriber, start};
+use recorder::{Recorded, current, recorded, spawning_by_subscriber, start, wakes_of};
 
 /// The span of a task.
 fn span_of(id: Id) -> Recorded {
@@ -35,6 +35,46 @@ fn assert_described(span: &Recorded, kind: &str, line: u32) {
     assert_eq!(span.field("loc.line"), Some(&*line.to_string()));
     assert!(span.field("loc.col").is_some());
     assert!(span.field("size.bytes").is_some());
+}
+
+#[test]
+fn a_wake_is_an_event_with_the_span_of_the_task() {
+    start();
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let (sender, receiver) = raddle::sync::oneshot::channel();
+            let woken = raddle::spawn(async { receiver.await.unwrap() });
+            let woken_span = span_of(woken.id());
+            let id = woken.id();
+            let sends = raddle::spawn(async move {
+                while span_of(id).exits == 0 {
+                    raddle::time::sleep(std::time::Duration::from_millis(1)).await;
+                }
+                // The other task is waiting now.
+                sender.send(()).unwrap();
+            });
+            let sends_span = span_of(sends.id());
+            woken.await.unwrap();
+            sends.await.unwrap();
+
+            let wakes = wakes_of(&woken_span.id);
+            assert_eq!(wakes.len(), 1, "{wakes:?}");
+            assert!(wakes[0].op.starts_with("waker.wake"), "{wakes:?}");
+            assert_eq!(wakes[0].by, Some(sends_span.id.clone()));
+            // The timer has woken it, if it had to wait.
+            let wakes = wakes_of(&sends_span.id);
+            assert!(wakes.iter().all(|wake| wake.by.is_none()), "{wakes:?}");
+
+            // A task that wakes itself.
+            let yields = raddle::spawn(yield_now());
+            let span = span_of(yields.id());
+            yields.await.unwrap();
+            let wakes = wakes_of(&span.id);
+            assert_eq!(wakes.len(), 1, "{wakes:?}");
+            assert_eq!(wakes[0].op, "waker.wake_by_ref");
+            assert_eq!(wakes[0].by, Some(span.id.clone()));
+        });
+    });
 }
 
 #[test]

@@ -10,6 +10,7 @@ use tracing::span::{Attributes, Record};
 use tracing::{Event, Id, Metadata, Subscriber};
 
 static SPANS: Mutex<Vec<Span>> = Mutex::new(Vec::new());
+static WAKES: Mutex<Vec<Woken>> = Mutex::new(Vec::new());
 
 type Spawn = Box<dyn FnOnce()>;
 
@@ -42,6 +43,25 @@ impl Recorded {
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str)
     }
+}
+
+/// An event that says that a task is woken.
+#[allow(dead_code, reason = "the tests of raddle-task do not look at wakes")]
+#[derive(Clone, Debug)]
+pub(crate) struct Woken {
+    /// The task's span.
+    pub(crate) span: u64,
+    pub(crate) op: String,
+    /// The span in which it is woken.
+    pub(crate) by: Option<Id>,
+}
+
+/// The wakes so far of the task with this span.
+#[allow(dead_code, reason = "as above")]
+pub(crate) fn wakes_of(span: &Id) -> Vec<Woken> {
+    let wakes = WAKES.lock().unwrap();
+    let wakes = wakes.iter().filter(|woken| woken.span == span.into_u64());
+    wakes.cloned().collect()
 }
 
 /// Makes the recorder the subscriber of all threads.
@@ -111,7 +131,16 @@ impl Subscriber for Recorder {
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
-    fn event(&self, _: &Event<'_>) {}
+    fn event(&self, event: &Event<'_>) {
+        assert_eq!(event.metadata().target(), "tokio::task::waker");
+        let mut fields = Fields(HashMap::new());
+        event.record(&mut fields);
+        WAKES.lock().unwrap().push(Woken {
+            span: fields.0["task.id"].parse().unwrap(),
+            op: fields.0["op"].clone(),
+            by: current(),
+        });
+    }
 
     fn enter(&self, id: &Id) {
         self.with(id, |span| span.recorded.enters += 1);
