@@ -14,8 +14,8 @@ use crate::error::JoinError;
 use crate::id::Id;
 use crate::live::SlotRef;
 use crate::runnable::{Outcome, Runnable};
+use crate::span::{self, SpanId};
 use crate::state::State;
-use crate::trace::{self, SpanId};
 use crate::{LiveList, Schedule, memory, run};
 
 /// The part of a cell that is the same for every task, at its start.
@@ -86,7 +86,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 queue_link: UnsafeCell::new(None),
                 slot: UnsafeCell::new(None),
                 id: Id::next(),
-                span: trace::take_span(),
+                span: span::take_next(),
             },
             scheduler,
             stage: UnsafeCell::new(Stage::Future(future)),

@@ -20,6 +20,7 @@ mod name;
 mod ready_list;
 mod run;
 mod runnable;
+mod span;
 mod state;
 mod task_local;
 #[cfg(feature = "tracing")]

@@ -14,7 +14,6 @@
 //! assert!(handle.is_finished());
 //! ```
 
-use std::cell::Cell;
 use std::future::Future;
 use std::num::NonZeroU64;
 use std::panic::Location;
@@ -24,15 +23,7 @@ use tracing::instrument::{Instrument, Instrumented};
 
 use crate::blocking::BlockingTask;
 use crate::name::{give_back, take_for_span};
-use crate::{Id, take_id, upcoming_id};
-
-raddle_primitives::thread_local! {
-    /// The span of the task that this thread is about to spawn.
-    static NEXT: Cell<Option<SpanId>> = Cell::new(None);
-}
-
-/// The id of a task's span, if a subscriber wants that span.
-pub(crate) type SpanId = NonZeroU64;
+use crate::{Id, span, take_id, upcoming_id};
 
 /// What runs a future.
 #[derive(Clone, Copy, Debug)]
@@ -61,24 +52,9 @@ pub fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
     };
     give_back(next);
     if !matches!(kind, Kind::BlockOn) {
-        let id = span.id().map(|id| id.into_non_zero_u64());
-        let _ = NEXT.try_with(|next| next.set(id));
+        span::set_next(span.id().map(|id| id.into_non_zero_u64()));
     }
     future.instrument(span)
-}
-
-/// The span of the task that is being spawned. It is taken, so that no other task gets it.
-pub(crate) fn take_span() -> Option<SpanId> {
-    NEXT.try_with(Cell::take).ok().flatten()
-}
-
-/// Says that the task with this span is woken. Tokio's event also says when a waker is cloned and
-/// dropped; that may happen under a lock, where a subscriber must not run.
-#[inline]
-pub(crate) fn woken(span: Option<SpanId>, op: &'static str) {
-    if let Some(span) = span {
-        tracing::trace!(target: "tokio::task::waker", op, task.id = span.get());
-    }
 }
 
 /// The span of blocking work.

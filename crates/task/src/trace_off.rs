@@ -11,7 +11,6 @@
 //! assert!(handle.is_finished());
 //! ```
 
-use std::convert::Infallible;
 use std::future::Future;
 
 use crate::blocking::BlockingTask;
@@ -26,19 +25,6 @@ pub enum Kind {
     /// The thread that blocks on it.
     BlockOn,
 }
-
-/// Nothing.
-pub(crate) type SpanId = Infallible;
-
-/// None.
-#[inline(always)]
-pub(crate) fn take_span() -> Option<SpanId> {
-    None
-}
-
-/// Does nothing.
-#[inline(always)]
-pub(crate) fn woken(_: Option<SpanId>, _: &'static str) {}
 
 /// The future as it is.
 #[inline(always)]

@@ -5,8 +5,8 @@ use std::task::{RawWaker, RawWakerVTable};
 
 use crate::cell::Header;
 use crate::current;
+use crate::span;
 use crate::state::{Release, Wake};
-use crate::trace;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
@@ -37,7 +37,7 @@ unsafe fn wake(data: *const ()) {
     // SAFETY: the waker holds a reference, given up here or by the transition.
     let header = unsafe { header(data) };
     // SAFETY: as above.
-    trace::woken(unsafe { header.as_ref() }.span, "waker.wake");
+    span::woken(unsafe { header.as_ref() }.span, "waker.wake");
     if current::wake_itself(header) {
         // SAFETY: as above.
         return unsafe { release(header) };
@@ -56,7 +56,7 @@ unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: the waker holds a reference.
     let header = unsafe { header(data) };
     // SAFETY: as above.
-    trace::woken(unsafe { header.as_ref() }.span, "waker.wake_by_ref");
+    span::woken(unsafe { header.as_ref() }.span, "waker.wake_by_ref");
     if current::wake_itself(header) {
         return;
     }
