@@ -5,11 +5,12 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::Arc;
+use raddle_wait::Wait;
 
 use crate::table::Task;
 
 /// All tasks of a scheduler at one moment, ordered by id. [`Display`](fmt::Display) prints one line
-/// for each task.
+/// for each task, and under it one for each of its waits.
 ///
 /// # Examples
 ///
@@ -80,6 +81,7 @@ pub struct TaskDump {
     busy: Duration,
     longest: Duration,
     woken: Option<Wake>,
+    waits: Box<[Wait]>,
 }
 
 /// What a task does.
@@ -156,6 +158,10 @@ impl TaskDump {
                 ago: now.saturating_duration_since(at),
                 by,
             }),
+            waits: match task.state {
+                State::Waiting => task.waits.into(),
+                State::Queued | State::Running => Box::default(),
+            },
         }
     }
 
@@ -286,6 +292,27 @@ impl TaskDump {
     pub fn last_wake(&self) -> Option<Wake> {
         self.woken
     }
+
+    /// What the task waits for: the leaf operations that returned `Pending` in its last poll, in
+    /// the order in which they were polled. A task in a `select!` has several. Empty if the task
+    /// does not wait, and if none of its leaf operations is one of Raddle's.
+    ///
+    /// At most 64 are kept. A poll of a task that polls its parts apart (`FuturesUnordered`,
+    /// `LocalSet`) has the waits of the parts that it has polled, which are marked by
+    /// [`Wait::is_direct`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for task in raddle_dump::Tasks::new().dump().tasks() {
+    ///     for wait in task.waits() {
+    ///         println!("task {} waits for {wait}", task.id());
+    ///     }
+    /// }
+    /// ```
+    pub fn waits(&self) -> &[Wait] {
+        &self.waits
+    }
 }
 
 impl Wake {
@@ -320,7 +347,13 @@ impl fmt::Display for Dump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.tasks.len() == 1 { "" } else { "s" };
         writeln!(f, "{} task{plural}", self.tasks.len())?;
-        self.tasks.iter().try_for_each(|task| writeln!(f, "{task}"))
+        for task in &self.tasks {
+            writeln!(f, "{task}")?;
+            for wait in task.waits() {
+                writeln!(f, "  waits for {wait}")?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -11,3 +11,5 @@ pub use dump::{Dump, State, TaskDump, Wake, WokenBy};
 #[cfg(unix)]
 pub use sigquit::Printing;
 pub use table::Tasks;
+
+pub use raddle_wait::{Direction, Resource, Wait};

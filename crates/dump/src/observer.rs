@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
+use raddle_wait::{Frame, Wait};
 
 use crate::dump::{State, WokenBy};
 use crate::table::{Poll, Task, Tasks};
@@ -60,6 +61,7 @@ impl raddle_sched::Observer for Recorder {
             busy: Duration::ZERO,
             longest: Duration::ZERO,
             woken: None,
+            waits: Vec::new(),
         });
     }
 
@@ -82,11 +84,12 @@ impl raddle_sched::Observer for Recorder {
                 thread,
             });
         });
+        let _ = Frame::begin(number(task.id()), Some(task.waker_address()));
     }
 
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
         let (now, thread) = (Instant::now(), thread());
-        self.0.change(number(task), |task| {
+        let finish = |task: &mut Task, waits: &[Wait]| {
             task.polls += 1;
             // Another thread may poll the task already, if it was woken after this poll returned.
             // That poll goes on; the time of this one is not known any more.
@@ -96,6 +99,10 @@ impl raddle_sched::Observer for Recorder {
             let time = now.saturating_duration_since(poll.started);
             task.busy += time;
             task.longest = task.longest.max(time);
+            task.waits.clear();
+            if result == PollResult::Pending {
+                task.waits.extend_from_slice(waits);
+            }
             // A task that another thread has woken since stays queued.
             if task.state == State::Running {
                 task.since = now;
@@ -104,6 +111,9 @@ impl raddle_sched::Observer for Recorder {
                     PollResult::Pending | PollResult::Ended => State::Waiting,
                 };
             }
+        };
+        Frame::resume(number(task)).finish(|waits| {
+            self.0.change(number(task), |task| finish(task, waits));
         });
     }
 

@@ -6,6 +6,7 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_wait::Wait;
 
 use crate::dump::{Dump, State, TaskDump, WokenBy};
 use crate::observer::Recorder;
@@ -51,6 +52,8 @@ pub(crate) struct Task {
     pub(crate) busy: Duration,
     pub(crate) longest: Duration,
     pub(crate) woken: Option<(Instant, WokenBy)>,
+    /// What its last poll has noted, if the task waits since.
+    pub(crate) waits: Vec<Wait>,
 }
 
 /// A poll under way.
@@ -73,7 +76,8 @@ impl Tasks {
         Self::default()
     }
 
-    /// Returns the observer that keeps the table up to date. Give it to one scheduler.
+    /// Returns the observer that keeps the table up to date. Give it to one scheduler. From then
+    /// on the leaf futures of the process note what they wait for.
     ///
     /// # Examples
     ///
@@ -85,6 +89,7 @@ impl Tasks {
     /// };
     /// ```
     pub fn observer(&self) -> std::sync::Arc<dyn raddle_sched::Observer> {
+        raddle_wait::enable();
         std::sync::Arc::new(Recorder(self.clone()))
     }
 

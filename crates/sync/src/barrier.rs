@@ -3,10 +3,12 @@
 use std::fmt;
 use std::mem;
 use std::pin::Pin;
+use std::ptr;
 use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
 use raddle_primitives::sync::{Mutex, Rank};
+use raddle_wait::Resource;
 
 use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;
@@ -136,12 +138,19 @@ impl Barrier {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn wait(&self) -> BarrierWaitResult {
-        Wait {
-            barrier: self,
-            node: Node::new(),
-        }
-        .await
+    #[track_caller]
+    pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
+        raddle_wait::located(
+            "Barrier::wait",
+            Resource::Notification(ptr::from_ref(self).addr()),
+            async move {
+                Wait {
+                    barrier: self,
+                    node: Node::new(),
+                }
+                .await
+            },
+        )
     }
 }
 

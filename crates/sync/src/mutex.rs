@@ -7,9 +7,11 @@ pub use guard::{MappedMutexGuard, MutexGuard};
 pub use owned::{OwnedMappedMutexGuard, OwnedMutexGuard};
 
 use std::fmt;
+use std::ptr;
 use std::sync::Arc;
 
 use raddle_primitives::cell::UnsafeCell;
+use raddle_wait::Resource;
 
 use crate::blocking::block_on;
 use crate::semaphore::core::Core;
@@ -148,10 +150,13 @@ impl<T: ?Sized> Mutex<T> {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn lock(&self) -> MutexGuard<'_, T> {
-        self.acquire().await;
-        MutexGuard::new(self)
+    pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
+        raddle_wait::located("Mutex::lock", self.resource(), async move {
+            self.acquire().await;
+            MutexGuard::new(self)
+        })
     }
 
     /// As [`lock`](Self::lock), with a guard that keeps the mutex alive, and can
@@ -178,10 +183,17 @@ impl<T: ?Sized> Mutex<T> {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
-        self.acquire().await;
-        OwnedMutexGuard::new(self)
+    pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
+        raddle_wait::located("Mutex::lock_owned", self.resource(), async move {
+            self.acquire().await;
+            OwnedMutexGuard::new(self)
+        })
+    }
+
+    fn resource(&self) -> Resource {
+        Resource::Lock(ptr::from_ref(&self.core).addr())
     }
 
     #[inline]

@@ -155,6 +155,7 @@ impl Notify {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn notified(&self) -> Notified<'_> {
         Notified::new(self)
@@ -182,6 +183,7 @@ impl Notify {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
         OwnedNotified::new(self)
     }

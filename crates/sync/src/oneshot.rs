@@ -45,6 +45,7 @@ use shared::Handle;
 /// assert_eq!(receiver.await, Ok(7));
 /// # }) }
 /// ```
+#[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = Handle::pair();
     (Sender::new(sender), Receiver::new(receiver))

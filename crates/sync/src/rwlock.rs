@@ -12,10 +12,11 @@ pub use read::RwLockReadGuard;
 pub use write::{RwLockMappedWriteGuard, RwLockWriteGuard};
 
 use std::fmt;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use raddle_primitives::cell::UnsafeCell;
+use raddle_wait::Resource;
 
 use self::held::{Held, HeldOwned};
 use crate::blocking::block_on;
@@ -213,10 +214,13 @@ impl<T: ?Sized> RwLock<T> {
     /// assert_eq!(*first + *second, 10);
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn read(&self) -> RwLockReadGuard<'_, T> {
-        self.acquire(1).await;
-        self.read_guard()
+    pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
+        raddle_wait::located("RwLock::read", self.resource(), async move {
+            self.acquire(1).await;
+            self.read_guard()
+        })
     }
 
     /// Waits until it may write, alone.
@@ -238,10 +242,13 @@ impl<T: ?Sized> RwLock<T> {
     /// assert_eq!(*lock.read().await, 6);
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn write(&self) -> RwLockWriteGuard<'_, T> {
-        self.acquire(self.max_readers).await;
-        self.write_guard()
+    pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
+        raddle_wait::located("RwLock::write", self.resource(), async move {
+            self.acquire(self.max_readers).await;
+            self.write_guard()
+        })
     }
 
     /// As [`read`](Self::read), with a guard that keeps the lock alive, and can
@@ -266,10 +273,13 @@ impl<T: ?Sized> RwLock<T> {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn read_owned(self: Arc<Self>) -> OwnedRwLockReadGuard<T> {
-        self.acquire(1).await;
-        self.owned_read_guard()
+    pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
+        raddle_wait::located("RwLock::read_owned", self.resource(), async move {
+            self.acquire(1).await;
+            self.owned_read_guard()
+        })
     }
 
     /// As [`write`](Self::write), with a guard that keeps the lock alive, and
@@ -295,10 +305,17 @@ impl<T: ?Sized> RwLock<T> {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn write_owned(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
-        self.acquire(self.max_readers).await;
-        self.owned_write_guard()
+    pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
+        raddle_wait::located("RwLock::write_owned", self.resource(), async move {
+            self.acquire(self.max_readers).await;
+            self.owned_write_guard()
+        })
+    }
+
+    fn resource(&self) -> Resource {
+        Resource::Lock(ptr::from_ref(&self.core).addr())
     }
 
     #[inline]

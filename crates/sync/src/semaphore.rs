@@ -10,7 +10,10 @@ mod state;
 pub use error::{AcquireError, TryAcquireError};
 pub use permit::{OwnedSemaphorePermit, SemaphorePermit};
 
+use std::ptr;
 use std::sync::Arc;
+
+use raddle_wait::Resource;
 
 use self::core::Core;
 use crate::blocking::block_on;
@@ -190,9 +193,13 @@ impl Semaphore {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
-        self.acquire_many(1).await
+    pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
+        raddle_wait::located("Semaphore::acquire", self.resource(), async move {
+            self.core.acquire(1).await?;
+            Ok(SemaphorePermit::new(self, 1))
+        })
     }
 
     /// Waits for `n` permits at once.
@@ -220,10 +227,20 @@ impl Semaphore {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
-        self.core.acquire(n as usize).await?;
-        Ok(SemaphorePermit::new(self, n))
+    pub fn acquire_many(
+        &self,
+        n: u32,
+    ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
+        raddle_wait::located("Semaphore::acquire_many", self.resource(), async move {
+            self.core.acquire(n as usize).await?;
+            Ok(SemaphorePermit::new(self, n))
+        })
+    }
+
+    fn resource(&self) -> Resource {
+        Resource::Semaphore(ptr::from_ref(&self.core).addr())
     }
 
     /// Blocks the thread until it has a permit.
@@ -371,9 +388,15 @@ impl Semaphore {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
-        self.acquire_many_owned(1).await
+    pub fn acquire_owned(
+        self: Arc<Self>,
+    ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
+        raddle_wait::located("Semaphore::acquire_owned", self.resource(), async move {
+            self.core.acquire(1).await?;
+            Ok(OwnedSemaphorePermit::new(self, 1))
+        })
     }
 
     /// As [`acquire_many`](Self::acquire_many), with permits that keep the
@@ -403,13 +426,20 @@ impl Semaphore {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
-    pub async fn acquire_many_owned(
+    pub fn acquire_many_owned(
         self: Arc<Self>,
         n: u32,
-    ) -> Result<OwnedSemaphorePermit, AcquireError> {
-        self.core.acquire(n as usize).await?;
-        Ok(OwnedSemaphorePermit::new(self, n))
+    ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
+        raddle_wait::located(
+            "Semaphore::acquire_many_owned",
+            self.resource(),
+            async move {
+                self.core.acquire(n as usize).await?;
+                Ok(OwnedSemaphorePermit::new(self, n))
+            },
+        )
     }
 
     /// As [`blocking_acquire`](Self::blocking_acquire), with a permit that keeps

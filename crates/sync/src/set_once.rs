@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use raddle_primitives::sync::{Mutex, Rank};
+use raddle_wait::Resource;
 
 use crate::Notify;
 use crate::once_slot::OnceSlot;
@@ -245,18 +246,21 @@ impl<T> SetOnce<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn wait(&self) -> &T {
-        raddle_coop::cooperative(async {
-            loop {
-                // Before the look: a `set` that comes between the two counts.
-                let was_set = self.was_set.notified();
-                if let Some(value) = self.get() {
-                    return value;
+    #[track_caller]
+    pub fn wait(&self) -> impl Future<Output = &T> {
+        raddle_wait::located("SetOnce::wait", Resource::Unknown, async move {
+            raddle_coop::cooperative(async {
+                loop {
+                    // Before the look: a `set` that comes between the two counts.
+                    let was_set = self.was_set.notified();
+                    if let Some(value) = self.get() {
+                        return value;
+                    }
+                    was_set.await;
                 }
-                was_set.await;
-            }
+            })
+            .await
         })
-        .await
     }
 }
 

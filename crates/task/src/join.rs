@@ -3,10 +3,13 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, ready};
+
+use raddle_wait::Resource;
 
 use crate::cell::Header;
 use crate::error::JoinError;
@@ -172,6 +175,8 @@ impl<T> Future for JoinHandle<T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let budget = ready!(raddle_coop::poll_proceed(cx));
         if self.store_waker(cx.waker()) {
+            let task = NonZeroU64::from(self.id()).get();
+            raddle_wait::note(cx, "JoinHandle", None, Resource::Task(task));
             return Poll::Pending;
         }
         budget.made_progress();

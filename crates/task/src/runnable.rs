@@ -84,6 +84,21 @@ impl Runnable {
         unsafe { self.0.as_ref() }.id
     }
 
+    /// The address at which the task's wakers point ([`Waker::data`](std::task::Waker::data)). It
+    /// tells whether a future is polled with the waker of the task, or of a part of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn is_own(runnable: &raddle_task::Runnable, cx: &std::task::Context<'_>) -> bool {
+    /// cx.waker().data().addr() == runnable.waker_address()
+    /// # }
+    /// ```
+    #[inline]
+    pub fn waker_address(&self) -> usize {
+        self.0.addr().get()
+    }
+
     /// Where the task was spawned, if its scheduler
     /// [knows](crate::Schedule::spawned_at).
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {

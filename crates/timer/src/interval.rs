@@ -5,6 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use raddle_wait::Resource;
+
 use crate::handle::Handle;
 use crate::instant::Instant;
 use crate::sleep::Sleep;
@@ -169,8 +171,10 @@ impl Interval {
     /// }
     /// # }) }
     /// ```
-    pub async fn tick(&mut self) -> Instant {
-        poll_fn(|cx| self.poll_tick(cx)).await
+    #[track_caller]
+    pub fn tick(&mut self) -> impl Future<Output = Instant> {
+        let tick = poll_fn(|cx| self.poll_tick(cx));
+        raddle_wait::located("Interval::tick", Resource::Unknown, tick)
     }
 
     /// Polls for the next tick. While it is pending, the task of the last call

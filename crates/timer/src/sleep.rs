@@ -5,6 +5,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, Resource};
 
 use crate::entry::Entry;
 use crate::handle::Handle;
@@ -99,12 +100,14 @@ pin_project! {
     #[project(!Unpin)]
     pub struct Sleep {
         deadline: Instant,
+        caller: Caller,
         #[pin]
         entry: Entry,
     }
 }
 
 impl Sleep {
+    #[track_caller]
     #[inline]
     pub(crate) fn after(handle: Handle, duration: Duration) -> Self {
         let now = handle.now();
@@ -114,6 +117,7 @@ impl Sleep {
         if duration.is_zero() {
             Self {
                 deadline,
+                caller: Caller::here(),
                 entry: Entry::fired(handle),
             }
         } else {
@@ -121,10 +125,12 @@ impl Sleep {
         }
     }
 
+    #[track_caller]
     #[inline]
     pub(crate) fn at(handle: Handle, deadline: Instant) -> Self {
         Self {
             deadline,
+            caller: Caller::here(),
             entry: Entry::new(handle),
         }
     }
@@ -136,7 +142,11 @@ impl Sleep {
             true => Entry::fired(handle),
             false => Entry::new(handle),
         };
-        Self { deadline, entry }
+        Self {
+            deadline,
+            caller: Caller::here(),
+            entry,
+        }
     }
 
     /// The deadline.
@@ -212,7 +222,11 @@ impl Sleep {
         match this.entry.poll(*this.deadline, cx) {
             Poll::Ready(Ok(())) => Poll::Ready(()),
             Poll::Ready(Err(_)) => shut_down(),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                let deadline = Resource::Deadline(this.deadline.into_std());
+                raddle_wait::note(cx, "sleep", Some(*this.caller), deadline);
+                Poll::Pending
+            }
         }
     }
 }

@@ -121,6 +121,7 @@ const LAYERS: &[&str] = &[
     "raddle-sync",
     "raddle-task",
     "raddle-timer",
+    "raddle-wait",
     "raddle-watchdog",
 ];
 

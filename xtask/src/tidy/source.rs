@@ -150,12 +150,24 @@ fn rank(file: &File) -> Vec<String> {
         .collect()
 }
 
-/// Each public async function of the crates says what dropping its future does.
+/// Each public function of the crates that is async, or returns `impl Future`, says what dropping
+/// its future does.
 fn cancel_safety(file: &File) -> Vec<String> {
     if file.is_apart() || !file.path.starts_with("crates") {
         return Vec::new();
     }
-    let functions = file.find(&["pub", "async", "fn"]);
+    let is_future = |fn_index: usize| {
+        let signature = file.tokens[fn_index..].iter();
+        let signature: Vec<_> = signature
+            .map(|token| token.text.as_str())
+            .take_while(|text| *text != "{" && *text != ";")
+            .collect();
+        signature
+            .windows(4)
+            .any(|text| text[..2] == ["-", ">"] && text[2..] == ["impl", "Future"])
+    };
+    let plain = file.find(&["pub", "fn"]).filter(|index| is_future(*index));
+    let functions = file.find(&["pub", "async", "fn"]).chain(plain);
     functions
         .map(|index| file.tokens[index].line)
         .filter(|line| {

@@ -119,8 +119,9 @@ impl Builder {
 
 impl Handle {
     /// Describes every task of the runtime without polling any: id, name, spawn location, state,
-    /// age, polls and their times, and when and by what the task was last woken. It needs no
-    /// worker, so a thread outside the runtime can call it while all workers are stuck.
+    /// age, polls and their times, when and by what the task was last woken, and what it waits
+    /// for. It needs no worker, so a thread outside the runtime can call it while all workers are
+    /// stuck.
     ///
     /// The tasks of a [`LocalSet`](crate::task::LocalSet), blocking work and the future of a
     /// `block_on` are not in it.

@@ -89,7 +89,7 @@ pub mod watchdog {
 #[cfg(feature = "task-dumps")]
 pub mod dump {
     pub use super::dumps::DumpError;
-    pub use raddle_dump::{Dump, State, TaskDump, Wake, WokenBy};
+    pub use raddle_dump::{Direction, Dump, Resource, State, TaskDump, Wait, Wake, WokenBy};
 }
 
 pub use self::builder::Builder;

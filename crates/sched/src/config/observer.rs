@@ -236,6 +236,12 @@ impl<'a> TaskRef<'a> {
         self.task.id()
     }
 
+    /// The address at which the [task's wakers](Runnable::waker_address) point.
+    #[inline]
+    pub fn waker_address(&self) -> usize {
+        self.task.waker_address()
+    }
+
     /// Where the task was spawned. This costs an indirect call.
     ///
     /// # Panics

@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
 
 use raddle_primitives::sync::Arc;
+use raddle_wait::Resource;
 
 use super::Shared;
 use super::error::{RecvError, TryRecvError};
@@ -218,22 +220,28 @@ impl<T: Clone> Receiver<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv(&mut self) -> Result<T, RecvError> {
-        raddle_coop::cooperative(async {
-            loop {
-                match self.try_recv() {
-                    Ok(value) => return Ok(value),
-                    Err(TryRecvError::Closed) => return Err(RecvError::Closed),
-                    Err(TryRecvError::Lagged(missed)) => return Err(RecvError::Lagged(missed)),
-                    Err(TryRecvError::Empty) => {}
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> {
+        let messages = Resource::Messages(ptr::from_ref(&*self.shared).addr());
+        raddle_wait::located("broadcast::Receiver::recv", messages, async move {
+            raddle_coop::cooperative(async {
+                loop {
+                    match self.try_recv() {
+                        Ok(value) => return Ok(value),
+                        Err(TryRecvError::Closed) => return Err(RecvError::Closed),
+                        Err(TryRecvError::Lagged(missed)) => {
+                            return Err(RecvError::Lagged(missed));
+                        }
+                        Err(TryRecvError::Empty) => {}
+                    }
+                    // Not within the match, so that the future holds no value while it
+                    // waits, and is `Sync`.
+                    let changed = self.shared.sent.changed(self.next, self.spread);
+                    self.known = changed.await.count;
                 }
-                // Not within the match, so that the future holds no value while it waits, and is
-                // `Sync`.
-                let changed = self.shared.sent.changed(self.next, self.spread);
-                self.known = changed.await.count;
-            }
+            })
+            .await
         })
-        .await
     }
 
     /// Receives the next value if there is one.

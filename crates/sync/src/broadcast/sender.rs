@@ -5,6 +5,7 @@ use std::fmt;
 use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_wait::Resource;
 
 use super::error::SendError;
 use super::ring::Ring;
@@ -266,18 +267,21 @@ impl<T> Sender<T> {
     /// sender.closed().await;
     /// # }) }
     /// ```
-    pub async fn closed(&self) {
-        raddle_coop::cooperative(async {
-            loop {
-                // Before the look: a drop that comes between the two counts.
-                let deserted = self.shared.deserted.notified();
-                if self.receiver_count() == 0 {
-                    return;
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        raddle_wait::located("broadcast::Sender::closed", Resource::Unknown, async move {
+            raddle_coop::cooperative(async {
+                loop {
+                    // Before the look: a drop that comes between the two counts.
+                    let deserted = self.shared.deserted.notified();
+                    if self.receiver_count() == 0 {
+                        return;
+                    }
+                    deserted.await;
                 }
-                deserted.await;
-            }
+            })
+            .await;
         })
-        .await;
     }
 
     /// Whether both send on the same channel.

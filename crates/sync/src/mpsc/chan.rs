@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::ptr;
 
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_wait::Resource;
 
 use super::list::List;
 use crate::Notify;
@@ -111,6 +113,25 @@ impl<T, L: Limit> Chan<T, L> {
             senders: AtomicUsize::new(1),
             weak_senders: AtomicUsize::new(0),
         })
+    }
+
+    /// What a task that receives waits for.
+    pub(super) fn messages(&self) -> Resource {
+        Resource::Messages(self.address())
+    }
+
+    /// What a task that sends waits for.
+    pub(super) fn room(&self) -> Resource {
+        Resource::Room(self.address())
+    }
+
+    /// What a task that waits for the end of the receiver waits for.
+    pub(super) fn closing(&self) -> Resource {
+        Resource::Notification(ptr::from_ref(&self.closed).addr())
+    }
+
+    fn address(&self) -> usize {
+        ptr::from_ref(&self.list).addr()
     }
 
     /// Whether the receiver has closed the channel, or all senders have gone.

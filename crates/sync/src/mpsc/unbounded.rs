@@ -159,8 +159,15 @@ impl<T> UnboundedSender<T> {
     /// sender.closed().await;
     /// # }) }
     /// ```
-    pub async fn closed(&self) {
-        self.tx.closed().await;
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        raddle_wait::located(
+            "mpsc::UnboundedSender::closed",
+            self.tx.chan().closing(),
+            async move {
+                self.tx.closed().await;
+            },
+        )
     }
 
     /// Whether the receiver has closed the channel or was dropped.
@@ -359,8 +366,13 @@ impl<T> UnboundedReceiver<T> {
     /// assert_eq!(receiver.recv().await, None);
     /// # });
     /// ```
-    pub async fn recv(&mut self) -> Option<T> {
-        self.rx.recv().await
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
+        raddle_wait::located(
+            "mpsc::UnboundedReceiver::recv",
+            self.rx.chan().messages(),
+            async move { self.rx.recv().await },
+        )
     }
 
     /// Receives what is there, at least one and up to `limit` messages, and appends them
@@ -386,8 +398,13 @@ impl<T> UnboundedReceiver<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        self.rx.recv_many(buffer, limit).await
+    #[track_caller]
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
+        raddle_wait::located(
+            "mpsc::UnboundedReceiver::recv_many",
+            self.rx.chan().messages(),
+            async move { self.rx.recv_many(buffer, limit).await },
+        )
     }
 
     /// Receives the next message if it was sent already.

@@ -2,10 +2,12 @@
 
 use std::mem;
 use std::pin::Pin;
+use std::ptr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, Resource};
 
 use super::Notify;
 use super::state::{Calls, ToWaiting};
@@ -45,6 +47,7 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct Notified<'a> {
         notify: &'a Notify,
+        caller: Caller,
         #[pin]
         progress: Progress,
     }
@@ -79,6 +82,7 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct OwnedNotified {
         notify: Arc<Notify>,
+        caller: Caller,
         #[pin]
         progress: Progress,
     }
@@ -136,9 +140,18 @@ impl Progress {
     }
 
     #[inline]
-    fn poll_charged(self: Pin<&mut Self>, notify: &Notify, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_charged(
+        self: Pin<&mut Self>,
+        notify: &Notify,
+        caller: Caller,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
-        ready!(self.poll(notify, Some(cx)));
+        if self.poll(notify, Some(cx)).is_pending() {
+            let resource = Resource::Notification(ptr::from_ref(notify).addr());
+            raddle_wait::note(cx, "Notify::notified", Some(caller), resource);
+            return Poll::Pending;
+        }
         coop.made_progress();
         Poll::Ready(())
     }
@@ -238,10 +251,12 @@ fn cancel_listed(mut node: Pin<&mut Node<Waiter, By>>, notify: &Notify) {
 }
 
 impl<'a> Notified<'a> {
+    #[track_caller]
     #[inline]
     pub(super) fn new(notify: &'a Notify) -> Self {
         Self {
             notify,
+            caller: Caller::here(),
             progress: Progress::new(notify),
         }
     }
@@ -279,9 +294,11 @@ impl<'a> Notified<'a> {
 }
 
 impl OwnedNotified {
+    #[track_caller]
     pub(super) fn new(notify: Arc<Notify>) -> Self {
         Self {
             progress: Progress::new(&notify),
+            caller: Caller::here(),
             notify,
         }
     }
@@ -321,7 +338,7 @@ impl Future for Notified<'_> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
-        this.progress.poll_charged(this.notify, cx)
+        this.progress.poll_charged(this.notify, *this.caller, cx)
     }
 }
 
@@ -330,6 +347,6 @@ impl Future for OwnedNotified {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
-        this.progress.poll_charged(this.notify, cx)
+        this.progress.poll_charged(this.notify, *this.caller, cx)
     }
 }

@@ -3,6 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use raddle_wait::{Caller, Resource};
+
 use super::error::{RecvError, TryRecvError};
 use super::shared::Handle;
 use crate::blocking::block_on;
@@ -42,12 +44,16 @@ use crate::blocking::block_on;
 pub struct Receiver<T> {
     /// None once the value, or the error, was handed out.
     handle: Option<Handle<T>>,
+    /// The call that made the channel.
+    caller: Caller,
 }
 
 impl<T> Receiver<T> {
+    #[track_caller]
     pub(super) fn new(handle: Handle<T>) -> Self {
         Self {
             handle: Some(handle),
+            caller: Caller::here(),
         }
     }
 
@@ -189,13 +195,18 @@ impl<T> Future for Receiver<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
+        let caller = self.caller;
         let handle = self
             .handle
             .as_mut()
             .expect("a oneshot receiver must not be polled after it was ready");
         let mut state = handle.state();
         if !state.is_done() && !state.is_closed() {
-            ready!(handle.poll_done(cx));
+            if handle.poll_done(cx).is_pending() {
+                let messages = Resource::Messages(handle.address());
+                raddle_wait::note(cx, "oneshot::Receiver", Some(caller), messages);
+                return Poll::Pending;
+            }
             state = handle.state();
         }
         coop.made_progress();

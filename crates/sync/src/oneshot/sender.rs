@@ -4,6 +4,8 @@ use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::task::{Context, Poll, ready};
 
+use raddle_wait::Resource;
+
 use super::shared::Handle;
 
 /// Sends one value to the [`Receiver`](super::Receiver); from [`channel`](super::channel).
@@ -87,8 +89,11 @@ impl<T> Sender<T> {
     /// sender.closed().await;
     /// # });
     /// ```
-    pub async fn closed(&mut self) {
-        poll_fn(|cx| self.poll_closed(cx)).await;
+    #[track_caller]
+    pub fn closed(&mut self) -> impl Future<Output = ()> {
+        raddle_wait::located("oneshot::Sender::closed", Resource::Unknown, async move {
+            poll_fn(|cx| self.poll_closed(cx)).await;
+        })
     }
 
     /// Whether the receiver was dropped or has closed the channel, so that a

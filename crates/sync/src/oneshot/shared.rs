@@ -57,6 +57,11 @@ impl<T> Handle<T> {
         self.shared().state.load()
     }
 
+    /// The same for both ends, and for no other channel that exists.
+    pub(super) fn address(&self) -> usize {
+        self.0.addr().get()
+    }
+
     /// Sends, and leaves; or gives the handle back with the value.
     #[inline]
     pub(super) fn send(self, value: T) -> Result<(), (Self, T)> {

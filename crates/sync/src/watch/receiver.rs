@@ -1,7 +1,10 @@
 //! The half that reads the value.
 
+use std::ptr;
+
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::Ordering;
+use raddle_wait::Resource;
 
 use super::error::RecvError;
 use super::{Ref, Shared};
@@ -196,8 +199,13 @@ impl<T> Receiver<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn changed(&mut self) -> Result<(), RecvError> {
-        raddle_coop::cooperative(self.changed_uncharged()).await
+    #[track_caller]
+    pub fn changed(&mut self) -> impl Future<Output = Result<(), RecvError>> {
+        raddle_wait::located(
+            "watch::Receiver::changed",
+            Resource::Messages(ptr::from_ref(&*self.shared).addr()),
+            async move { raddle_coop::cooperative(self.changed_uncharged()).await },
+        )
     }
 
     async fn changed_uncharged(&mut self) -> Result<(), RecvError> {
@@ -243,8 +251,16 @@ impl<T> Receiver<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn wait_for(&mut self, f: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, RecvError> {
-        raddle_coop::cooperative(self.wait_for_uncharged(f)).await
+    #[track_caller]
+    pub fn wait_for(
+        &mut self,
+        f: impl FnMut(&T) -> bool,
+    ) -> impl Future<Output = Result<Ref<'_, T>, RecvError>> {
+        raddle_wait::located(
+            "watch::Receiver::wait_for",
+            Resource::Messages(ptr::from_ref(&*self.shared).addr()),
+            async move { raddle_coop::cooperative(self.wait_for_uncharged(f)).await },
+        )
     }
 
     async fn wait_for_uncharged(

@@ -4,6 +4,7 @@ use std::mem;
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, RwLock};
+use raddle_wait::Resource;
 
 use super::error::SendError;
 use super::{Receiver, Ref, Shared};
@@ -241,18 +242,21 @@ impl<T> Sender<T> {
     /// sender.closed().await;
     /// # }) }
     /// ```
-    pub async fn closed(&self) {
-        raddle_coop::cooperative(async {
-            loop {
-                // Before the look: a drop that comes between the two counts.
-                let unwatched = self.shared.unwatched.notified();
-                if self.is_closed() {
-                    return;
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        raddle_wait::located("watch::Sender::closed", Resource::Unknown, async move {
+            raddle_coop::cooperative(async {
+                loop {
+                    // Before the look: a drop that comes between the two counts.
+                    let unwatched = self.shared.unwatched.notified();
+                    if self.is_closed() {
+                        return;
+                    }
+                    unwatched.await;
                 }
-                unwatched.await;
-            }
+            })
+            .await;
         })
-        .await;
     }
 
     /// Makes a receiver that has seen the present value.

@@ -97,6 +97,11 @@ fn an_async_function_without_a_cancel_safety_section_is_reported() {
         1
     );
     assert!(cancel_safety(&queue(documented)).is_empty());
+    let future = documented.replace("pub async fn f()", "pub fn f() -> impl Future<Output = ()>");
+    assert!(cancel_safety(&queue(&future)).is_empty());
+    let silent_future = "/// Waits.\npub fn f(a: &u8) -> impl Future<Output = ()> {}";
+    assert_eq!(cancel_safety(&queue(silent_future)).len(), 1);
+    assert!(cancel_safety(&queue("pub fn f(a: impl Future) -> u8 {}")).is_empty());
     assert!(cancel_safety(&queue("pub(super) async fn f() {}\nasync fn g() {}")).is_empty());
     let tests = file("raddle-queue", "crates/queue/tests/a.rs", silent);
     assert!(cancel_safety(&tests).is_empty());

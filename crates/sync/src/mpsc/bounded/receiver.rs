@@ -56,8 +56,13 @@ impl<T> Receiver<T> {
     /// assert_eq!(receiver.recv().await, None);
     /// # });
     /// ```
-    pub async fn recv(&mut self) -> Option<T> {
-        self.rx.recv().await
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
+        raddle_wait::located(
+            "mpsc::Receiver::recv",
+            self.rx.chan().messages(),
+            async move { self.rx.recv().await },
+        )
     }
 
     /// Receives what is there, at least one and up to `limit` messages, and appends them
@@ -83,8 +88,13 @@ impl<T> Receiver<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        self.rx.recv_many(buffer, limit).await
+    #[track_caller]
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
+        raddle_wait::located(
+            "mpsc::Receiver::recv_many",
+            self.rx.chan().messages(),
+            async move { self.rx.recv_many(buffer, limit).await },
+        )
     }
 
     /// Receives the next message if it was sent already.

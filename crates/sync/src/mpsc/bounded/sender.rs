@@ -86,14 +86,18 @@ impl<T> Sender<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn send(&self, message: T) -> Result<(), SendError<T>> {
-        match self.reserve().await {
-            Ok(permit) => {
-                permit.send(message);
-                Ok(())
+    #[track_caller]
+    pub fn send(&self, message: T) -> impl Future<Output = Result<(), SendError<T>>> {
+        raddle_wait::located("mpsc::Sender::send", self.tx.chan().room(), async move {
+            let chan = self.tx.chan();
+            match acquire(chan, 1).await {
+                Ok(()) => {
+                    Permit::new(chan).send(message);
+                    Ok(())
+                }
+                Err(_) => Err(SendError(message)),
             }
-            Err(_) => Err(SendError(message)),
-        }
+        })
     }
 
     /// Sends a message if there is room and no sender waits for room.
@@ -183,10 +187,13 @@ impl<T> Sender<T> {
     /// assert_eq!(receiver.recv().await, Some(2));
     /// # });
     /// ```
-    pub async fn reserve(&self) -> Result<Permit<'_, T>, SendError<()>> {
-        let chan = self.tx.chan();
-        acquire(chan, 1).await?;
-        Ok(Permit::new(chan))
+    #[track_caller]
+    pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
+        raddle_wait::located("mpsc::Sender::reserve", self.tx.chan().room(), async move {
+            let chan = self.tx.chan();
+            acquire(chan, 1).await?;
+            Ok(Permit::new(chan))
+        })
     }
 
     /// Waits for room for `n` messages, and keeps it.
@@ -215,10 +222,20 @@ impl<T> Sender<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, SendError<()>> {
-        let chan = self.tx.chan();
-        acquire(chan, n).await?;
-        Ok(PermitIterator::new(chan, n))
+    #[track_caller]
+    pub fn reserve_many(
+        &self,
+        n: usize,
+    ) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> {
+        raddle_wait::located(
+            "mpsc::Sender::reserve_many",
+            self.tx.chan().room(),
+            async move {
+                let chan = self.tx.chan();
+                acquire(chan, n).await?;
+                Ok(PermitIterator::new(chan, n))
+            },
+        )
     }
 
     /// As [`reserve`](Self::reserve), but the permit keeps the sender, and
@@ -247,9 +264,16 @@ impl<T> Sender<T> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn reserve_owned(self) -> Result<OwnedPermit<T>, SendError<()>> {
-        acquire(self.tx.chan(), 1).await?;
-        Ok(OwnedPermit::new(self))
+    #[track_caller]
+    pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
+        raddle_wait::located(
+            "mpsc::Sender::reserve_owned",
+            self.tx.chan().room(),
+            async move {
+                acquire(self.tx.chan(), 1).await?;
+                Ok(OwnedPermit::new(self))
+            },
+        )
     }
 
     /// Takes room for a message if there is room and no sender waits for room.
@@ -356,8 +380,15 @@ impl<T> Sender<T> {
     /// sender.closed().await;
     /// # }) }
     /// ```
-    pub async fn closed(&self) {
-        self.tx.closed().await;
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        raddle_wait::located(
+            "mpsc::Sender::closed",
+            self.tx.chan().closing(),
+            async move {
+                self.tx.closed().await;
+            },
+        )
     }
 
     /// Whether the receiver has closed the channel or was dropped.

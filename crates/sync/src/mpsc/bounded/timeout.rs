@@ -41,18 +41,25 @@ impl<T> Sender<T> {
     /// }
     /// # fn main() {}
     /// ```
-    pub async fn send_timeout(
+    #[track_caller]
+    pub fn send_timeout(
         &self,
         message: T,
         limit: Duration,
-    ) -> Result<(), SendTimeoutError<T>> {
-        match raddle_timer::timeout(limit, self.reserve()).await {
-            Ok(Ok(permit)) => {
-                permit.send(message);
-                Ok(())
-            }
-            Ok(Err(_)) => Err(SendTimeoutError::Closed(message)),
-            Err(_) => Err(SendTimeoutError::Timeout(message)),
-        }
+    ) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
+        raddle_wait::located(
+            "mpsc::Sender::send_timeout",
+            self.tx.chan().room(),
+            async move {
+                match raddle_timer::timeout(limit, self.reserve()).await {
+                    Ok(Ok(permit)) => {
+                        permit.send(message);
+                        Ok(())
+                    }
+                    Ok(Err(_)) => Err(SendTimeoutError::Closed(message)),
+                    Err(_) => Err(SendTimeoutError::Timeout(message)),
+                }
+            },
+        )
     }
 }

@@ -1,0 +1,221 @@
+//! The waits of the polls under way on a thread.
+
+use std::cell::RefCell;
+use std::task::Context;
+
+use raddle_primitives::sync::atomic::Ordering;
+
+use crate::wait::{Resource, Wait};
+
+/// The number of waits that are kept of one poll.
+const MAX_WAITS: usize = 64;
+
+/// Set while waits are recorded; never cleared.
+static IS_ENABLED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// Records waits from now on, in the whole process.
+///
+/// # Examples
+///
+/// ```
+/// raddle_wait::enable();
+/// assert!(raddle_wait::is_enabled());
+/// ```
+pub fn enable() {
+    // ORDERING: it publishes nothing. A thread that sees it late notes a wait late.
+    IS_ENABLED.store(true, Ordering::Relaxed);
+}
+
+/// Returns whether waits are recorded.
+///
+/// # Examples
+///
+/// ```
+/// if raddle_wait::is_enabled() {
+///     println!("waits are recorded");
+/// }
+/// ```
+#[inline]
+pub fn is_enabled() -> bool {
+    // ORDERING: as in `enable`.
+    IS_ENABLED.load(Ordering::Relaxed)
+}
+
+/// The polls under way on a thread, and their waits.
+struct Stack {
+    /// From the outermost poll to the innermost: `block_on` may be called in a poll.
+    polls: Vec<Poll>,
+    /// The waits of all these polls.
+    waits: Vec<Wait>,
+}
+
+struct Poll {
+    task: u64,
+    /// Where the task's own waker points, if that is known.
+    waker: Option<usize>,
+    /// The index of its first wait.
+    first: usize,
+    /// The observers that have begun it and not finished.
+    observers: usize,
+}
+
+raddle_primitives::thread_local! {
+    static STACK: RefCell<Stack> = RefCell::new(Stack {
+        polls: Vec::new(),
+        waits: Vec::new(),
+    });
+}
+
+/// The present poll of a task, whose waits are noted. An observer of the scheduler begins it before
+/// the poll and finishes it after.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_wait::{Frame, current_task};
+///
+/// let frame = Frame::begin(7, None);
+/// assert_eq!(current_task(), Some(7));
+/// frame.finish(|waits| assert!(waits.is_empty()));
+/// assert_eq!(current_task(), None);
+/// ```
+#[derive(Debug)]
+#[must_use = "finish it when the poll has returned"]
+pub struct Frame {
+    task: u64,
+}
+
+impl Frame {
+    /// Begins the poll of a task on the calling thread. If another observer has begun the same
+    /// poll, they share it. `waker` is the address at which the task's own waker points, if that is
+    /// known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// raddle_wait::Frame::begin(7, None).finish(|waits| assert!(waits.is_empty()));
+    /// ```
+    pub fn begin(task: u64, waker: Option<usize>) -> Self {
+        with(|stack| match stack.polls.last_mut() {
+            Some(poll) if poll.task == task => poll.observers += 1,
+            _ => stack.polls.push(Poll {
+                task,
+                waker,
+                first: stack.waits.len(),
+                observers: 1,
+            }),
+        });
+        Self { task }
+    }
+
+    /// The poll of this task that is under way on the calling thread, for an observer that has no
+    /// place for the frame.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_wait::Frame;
+    ///
+    /// let _ = Frame::begin(7, None);
+    /// Frame::resume(7).finish(|waits| assert!(waits.is_empty()));
+    /// ```
+    pub fn resume(task: u64) -> Self {
+        Self { task }
+    }
+
+    /// Reads what was noted since [`begin`](Self::begin), in the order of the notes. `read` must
+    /// not poll futures.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let frame = raddle_wait::Frame::begin(7, None);
+    /// let count = frame.finish(|waits| waits.len());
+    /// assert_eq!(count, 0);
+    /// ```
+    pub fn finish<R>(self, read: impl FnOnce(&[Wait]) -> R) -> R {
+        let mut read = Some(read);
+        let result = with(|stack| {
+            // Polls above it have not been finished: an observer has panicked.
+            let index = stack
+                .polls
+                .iter()
+                .rposition(|poll| poll.task == self.task)?;
+            stack.polls.truncate(index + 1);
+            let poll = stack.polls.last_mut()?;
+            let first = poll.first.min(stack.waits.len());
+            let result = read.take().map(|read| read(&stack.waits[first..]));
+            poll.observers -= 1;
+            if poll.observers == 0 {
+                stack.polls.pop();
+                stack.waits.truncate(first);
+            }
+            result
+        });
+        match (result.flatten(), read) {
+            (Some(result), _) => result,
+            (None, Some(read)) => read(&[]),
+            (None, None) => unreachable!("a read gives a result"),
+        }
+    }
+}
+
+/// The task whose poll is under way on the calling thread, if it was [begun](Frame::begin).
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(raddle_wait::current_task(), None);
+/// ```
+pub fn current_task() -> Option<u64> {
+    with(|stack| stack.polls.last().map(|poll| poll.task)).flatten()
+}
+
+/// The number of waits that were noted in the present poll.
+pub(crate) fn count() -> usize {
+    with(|stack| stack.waits.len()).unwrap_or(0)
+}
+
+/// Adds a wait to the present poll. `wait` is given whether `cx` has the task's own waker.
+pub(crate) fn note(cx: &Context<'_>, wait: impl FnOnce(bool) -> Wait) {
+    with(|stack| stack.push(cx, |is_direct| Some(wait(is_direct))));
+}
+
+/// Drops all waits from number `before` on, and adds another. `wait` is given the resource of the
+/// first that is dropped.
+pub(crate) fn replace(
+    cx: &Context<'_>,
+    before: usize,
+    wait: impl FnOnce(Option<Resource>, bool) -> Option<Wait>,
+) {
+    with(|stack| {
+        let resource = stack.waits.get(before).map(Wait::resource);
+        stack.waits.truncate(before);
+        stack.push(cx, |is_direct| wait(resource, is_direct));
+    });
+}
+
+impl Stack {
+    fn push(&mut self, cx: &Context<'_>, wait: impl FnOnce(bool) -> Option<Wait>) {
+        let Some(poll) = self.polls.last() else {
+            return;
+        };
+        if self.waits.len() - poll.first.min(self.waits.len()) >= MAX_WAITS {
+            return;
+        }
+        let waker = cx.waker().data().addr();
+        let is_direct = poll.waker.is_none_or(|own| own == waker);
+        self.waits.extend(wait(is_direct));
+    }
+}
+
+/// Calls the function with the thread's stack, unless that is in use or dropped.
+fn with<R>(call: impl FnOnce(&mut Stack) -> R) -> Option<R> {
+    let result = STACK.try_with(|stack| {
+        stack
+            .try_borrow_mut()
+            .ok()
+            .map(|mut stack| call(&mut stack))
+    });
+    result.ok().flatten()
+}

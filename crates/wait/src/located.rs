@@ -1,0 +1,210 @@
+//! What leaf futures call.
+
+use std::panic::Location;
+use std::task::Context;
+
+use crate::wait::Resource;
+
+#[cfg(feature = "record")]
+use crate::frame;
+#[cfg(feature = "record")]
+use crate::wait::Wait;
+
+/// The place of the call that made a future. It has a size with the feature `record` only.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_wait::Caller;
+///
+/// struct Sleep {
+///     caller: Caller,
+/// }
+///
+/// #[track_caller]
+/// fn sleep() -> Sleep {
+///     Sleep { caller: Caller::here() }
+/// }
+///
+/// let sleep = sleep();
+/// let location = sleep.caller.location();
+/// assert_eq!(location.is_some(), cfg!(feature = "record"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    #[cfg(feature = "record")]
+    location: &'static Location<'static>,
+}
+
+impl Caller {
+    /// The place that calls the function that calls this one, if that is `#[track_caller]`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let caller = raddle_wait::Caller::here();
+    /// # let _ = caller;
+    /// ```
+    #[cfg_attr(feature = "record", track_caller)]
+    #[inline(always)]
+    pub fn here() -> Self {
+        Self {
+            #[cfg(feature = "record")]
+            location: Location::caller(),
+        }
+    }
+
+    /// The place, if it was recorded.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let location = raddle_wait::Caller::here().location();
+    /// assert_eq!(location.is_some(), cfg!(feature = "record"));
+    /// ```
+    #[inline(always)]
+    pub fn location(self) -> Option<&'static Location<'static>> {
+        #[cfg(feature = "record")]
+        return Some(self.location);
+        #[cfg(not(feature = "record"))]
+        None
+    }
+}
+
+/// Notes that the present poll returns `Pending` for this operation. A leaf future calls it at the
+/// end of its poll. `cx` is the context of that poll.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::{Context, Poll};
+///
+/// use raddle_wait::{Resource, note};
+///
+/// fn poll_join(cx: &mut Context<'_>, task: u64) -> Poll<()> {
+///     note(cx, "JoinHandle", None, Resource::Task(task));
+///     Poll::Pending
+/// }
+/// # assert!(poll_join(&mut Context::from_waker(std::task::Waker::noop()), 1).is_pending());
+/// ```
+#[inline(always)]
+pub fn note(cx: &Context<'_>, operation: &'static str, caller: Option<Caller>, resource: Resource) {
+    #[cfg(feature = "record")]
+    if frame::is_enabled() {
+        let location = caller.and_then(Caller::location);
+        frame::note(cx, |is_direct| {
+            Wait::new(operation, location, resource, is_direct)
+        });
+    }
+    #[cfg(not(feature = "record"))]
+    let _ = (cx, operation, caller, resource);
+}
+
+/// Makes a leaf operation of a future: a poll that returns `Pending` notes the operation, with the
+/// place that calls the function that calls this one, and the resource.
+///
+/// What the future's own leaves note is dropped, so the outermost operation counts, the one that
+/// the program calls. If its resource is [`Resource::Unknown`], that of the leaf which noted first
+/// is taken.
+///
+/// Without the feature `record` it returns the future.
+///
+/// # Cancel safety
+///
+/// As the future that it is made of.
+///
+/// # Examples
+///
+/// ```
+/// use std::future::Future;
+///
+/// use raddle_wait::{Resource, located};
+///
+/// struct Channel;
+///
+/// impl Channel {
+///     #[track_caller]
+///     fn receive(&self) -> impl Future<Output = u32> {
+///         let resource = Resource::Messages(std::ptr::from_ref(self).addr());
+///         located("Channel::receive", resource, async { 7 })
+///     }
+/// }
+///
+/// assert_eq!(raddle_testing::block_on(Channel.receive()), 7);
+/// ```
+#[cfg_attr(feature = "record", track_caller)]
+#[inline(always)]
+pub fn located<F: Future>(
+    operation: &'static str,
+    resource: Resource,
+    future: F,
+) -> impl Future<Output = F::Output> + use<F> {
+    #[cfg(feature = "record")]
+    return recorded::Located::new(operation, Caller::here(), resource, future);
+    #[cfg(not(feature = "record"))]
+    {
+        let _ = (operation, resource);
+        future
+    }
+}
+
+#[cfg(feature = "record")]
+mod recorded {
+    use std::pin::Pin;
+    use std::task::Poll;
+
+    use pin_project_lite::pin_project;
+
+    use super::{Caller, Context, Resource, Wait, frame};
+
+    pin_project! {
+        pub(super) struct Located<F> {
+            operation: &'static str,
+            caller: Caller,
+            resource: Resource,
+            #[pin]
+            future: F,
+        }
+    }
+
+    impl<F> Located<F> {
+        #[inline]
+        pub(super) fn new(
+            operation: &'static str,
+            caller: Caller,
+            resource: Resource,
+            future: F,
+        ) -> Self {
+            Self {
+                operation,
+                caller,
+                resource,
+                future,
+            }
+        }
+    }
+
+    impl<F: Future> Future for Located<F> {
+        type Output = F::Output;
+
+        #[inline]
+        fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+            let this = self.project();
+            if !frame::is_enabled() {
+                return this.future.poll(cx);
+            }
+            let before = frame::count();
+            let polled = this.future.poll(cx);
+            let location = this.caller.location();
+            let is_pending = polled.is_pending();
+            frame::replace(cx, before, |inner, is_direct| {
+                let resource = match *this.resource {
+                    Resource::Unknown => inner.unwrap_or(Resource::Unknown),
+                    known => known,
+                };
+                is_pending.then(|| Wait::new(this.operation, location, resource, is_direct))
+            });
+            polled
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A wait, and what it is for.
+
+use std::fmt;
+use std::panic::Location;
+use std::time::Instant;
+
+/// What a task waits for: the operation that returned `Pending`, where the program calls it, and
+/// the resource.
+///
+/// [`Display`](fmt::Display) prints the three, a deadline as the time that is left.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_wait::Wait;
+///
+/// fn lines(waits: &[Wait]) -> Vec<u32> {
+///     waits.iter().filter_map(|wait| wait.location()).map(|location| location.line()).collect()
+/// }
+/// # assert!(lines(&[]).is_empty());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    operation: &'static str,
+    location: Option<&'static Location<'static>>,
+    resource: Resource,
+    is_direct: bool,
+}
+
+/// What an operation waits for. An address tells the objects of one kind apart while they exist.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_wait::Resource;
+///
+/// assert_eq!(Resource::Task(7).to_string(), "task 7");
+/// assert_eq!(Resource::Lock(0x40).to_string(), "lock 0x40");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Resource {
+    /// The operation does not say.
+    Unknown,
+    /// The lock at this address.
+    Lock(usize),
+    /// Permits of the semaphore at this address.
+    Semaphore(usize),
+    /// A message of the channel at this address.
+    Messages(usize),
+    /// Room in the channel at this address.
+    Room(usize),
+    /// A call that notifies the object at this address.
+    Notification(usize),
+    /// The end of the task with this id.
+    Task(u64),
+    /// A point in time.
+    Deadline(Instant),
+    /// Readiness of a file descriptor, or a socket of Windows.
+    Socket {
+        /// Its number.
+        descriptor: u64,
+        /// What it is to be ready for.
+        direction: Direction,
+    },
+}
+
+/// What a socket is to be ready for.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(raddle_wait::Direction::Read.to_string(), "readable");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Direction {
+    /// Bytes, a connection, or the end of the stream.
+    Read,
+    /// Room for bytes, or the end of a connect.
+    Write,
+    /// Another set of events.
+    Other,
+}
+
+impl Wait {
+    #[cfg(feature = "record")]
+    pub(crate) fn new(
+        operation: &'static str,
+        location: Option<&'static Location<'static>>,
+        resource: Resource,
+        is_direct: bool,
+    ) -> Self {
+        Self {
+            operation,
+            location,
+            resource,
+            is_direct,
+        }
+    }
+
+    /// The operation, as the program names it: `Mutex::lock`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn is_lock(wait: &raddle_wait::Wait) -> bool {
+    /// wait.operation() == "Mutex::lock"
+    /// # }
+    /// ```
+    pub fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// Where the program calls the operation, or makes the future of it. `None` if the operation
+    /// has no such place: a join handle is awaited without a call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn print(wait: &raddle_wait::Wait) {
+    /// if let Some(location) = wait.location() {
+    ///     println!("{} at {location}", wait.operation());
+    /// }
+    /// # }
+    /// ```
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.location
+    }
+
+    /// What the operation waits for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_wait::{Resource, Wait};
+    ///
+    /// fn joined_tasks(waits: &[Wait]) -> usize {
+    ///     waits.iter().filter(|wait| matches!(wait.resource(), Resource::Task(_))).count()
+    /// }
+    /// # assert_eq!(joined_tasks(&[]), 0);
+    /// ```
+    pub fn resource(&self) -> Resource {
+        self.resource
+    }
+
+    /// Whether the operation has the waker of the task itself. An operation that has another, from
+    /// a `FuturesUnordered` or a local set, may be one of several: a later poll of the task does
+    /// not poll those that have not been woken, and so does not note them again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn print(wait: &raddle_wait::Wait) {
+    /// if !wait.is_direct() {
+    ///     println!("{wait}, and perhaps others");
+    /// }
+    /// # }
+    /// ```
+    pub fn is_direct(&self) -> bool {
+        self.is_direct
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.operation)?;
+        if let Some(location) = self.location {
+            write!(f, " at {location}")?;
+        }
+        match self.resource {
+            Resource::Unknown => Ok(()),
+            resource => write!(f, ", {resource}"),
+        }
+    }
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Unknown => f.write_str("unknown"),
+            Self::Lock(address) => write!(f, "lock {address:#x}"),
+            Self::Semaphore(address) => write!(f, "semaphore {address:#x}"),
+            Self::Messages(address) => write!(f, "message of channel {address:#x}"),
+            Self::Room(address) => write!(f, "room in channel {address:#x}"),
+            Self::Notification(address) => write!(f, "notification {address:#x}"),
+            Self::Task(task) => write!(f, "task {task}"),
+            Self::Deadline(deadline) => {
+                let now = Instant::now();
+                match deadline.checked_duration_since(now) {
+                    Some(left) => write!(f, "due in {left:.1?}"),
+                    None => write!(f, "due {:.1?} ago", now.duration_since(deadline)),
+                }
+            }
+            Self::Socket {
+                descriptor,
+                direction,
+            } => write!(f, "descriptor {descriptor} {direction}"),
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "readable",
+            Self::Write => "writable",
+            Self::Other => "ready",
+        })
+    }
+}
