@@ -42,7 +42,7 @@ pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
     _pinned: PhantomPinned,
 }
 
-/// What [`Executor::run`] asks for when it parks.
+/// The request of [`Executor::run`] to its park function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Park {
     /// No task is ready: wait until something wakes one.

@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use crate::header::Header;
 
-/// Where a list goes on.
+/// The next entry of a list.
 pub(crate) type Link = Cell<Option<NonNull<Header>>>;
 
 /// Which slots are ready, which are free, and what else every part of an

@@ -1,4 +1,4 @@
-//! How tasks and the code around the executor add tasks.
+//! The spawner, by which tasks and the code around the executor add tasks.
 
 use core::cell::Cell;
 use core::fmt;

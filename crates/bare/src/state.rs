@@ -16,7 +16,7 @@ const WAKER: usize = 1 << 3;
 /// The word of one slot. Only the executor's thread touches it.
 pub(crate) struct State(Cell<usize>);
 
-/// What the caller of a wake has to do next.
+/// The duty of the caller of a wake.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
@@ -26,7 +26,7 @@ pub(crate) enum Wake {
     Nothing,
 }
 
-/// What is to be done with a slot that was taken from the ready list.
+/// The duty of the executor, which has taken a slot from the ready list.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -40,7 +40,7 @@ pub(crate) enum Turn {
     Nothing,
 }
 
-/// What the caller has to do after it dropped the content or a waker.
+/// The duty of the caller, which has dropped the content or a waker.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vacated {

@@ -1,4 +1,4 @@
-//! Where the tasks of an executor are: in an array, or in the heap.
+//! The storage of an executor's tasks: an array, or a slab on the heap.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! Which thread this is, in one instruction.
+//! Identifies the calling thread in one instruction.
 
 std::thread_local! {
     /// Only its address is used. Two threads that live at the same time have it at two

@@ -18,7 +18,7 @@ pub(crate) struct Member<J: Job> {
     standing: Standing,
 }
 
-/// Where a thread is counted, beside being alive.
+/// The count that includes a thread, besides that of all threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     /// As serving and as free: it has not looked at the queue yet.

@@ -63,7 +63,7 @@ impl<J: Job> Pool<J> {
     ///
     /// Returns whether all threads have ended, with the destructors of their
     /// thread-locals; these are not waited for within `wait`, but as long as they
-    /// take. A thread that has not ended goes on until its job returns, and then
+    /// take. A thread that has not ended runs until its job returns, and then
     /// ends by itself. May be called again, to wait once more.
     ///
     /// A job that calls this waits for its own thread; give it a

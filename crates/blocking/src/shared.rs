@@ -16,9 +16,9 @@ pub(crate) type Spawn =
 
 pub(crate) struct Shared<J> {
     pub(crate) state: Mutex<State<J>>,
-    /// Where free threads wait for a job or the shutdown.
+    /// On which free threads wait for a job or the shutdown.
     pub(crate) work: Condvar,
-    /// Where the shutdown waits for the last thread.
+    /// On which the shutdown waits for the last thread.
     pub(crate) gone: Condvar,
     pub(crate) observed: Observed,
 }

@@ -120,7 +120,7 @@ fn yield_to_others(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     Poll::Pending
 }
 
-/// Whether the current poll may go on: some budget is left, or none is counted.
+/// Whether the current poll may continue: some budget is left, or none is in force.
 ///
 /// For code that does a lot of work in one poll without a resource of Raddle's,
 /// and can stop in between.

@@ -92,7 +92,7 @@ impl raddle_sched::Observer for Recorder {
         let finish = |task: &mut Task, waits: &[Wait]| {
             task.polls += 1;
             // Another thread may poll the task already, if it was woken after this poll returned.
-            // That poll goes on; the time of this one is not known any more.
+            // That poll continues; the time of this one is not known any more.
             let Some(poll) = task.poll.take_if(|poll| poll.thread == thread) else {
                 return;
             };

@@ -1,4 +1,4 @@
-//! How a directory is made.
+//! The builder of directories.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! What only Unix has.
+//! Functions of Unix only.
 
 use std::io;
 use std::path::Path;

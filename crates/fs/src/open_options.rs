@@ -1,4 +1,4 @@
-//! How a file is opened.
+//! The options with which a file is opened.
 
 use std::fs;
 use std::io;

@@ -197,7 +197,7 @@ impl ReadDir {
                         return Poll::Ready(Ok(None));
                     }
                     let State::Idle(mut chunk) = std::mem::replace(&mut self.0, State::Lost) else {
-                        unreachable!("has just been looked at");
+                        unreachable!("the state was checked to be idle above");
                     };
                     let call = offload::spawn(move |taken| (taken.map(|()| chunk.fill()), chunk));
                     self.0 = match call {

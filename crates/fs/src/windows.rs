@@ -1,4 +1,4 @@
-//! What only Windows has.
+//! Functions of Windows only.
 
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;

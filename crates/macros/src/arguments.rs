@@ -23,7 +23,7 @@ pub(crate) struct Attribute {
     pub(crate) facade: Facade,
 }
 
-/// What the user asked for, checked.
+/// The checked arguments of the attribute.
 pub(crate) struct Arguments {
     pub(crate) flavor: Flavor,
     pub(crate) worker_threads: Option<usize>,

@@ -1,4 +1,4 @@
-//! What the macros that wait for several futures have in common.
+//! The common parts of the macros that wait for several futures.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};

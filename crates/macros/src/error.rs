@@ -1,4 +1,4 @@
-//! What is wrong with the input of a macro.
+//! The errors in the input of a macro.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;

@@ -13,7 +13,7 @@ pub(crate) struct Function {
     /// Everything before the body, without `async`.
     head: Vec<TokenTree>,
     pub(crate) is_async: bool,
-    /// Where `fn` stands.
+    /// The position of `fn`.
     pub(crate) fn_span: Span,
     pub(crate) name: Ident,
     /// The parameters in their parentheses.
@@ -71,7 +71,7 @@ impl Function {
         })
     }
 
-    /// Where the attribute `#[name]` stands, if the function has it.
+    /// The position of the attribute `#[name]`, if the function has it.
     pub(crate) fn attribute(&self, name: &str) -> Option<Span> {
         self.head.windows(2).find_map(|pair| {
             let attribute = group(&pair[1], Delimiter::Bracket)?;
@@ -81,7 +81,7 @@ impl Function {
         })
     }
 
-    /// Where the last statement of the body begins.
+    /// The position of the last statement of the body.
     pub(crate) fn last_statement(&self) -> Option<Span> {
         let tokens: Vec<_> = self.body.stream().into_iter().collect();
         let (_, before) = tokens.split_last()?;

@@ -9,7 +9,7 @@ use crate::thread::{self, Thread};
 
 /// Where a thread may block, other than in [`park`](crate::thread::park).
 pub trait Notify {
-    /// Lets the thread go on.
+    /// Unblocks the thread.
     fn notify(&self);
 }
 

@@ -159,7 +159,7 @@ pub struct EnterGuard<'a> {
 /// Borrows nothing, so that an owner may be shut down while a guard is still there to be
 /// dropped.
 struct Entered {
-    /// Where in the stack the frame is.
+    /// The position of the frame in the stack.
     place: Option<usize>,
     /// Belongs to the thread whose stack it is.
     thread: NotSend,

@@ -9,7 +9,7 @@ mod held;
 #[cfg(not(raddle_loom))]
 pub(crate) use held::{Held, LockRank};
 
-/// Where a lock stands among those that a thread may hold at the same time.
+/// The place of a lock in the order in which a thread may take locks.
 ///
 /// A thread takes a lock only if its level is greater than that of every lock that
 /// the thread holds already. In a build with debug assertions anything else

@@ -86,7 +86,7 @@ impl Default for WakerBatch {
 }
 
 impl Drop for WakerBatch {
-    /// Panics of wakers end here: the first goes on from `wake_all` already.
+    /// Contains the panics of wakers: the first one propagates from `wake_all` already.
     #[inline]
     fn drop(&mut self) {
         if !self.is_empty() {

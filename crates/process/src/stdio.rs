@@ -117,7 +117,7 @@ impl ChildStdin {
     ///
     /// # Errors
     ///
-    /// If the descriptor cannot be set blocking or be let go.
+    /// If the descriptor cannot be made blocking or be deregistered.
     ///
     /// # Examples
     ///
@@ -186,7 +186,7 @@ fn poll_read(
     })
 }
 
-/// What both outputs have.
+/// The methods of both outputs.
 macro_rules! output {
     ($name:ident, $std:ty) => {
         impl $name {
@@ -228,7 +228,7 @@ macro_rules! output {
             ///
             /// # Errors
             ///
-            /// If the descriptor cannot be set blocking or be let go.
+            /// If the descriptor cannot be made blocking or be deregistered.
             ///
             /// # Examples
             ///

@@ -28,7 +28,7 @@ impl ClaimCell {
         Self(named("queue claim", AtomicU64::new(NOT_MARKED)))
     }
 
-    /// Where the claim starts that a stealer may be reading.
+    /// The start of the claim that a stealer may be reading.
     #[inline]
     pub(crate) fn start(&self) -> Option<Index> {
         // ORDERING: pairs with `clear`: the reads of a claim that is not marked

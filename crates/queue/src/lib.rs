@@ -12,7 +12,7 @@ pub use local::{Owner, Pushed, Stealer, Stolen};
 pub use pointer::Pointer;
 pub use slot::Slot;
 
-/// Where a full local queue puts what it cannot hold.
+/// The destination of the items that a full local queue cannot hold.
 pub trait Overflow<T> {
     /// Takes items over, oldest first.
     fn push_batch(&self, items: impl Iterator<Item = T>);

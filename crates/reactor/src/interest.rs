@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// What to wait for. Never empty.
+/// The readiness to wait for. Never empty.
 ///
 /// # Examples
 ///

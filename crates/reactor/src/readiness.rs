@@ -4,7 +4,7 @@ use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Ready;
 
-/// Where the flags of [`Ready`] stand. Set by events; cleared by operations.
+/// The bits of the flags of [`Ready`]. Set by events; cleared by operations.
 const READY: u64 = u8::MAX as u64;
 /// Set once the reactor has shut down; never cleared.
 const SHUTDOWN: u64 = READY + 1;

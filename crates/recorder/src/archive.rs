@@ -11,7 +11,7 @@ use raddle_recording::Writer;
 
 use crate::{Follower, Recorder};
 
-/// How the names of the files end.
+/// The extension of the files' names.
 const EXTENSION: &str = "raddle";
 
 /// Which files an [`Archive`] writes, and how long they stay.
@@ -29,7 +29,7 @@ const EXTENSION: &str = "raddle";
 pub struct ArchiveOptions {
     /// The directory of the files. It is made if it does not exist.
     pub directory: PathBuf,
-    /// How the names of the files begin. Files of another archive in the same directory must have
+    /// The prefix of the files' names. Files of another archive in the same directory must have
     /// another prefix. Default: `recording`.
     pub prefix: String,
     /// A file that has this many bytes or more is the last piece long. Default: 64 MiB.

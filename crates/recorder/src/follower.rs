@@ -1,4 +1,4 @@
-//! Reads the events piece by piece.
+//! Reads the events of a recorder repeatedly, each event once.
 
 use raddle_recording::Recording;
 

@@ -1,4 +1,4 @@
-//! What Linux says of the calling thread's scheduling.
+//! Linux's statistics on the scheduling of the calling thread.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -41,7 +41,7 @@ struct Counts {
 }
 
 impl Delays {
-    /// What happened since the last look, unless that was just before.
+    /// The changes since the last call, or nothing if that was less than 100 ms ago.
     pub(crate) fn read(&mut self) -> impl Iterator<Item = Event> + use<> {
         let now = Instant::now();
         let is_due = self.next.is_none_or(|next| now >= next);

@@ -515,7 +515,8 @@ impl Recorder {
         }
         let others = locals.others.iter_mut();
         let mut ours = others.filter(|local| local.recorder == self.shared.id);
-        ours.next().expect("it is there, or was added")
+        ours.next()
+            .expect("the recorder is in the list: it was added above if it was missing")
     }
 }
 

@@ -52,7 +52,7 @@ pub enum Event {
     PollFinished {
         /// The number of the task.
         task: u64,
-        /// How the task continues.
+        /// What the task does next.
         result: PollResult,
     },
     /// A task that waited is woken. It waits for its next poll.

@@ -1,6 +1,6 @@
 //! The numbers of the file format, `docs/flight-recorder.md`.
 
-/// How a file begins.
+/// The first bytes of a file.
 pub(crate) const MAGIC: [u8; 8] = *b"RADDLEFR";
 /// Changes when an older reader would misread a file.
 pub(crate) const MAJOR_VERSION: u16 = 1;

@@ -137,7 +137,8 @@ fn chunk(out: &mut Vec<u8>, tag: u8, put: impl FnOnce(&mut Vec<u8>)) {
     out.extend([0; CHUNK_HEADER - 1]);
     let start = out.len();
     put(out);
-    let content = u32::try_from(out.len() - start).expect("a chunk has at most MAX_CHUNK_RECORDS");
+    let content =
+        u32::try_from(out.len() - start).expect("MAX_CHUNK_RECORDS bounds the length of a chunk");
     out[length..start].copy_from_slice(&content.to_le_bytes());
 }
 

@@ -3,7 +3,7 @@
 //! Values are kept in a ring until all receivers that were there when they were sent have received
 //! them, or until newer ones need their place. [`Sender::send`] never waits: a receiver that is
 //! slower than the ring is long loses the oldest values, gets [their
-//! number](error::RecvError::Lagged) as an error, and goes on with the oldest that is left.
+//! number](error::RecvError::Lagged) as an error, and continues with the oldest value that is left.
 //!
 //! A value is cloned for each receiver but the last, which gets the original.
 //! It is cloned under the lock of its place in the ring, so never by two
@@ -80,7 +80,7 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (sender, receiver)
 }
 
-/// What senders and receivers share.
+/// The state that senders and receivers share.
 struct Shared<T> {
     ring: Ring<T>,
     /// How many values were sent, which is the next one's position. It advances

@@ -126,7 +126,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in line.
+    /// gives up its place in the queue.
     ///
     /// # Examples
     ///
@@ -165,7 +165,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in line.
+    /// gives up its place in the queue.
     ///
     /// # Examples
     ///

@@ -128,12 +128,12 @@ impl Notify {
     /// Waits for a notification.
     ///
     /// The future counts as a waiter for [`notify_waiters`](Self::notify_waiters)
-    /// from now on. It has its place in line, for [`notify_one`](Self::notify_one),
+    /// from now on. It has its place in the queue, for [`notify_one`](Self::notify_one),
     /// from its first poll or its [`enable`](Notified::enable) on.
     ///
     /// # Cancel safety
     ///
-    /// A future that is dropped loses its place in line. If `notify_one` or
+    /// A future that is dropped loses its place. If `notify_one` or
     /// `notify_last` had chosen it, the notification goes to another waiter, or
     /// is stored.
     ///
@@ -188,7 +188,7 @@ impl Notify {
         OwnedNotified::new(self)
     }
 
-    /// Notifies the waiter that is first in line. If there is none a permit is
+    /// Notifies the first waiter in the queue. If there is none, a permit is
     /// stored, which the next [`notified`](Self::notified) takes at once; a
     /// permit that is there already stays the only one.
     ///

@@ -30,7 +30,7 @@ use crate::semaphore::core::{Closed, Core, Refused};
 /// ```
 pub struct OnceCell<T> {
     slot: OnceSlot<T>,
-    /// One permit: the turn to make the value. Closed once that is there.
+    /// One permit: the right to initialise the cell. Closed once the value is set.
     turns: Core,
 }
 
@@ -318,7 +318,8 @@ impl<T> OnceCell<T> {
 
     /// The value, which is there once there are no turns any more.
     fn value(&self) -> &T {
-        self.get().expect("there is a value before the turns end")
+        self.get()
+            .expect("the value is set before the semaphore is closed")
     }
 
     /// Consumes the cell and returns the value.
@@ -357,14 +358,14 @@ impl<T> OnceCell<T> {
     }
 }
 
-/// The turn to make the value. Dropped, it is the next in line's.
+/// The right to initialise the cell. Its drop passes it to the next waiter.
 struct Turn<'a, T>(&'a OnceCell<T>);
 
 impl<'a, T> Turn<'a, T> {
     fn succeed(self, value: T) -> &'a T {
         let cell = self.0;
         let refused = cell.slot.set(value);
-        debug_assert!(refused.is_ok(), "only one has its turn");
+        debug_assert!(refused.is_ok(), "one initialiser at a time has the permit");
         cell.turns.close();
         cell.value()
     }

@@ -200,7 +200,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in line.
+    /// gives up its place in the queue.
     ///
     /// # Examples
     ///
@@ -228,7 +228,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in line.
+    /// gives up its place in the queue.
     ///
     /// # Examples
     ///
@@ -257,7 +257,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in line.
+    /// gives up its place in the queue.
     ///
     /// # Examples
     ///
@@ -288,7 +288,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in line.
+    /// gives up its place in the queue.
     ///
     /// # Examples
     ///

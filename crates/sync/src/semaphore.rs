@@ -175,7 +175,7 @@ impl Semaphore {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it has taken nothing. It gives up
-    /// its place in line.
+    /// its place in the queue.
     ///
     /// # Examples
     ///
@@ -211,7 +211,7 @@ impl Semaphore {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it has taken nothing. It gives up
-    /// its place in line.
+    /// its place in the queue.
     ///
     /// # Examples
     ///
@@ -367,7 +367,7 @@ impl Semaphore {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it has taken nothing. It gives up
-    /// its place in line.
+    /// its place in the queue.
     ///
     /// # Examples
     ///
@@ -409,7 +409,7 @@ impl Semaphore {
     /// # Cancel safety
     ///
     /// Cancel safe: dropped before completion, it has taken nothing. It gives up
-    /// its place in line.
+    /// its place in the queue.
     ///
     /// # Examples
     ///

@@ -26,7 +26,7 @@ const RELEASED: u32 = 2;
 ///
 /// It allocates nothing: a waiter is a [`Node`], which lies in the future that waits. The future
 /// learns without the lock that it was released, and is then free to be dropped without it.
-/// Which thread may touch a node:
+/// Which thread may access a node:
 /// 1. while it is `IDLE` or `RELEASED`, its future alone;
 /// 2. while it is `QUEUED`, the holder of the list's lock. The future knows by itself that it is
 ///    queued; only the holder of the lock knows whether it still is;
@@ -119,7 +119,7 @@ impl<T, V: Copy> Node<T, V> {
         let queued = self.state.load(Ordering::Relaxed) == QUEUED;
         assert!(
             !queued || self.list.get() == ptr::from_ref(list).cast(),
-            "a node in another list"
+            "the node is in another list"
         );
         queued
     }
@@ -172,7 +172,7 @@ impl<T, V: Copy> WaitList<T, V> {
     #[inline]
     pub(crate) fn push_back(&mut self, node: Pin<&mut Node<T, V>>, item: T) {
         let node = node.into_ref().get_ref();
-        assert!(node.is_idle(), "a node that waits already");
+        assert!(node.is_idle(), "the node is queued already");
         node.list.set(ptr::from_ref(self).cast());
         let before = self.ends.as_ref().map(|ends| ends.last);
         node.place.with_mut(|place| {

@@ -78,7 +78,7 @@ pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     (sender, receiver)
 }
 
-/// What senders and receivers share.
+/// The state that senders and receivers share.
 struct Shared<T> {
     value: RwLock<T>,
     /// Advances with each new value, while that is locked for writing; closed

@@ -280,7 +280,7 @@ where
         Poll::Ready(Ok(result)) => Err(result),
         // It panicked: the handle would report the same panic.
         Poll::Ready(Err(error)) => panic::resume_unwind(error.into_panic()),
-        Poll::Pending => unreachable!("the task has just been run, and is done with one poll"),
+        Poll::Pending => unreachable!("a blocking task completes in its first run"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which task runs on this thread, and whether it has woken itself.
+//! The task that runs on this thread, and whether it has woken itself.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};

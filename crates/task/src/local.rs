@@ -9,7 +9,7 @@ use raddle_primitives::sync::Arc;
 
 use crate::{Id, JoinHandle, LiveList, Outcome, Runnable, Schedule};
 
-/// Where a task of a [`LocalList`] goes when it is woken.
+/// The scheduler of a [`LocalList`], which gets its woken tasks.
 pub trait ScheduleLocal: Send + Sync + 'static {
     /// Takes a task that is due to run, on whichever thread wakes it. It is to
     /// get back to the thread of its list, which alone can run it.

@@ -14,7 +14,7 @@ struct Next {
     /// Whether the task has a span with the name. The next span is of another task.
     #[cfg_attr(
         not(feature = "tracing"),
-        expect(dead_code, reason = "there are no spans")
+        expect(dead_code, reason = "no spans without this feature")
     )]
     has_span: bool,
 }

@@ -1,4 +1,4 @@
-//! Which members of a set to look at: the keys whose wakers were woken.
+//! The members of a set to poll: the keys whose wakers were woken.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -25,7 +25,7 @@ use crate::blocking::BlockingTask;
 use crate::name::{give_back, take_for_span};
 use crate::{Id, span, take_id, upcoming_id};
 
-/// What runs a future.
+/// The kind of work that a span is for.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A task that may go to other threads.

@@ -136,7 +136,7 @@ impl<W: Wait> Driver<W> {
     /// is set.
     fn auto_advance(&mut self, limit: usize) -> Option<Woken> {
         // What is ready already comes before what will be. Work that held the
-        // clock has unparked before it let go, so the flag is looked at last.
+        // clock has unparked before it released the hold, so the flag is read last.
         let tasks = self.place.wait(Some(Duration::ZERO), limit);
         let unparked = self.unparked.as_ref();
         if tasks > 0 || unparked.is_some_and(|unparked| unparked.take()) {

@@ -82,7 +82,10 @@ impl State {
             // Only this thread leaves `Written`. The look acquires what the handler wrote, which
             // the next handler overwrites.
             let is_written = self.is_written();
-            debug_assert!(is_written, "no other state is left");
+            debug_assert!(
+                is_written,
+                "the sample is written, since it is not being written"
+            );
             self.transition_to_idle();
         }
     }

@@ -81,7 +81,7 @@ impl AsyncWrite for File {
         ready!(self.as_mut().poll_flush(cx))?;
         let mut ahead = match self.lane.lock().idle() {
             Some(buffer) => mem::take(buffer),
-            None => unreachable!("a flush waits for the call under way"),
+            None => unreachable!("no call is in flight after a flush"),
         };
         // What was read ahead is thrown away only by a call that is made.
         let mut buffer = match ahead.is_empty() {

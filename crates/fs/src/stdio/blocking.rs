@@ -15,7 +15,7 @@ use raddle_task::JoinHandle;
 /// for.
 ///
 /// A write is complete when its bytes are copied: it is made afterwards, and the next write or
-/// flush returns its error. A read goes on when it is dropped, and the next one gets what it gave.
+/// flush returns its error. A dropped read continues, and the next read returns its bytes.
 /// A call for which there is no thread fails at once, and the next one is tried again.
 pub(super) struct Blocking<T> {
     state: State<T>,
@@ -33,11 +33,11 @@ enum State<T> {
 /// The result of a call, and the parts that it returns.
 type Finished<T> = (io::Result<()>, Box<Parts<T>>);
 
-/// What goes to the pool and comes back.
+/// The parts that move to the pool and back.
 struct Parts<T> {
     stream: T,
     buffer: Buffer,
-    /// Whether the last read came to the end.
+    /// Whether the last read reached the end.
     at_end: bool,
 }
 
@@ -90,7 +90,7 @@ impl<T> Blocking<T> {
         self.parts()?;
         match std::mem::replace(&mut self.state, State::Lost) {
             State::Idle(parts) => Ok(parts),
-            _ => unreachable!("has just been looked at"),
+            _ => unreachable!("parts() has left the state idle"),
         }
     }
 }

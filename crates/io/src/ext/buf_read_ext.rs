@@ -39,7 +39,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// # Cancel safety
     ///
     /// Dropped before completion, what was read is in `buf`, and calling it
-    /// again with the same `buf` goes on from there; the number that is then
+    /// again with the same `buf` continues from there; the number that is then
     /// returned counts the later part only.
     ///
     /// # Examples

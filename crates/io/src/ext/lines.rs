@@ -133,12 +133,12 @@ impl<R: AsyncBufRead> Lines<R> {
     /// # Errors
     ///
     /// `InvalidData` if the line is not UTF-8: its bytes are in the error, a
-    /// [`FromUtf8Error`](std::string::FromUtf8Error), and the next call goes on with the line after
-    /// it. Otherwise the reader's error; what was read of the line is kept.
+    /// [`FromUtf8Error`](std::string::FromUtf8Error), and the next call continues with the
+    /// line after it. Otherwise the reader's error; what was read of the line is kept.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, the next call goes on with the
+    /// Cancel safe: dropped before completion, the next call continues with the
     /// same line.
     ///
     /// # Examples

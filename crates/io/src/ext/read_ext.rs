@@ -106,7 +106,7 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     ///
-    /// `UnexpectedEof` if the source comes to its end before; otherwise the reader's error. The
+    /// `UnexpectedEof` if the source ends before; otherwise the reader's error. The
     /// content of `buf` is then unspecified.
     ///
     /// # Cancel safety

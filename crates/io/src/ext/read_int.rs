@@ -63,7 +63,7 @@ macro_rules! number_readers {
             ///
             /// # Errors
             ///
-            /// `UnexpectedEof` if the source comes to its end before; otherwise the reader's error.
+            /// `UnexpectedEof` if the source ends before; otherwise the reader's error.
             /// Bytes read before are lost.
             ///
             /// # Cancel safety

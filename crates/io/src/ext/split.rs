@@ -62,7 +62,7 @@ impl<R: AsyncBufRead> Split<R> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, the next call goes on with the
+    /// Cancel safe: dropped before completion, the next call continues with the
     /// same segment.
     ///
     /// # Examples

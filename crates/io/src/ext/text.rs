@@ -30,7 +30,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Where to append, and where to count what was appended.
+    /// The buffers to append to, and the count of the appended bytes.
     pub(super) fn parts(&mut self) -> (&mut Appender<Vec<u8>>, &mut usize) {
         (&mut self.bytes, &mut self.read)
     }

@@ -237,7 +237,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, a later flush goes on with it.
+    /// Cancel safe: dropped before completion, a later flush continues it.
     ///
     /// # Examples
     ///
@@ -269,7 +269,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, a later shutdown goes on with
+    /// Cancel safe: dropped before completion, a later shutdown continues
     /// it.
     ///
     /// # Examples

@@ -12,7 +12,7 @@ use crate::{AsyncRead, AsyncWrite};
 /// their end; says how many bytes went from `a` to `b`, and from `b` to `a`.
 ///
 /// When one direction is at its end, the stream it went to is flushed and
-/// shut down, and the other direction goes on. Interrupted reads and writes
+/// shut down, and the other direction continues. Interrupted reads and writes
 /// are tried again. Takes part in the poll's budget; neither direction starves
 /// the other.
 ///

@@ -25,7 +25,7 @@ use crate::{AsyncBufRead, AsyncWrite};
 /// # Cancel safety
 ///
 /// Cancel safe: dropped before completion, every byte is either written or
-/// still in the reader, and copying again goes on from there. The number that
+/// still in the reader, and copying again continues from there. The number that
 /// is then returned counts the later part only.
 ///
 /// # Examples

@@ -32,7 +32,7 @@ pub(crate) trait Stream {
 /// A reference to a stream that ends the writing direction when it is dropped, unless that was done
 /// before or is not wanted.
 #[derive(Debug)]
-#[expect(private_bounds, reason = "no other stream can be split")]
+#[expect(private_bounds, reason = "only streams of this crate can be split")]
 pub struct Ending<S: Stream> {
     stream: Arc<S>,
     on_drop: bool,

@@ -40,7 +40,7 @@ use crate::sys::Receive;
 #[derive(Debug)]
 pub struct Reading<P>(pub(crate) P);
 
-#[expect(private_bounds, reason = "no other stream can be split")]
+#[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<P> Reading<P>
 where
     P: Deref<Target: Stream>,
@@ -109,7 +109,7 @@ where
     }
 }
 
-#[expect(private_bounds, reason = "no other stream can be split")]
+#[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<P, A> Reading<P>
 where
     P: Deref,
@@ -164,7 +164,7 @@ where
     }
 }
 
-#[expect(private_bounds, reason = "no other stream can be split")]
+#[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<P> Reading<P>
 where
     P: Deref<Target: Stream<Source: Receive>>,

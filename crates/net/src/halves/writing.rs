@@ -42,7 +42,7 @@ use crate::evented::ByteStream;
 #[derive(Debug)]
 pub struct Writing<P>(pub(crate) P);
 
-#[expect(private_bounds, reason = "no other stream can be split")]
+#[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<P> Writing<P>
 where
     P: Deref<Target: Stream>,
@@ -106,7 +106,7 @@ where
     }
 }
 
-#[expect(private_bounds, reason = "no other stream can be split")]
+#[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<P, A> Writing<P>
 where
     P: Deref,
@@ -161,7 +161,7 @@ where
     }
 }
 
-#[expect(private_bounds, reason = "no other stream can be split")]
+#[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<P> Writing<P>
 where
     P: Deref<Target: Stream>,
@@ -221,7 +221,7 @@ where
     }
 }
 
-#[expect(private_bounds, reason = "no other stream can be split")]
+#[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<S: Stream> Writing<Ending<S>> {
     /// Drops the half without ending the writing direction.
     ///

@@ -35,7 +35,7 @@ pub(crate) struct Open {
     pub(crate) by_message: bool,
 }
 
-/// What `GetNamedPipeInfo` gives.
+/// The result of `GetNamedPipeInfo`.
 pub(crate) struct Info {
     pub(crate) flags: u32,
     pub(crate) max_instances: u32,

@@ -13,7 +13,7 @@ pub(crate) trait Receive {
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<Received>;
 }
 
-/// How a stream answered a read.
+/// The outcome of a read of a stream.
 pub(crate) struct Received {
     /// The number of bytes; zero is the end of the stream.
     pub(crate) bytes: usize,

@@ -144,7 +144,7 @@ impl TcpListener {
     /// After an error that concerns one connection, it accepts the next at once. While the process
     /// or the system has no descriptor, no memory or no permission for one more connection, it
     /// tries again after a pause of 5 ms, which doubles up to 1 s; the connections wait in the
-    /// listener's queue, and other tasks go on. `sleep` makes the pauses, since this layer has no
+    /// listener's queue, and other tasks run. `sleep` makes the pauses, since this layer has no
     /// timer. It may do more, such as logging or closing idle connections.
     ///
     /// ```no_run

@@ -1,3 +1,3 @@
-//! What only Windows has.
+//! Types of Windows only.
 
 pub mod named_pipe;

@@ -1,4 +1,4 @@
-//! What stands beside each word and lock: its name, and who has used it.
+//! What is stored beside each word and lock: its name, and the actors that have used it.
 
 use std::panic::Location;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use crate::rank::Rank;
 /// Not a number of a name.
 const NONE: usize = usize::MAX;
 
-/// The name of a word or a lock, and who has used it.
+/// The name of a word or a lock, and the actors that have used it.
 #[derive(Debug)]
 pub(crate) struct Tag {
     /// The number of its name, once the ledger has it.
@@ -118,7 +118,7 @@ impl Default for Tag {
     }
 }
 
-/// What can be given a name.
+/// A word or a lock that can be given a name.
 pub trait Tagged {
     #[doc(hidden)]
     #[expect(private_interfaces, reason = "only this crate calls it")]

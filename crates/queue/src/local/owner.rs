@@ -14,7 +14,7 @@ use super::{CAPACITY, Stealer};
 use crate::cursor::Index;
 use crate::{Overflow, Pointer};
 
-/// What [`Owner::push`] found.
+/// The state of the queue that [`Owner::push`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pushed {
     /// The queue held nothing.

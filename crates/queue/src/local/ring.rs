@@ -9,7 +9,7 @@ use crate::Pointer;
 use crate::claim::ClaimCell;
 use crate::cursor::{HeadCell, Index};
 
-/// What owner and stealers share.
+/// The state that owner and stealers share.
 ///
 /// Slots from `head` to `tail` hold items; those from the start of a marked
 /// `claim` to `head` may be in the hands of one stealer; the rest are the owner's

@@ -24,7 +24,7 @@
 /// 3. The futures of the branches that are not disabled are polled in turn by
 ///    the task. When one is complete and its output matches the pattern, that is
 ///    the result. If it does not match, the output is dropped and the branch
-///    disabled, and it goes on with the others.
+///    disabled, and the others are waited for.
 /// 4. When every branch is disabled, the `else` handler is run.
 ///
 /// Each poll begins with a branch chosen at random, so that none that is always

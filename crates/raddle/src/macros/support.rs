@@ -124,7 +124,7 @@ impl<T, E, F: Future<Output = Result<T, E>>> MaybeDone<F> {
     pub fn take_ok(self: Pin<&mut Self>) -> T {
         match self.take_output() {
             Ok(value) => value,
-            Err(_) => unreachable!("an error is returned when it is found"),
+            Err(_) => unreachable!("try_join has returned at the first error"),
         }
     }
 }

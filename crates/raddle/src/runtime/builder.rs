@@ -549,7 +549,7 @@ impl Builder {
                 dumps: dumps.clone(),
             }
         });
-        let blocking = blocking.expect("made along with the handle");
+        let blocking = blocking.expect("the closure that makes the handle sets it");
 
         let config = raddle_sched::Config {
             observer: observers.of_tasks(),

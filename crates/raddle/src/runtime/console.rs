@@ -13,7 +13,7 @@ use crate::runtime::{Builder, Handle, Runtime};
 /// When a poll is slow, if the runtime has no watchdog of its own.
 pub(crate) const THRESHOLD: Duration = Duration::from_millis(100);
 
-/// Where a builder's runtimes serve their page.
+/// The address at which a builder's runtimes serve their page.
 #[derive(Clone, Default)]
 pub(crate) struct Options(Option<String>);
 
@@ -37,7 +37,7 @@ impl Options {
 }
 
 impl Bound {
-    /// What shows the reports of the watchdog, if there is a page.
+    /// The list of slow polls of the page, if there is a page.
     pub(crate) fn listener(&self) -> Option<Listener> {
         let slow = self.0.as_ref()?.slow_polls();
         Some(Box::new(move |report| show(&slow, report)))

@@ -42,7 +42,7 @@ pub(crate) struct Enabled {
     pub(crate) max_events: MaxEvents,
 }
 
-/// Where the driver waits.
+/// The place in which the driver waits.
 enum EventSource {
     /// For events: with sockets enabled.
     Reactor(Reactor),

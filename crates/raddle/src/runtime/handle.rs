@@ -53,12 +53,12 @@ pub(crate) struct Inner {
     pub(crate) random: Option<Random>,
     #[cfg_attr(
         not(any(feature = "flight-recorder", feature = "console")),
-        expect(dead_code, reason = "there is none")
+        expect(dead_code, reason = "no recorder without these features")
     )]
     pub(crate) recorder: Attached,
     #[cfg_attr(
         not(feature = "task-dumps"),
-        expect(dead_code, reason = "there are none")
+        expect(dead_code, reason = "no dumps without this feature")
     )]
     pub(crate) dumps: dumps::Attached,
 }
@@ -354,7 +354,7 @@ impl Handle {
 
     pub(crate) fn scheduler(&self) -> &raddle_sched::Handle {
         let scheduler = self.inner.scheduler.get();
-        scheduler.expect("set before the handle is given to anyone")
+        scheduler.expect("the builder sets the scheduler before it returns the handle")
     }
 
     /// The sockets and timers of a worker.

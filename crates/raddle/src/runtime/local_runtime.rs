@@ -253,7 +253,7 @@ impl LocalRuntime {
 impl Local {
     fn set(&self) -> &LocalSet {
         let set = self.set.as_ref();
-        set.expect("only the drop takes it")
+        set.expect("only the drop takes the set out")
     }
 }
 

@@ -298,7 +298,7 @@ impl Runtime {
 
     fn parts(&self) -> &Parts {
         let parts = self.parts.as_ref();
-        parts.expect("only the end of the runtime takes them")
+        parts.expect("only the shutdown takes the parts out")
     }
 
     /// Returns what has not stopped, if that is to be reported.

@@ -12,7 +12,7 @@ pub(crate) fn thread_id() -> u64 {
 pub(crate) struct Delays;
 
 impl Delays {
-    /// What happened since the last look.
+    /// The changes since the last call: none, since the system has no such statistics.
     pub(crate) fn read(&mut self) -> impl Iterator<Item = Event> + use<> {
         std::iter::empty()
     }

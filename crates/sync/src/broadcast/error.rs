@@ -61,7 +61,7 @@ pub enum RecvError {
     Closed,
 
     /// The receiver was so slow that this many values were overwritten before
-    /// it received them. It goes on with the oldest that is there.
+    /// it received them. It continues with the oldest value that is left.
     Lagged(u64),
 }
 
@@ -100,7 +100,7 @@ pub enum TryRecvError {
     Closed,
 
     /// The receiver was so slow that this many values were overwritten before
-    /// it received them. It goes on with the oldest that is there.
+    /// it received them. It continues with the oldest value that is left.
     Lagged(u64),
 }
 

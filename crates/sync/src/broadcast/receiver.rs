@@ -33,7 +33,7 @@ pub struct Receiver<T> {
     /// How many values were sent when it last looked: those from `next` on are in the ring, or
     /// overwritten.
     known: u64,
-    /// Which of the locks it waits under: receivers take them in turn.
+    /// The shard in which it waits: receivers are assigned to shards in rotation.
     spread: usize,
 }
 

@@ -109,7 +109,7 @@ impl<T> Ring<T> {
         slot.remaining -= 1;
         let is_last = slot.remaining == 0;
         let seen = look(&mut slot.value, is_last);
-        Found::Value(seen.expect("it is there until the last receiver has come"))
+        Found::Value(seen.expect("the value stays until the last receiver takes it"))
     }
 
     /// Whether there is a receiver that has not received the value at a

@@ -49,7 +49,7 @@ impl Look {
     }
 }
 
-/// What comes into a slot.
+/// The content that a sender puts into a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fill {
     Message,

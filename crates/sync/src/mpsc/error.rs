@@ -1,4 +1,4 @@
-//! What goes wrong with a channel.
+//! The errors of a channel.
 
 use std::error::Error;
 use std::fmt;

@@ -11,7 +11,7 @@ use super::block::{Block, Look, SLOTS, Slot};
 use super::list::List;
 use super::position::Position;
 
-/// Where the receiver is in its list, and what it still has to free.
+/// The position of the receiver in its list, and the blocks that it still has to free.
 ///
 /// Each method takes the list; it must be the one that the head was made with.
 pub(super) struct Head<T> {
@@ -38,7 +38,7 @@ unsafe impl<T: Send> Send for Head<T> {}
 // SAFETY: nothing is done with a shared one but to read where it is.
 unsafe impl<T: Send> Sync for Head<T> {}
 
-/// What panics while a message is received leaves the head at that message or behind it.
+/// A panic during a receive leaves the head at that message or after it.
 impl<T> UnwindSafe for Head<T> {}
 impl<T> RefUnwindSafe for Head<T> {}
 

@@ -111,7 +111,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         }
     }
 
-    /// The permit goes on in another guard.
+    /// The permit moves to another guard.
     fn mapped<U: ?Sized>(self, part: NonNull<U>) -> MappedMutexGuard<'a, U> {
         let core = &self.mutex.core;
         mem::forget(self);

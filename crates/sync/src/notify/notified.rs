@@ -19,9 +19,9 @@ pub(super) type Waiter = Option<Waker>;
 /// The kind of call that has notified a waiter; the waiter's drop passes it on in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// `notify_one`: the first in line.
+    /// `notify_one`: the first waiter in the queue.
     First,
-    /// `notify_last`: the last in line.
+    /// `notify_last`: the last waiter in the queue.
     Last,
     /// `notify_waiters`.
     All,
@@ -261,7 +261,7 @@ impl<'a> Notified<'a> {
         }
     }
 
-    /// Takes a place in line without waiting, so that notifications from now
+    /// Takes a place in the queue without waiting, so that notifications from now
     /// on count for this future. True if it is notified already; its next poll
     /// is ready then.
     ///

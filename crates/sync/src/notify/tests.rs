@@ -3,7 +3,7 @@ use std::task::{Context, Waker};
 
 use super::*;
 
-/// The waiter that was in line has left since the notifier looked.
+/// The queued waiter has left since the notifier read the word.
 #[test]
 fn a_notification_that_finds_the_line_empty_is_stored() {
     let notify = Notify::new();

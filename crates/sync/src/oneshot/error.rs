@@ -1,4 +1,4 @@
-//! What goes wrong with a oneshot channel.
+//! The errors of a oneshot channel.
 
 use std::error::Error;
 use std::fmt;

@@ -103,7 +103,7 @@ pub(super) enum Leave {
     Wake,
 }
 
-/// How a send went.
+/// The outcome of a send.
 #[must_use]
 #[derive(Debug)]
 pub(super) enum Send {

@@ -45,7 +45,7 @@ pub(super) struct Waiter {
     waker: Waker,
 }
 
-/// How a wait in line ended.
+/// How a wait ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Verdict {
     /// It has its permits.
@@ -54,7 +54,7 @@ pub(super) enum Verdict {
     Refused,
 }
 
-/// One wait for permits: idle until it is in line, and once it is ready or abandoned.
+/// One wait for permits: idle until it is queued, and once it is ready or abandoned.
 pub(super) type Waiting = Node<Waiter, Verdict>;
 
 impl Core {
@@ -156,7 +156,11 @@ impl<R: Returns> Core<R> {
         let mut taken = self.state.take(permits);
         while taken == Take::Short && self.returned.permits() != 0 {
             let given = self.state.give(self.returned.collect());
-            debug_assert_eq!(given, Give::Given, "they would have gone to a waiter");
+            debug_assert_eq!(
+                given,
+                Give::Given,
+                "with a waiter the second word holds no permits"
+            );
             taken = self.state.take(permits);
         }
         taken
@@ -373,7 +377,10 @@ impl<R: Returns> Core<R> {
         wakers: &mut Wakers,
     ) {
         let now = self.state.peek();
-        debug_assert!(now.has_waiters(), "the caller has found them");
+        debug_assert!(
+            now.has_waiters(),
+            "the caller has checked that there are waiters"
+        );
         let verdict = match now.is_closed() {
             true => Verdict::Refused,
             false => Verdict::Served,

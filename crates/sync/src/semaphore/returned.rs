@@ -14,7 +14,7 @@ const DISABLED: usize = 1;
 /// The permits lie above the flag.
 const PERMIT: usize = DISABLED << 1;
 
-/// Where the permits of a semaphore are released to while there is no waiter.
+/// The word to which the permits of a semaphore are released while there is no waiter.
 pub(crate) trait Returns {
     /// Whether there is a second word for released permits.
     const IS_APART: bool;

@@ -25,7 +25,7 @@ pub(crate) const MAX_PERMITS: usize = usize::MAX >> 3;
 /// it is set, only the thread that holds the lock of the list does.
 pub(super) struct State(AtomicUsize);
 
-/// What taking permits came to.
+/// The outcome of an attempt to take permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Take {
@@ -33,17 +33,17 @@ pub(super) enum Take {
     Taken,
     /// There are too few, or a waiter was there before.
     Short,
-    /// There will be none.
+    /// The semaphore is closed.
     Closed,
 }
 
-/// What giving permits came to.
+/// The outcome of an attempt to give permits back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Give {
-    /// They are in the word.
+    /// The permits are in the word.
     Given,
-    /// They are still the caller's, which serves the waiters with them.
+    /// There is a waiter: the caller still has the permits, and serves the waiters with them.
     Serve,
 }
 

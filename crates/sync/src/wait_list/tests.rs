@@ -78,7 +78,7 @@ fn a_node_of_another_list_is_refused() {
     assert_eq!(other.remove(node.as_mut()), Some(2));
 }
 
-/// A future that was forgotten stays in line; its item goes with the list.
+/// The node of a forgotten future stays queued; its item is dropped with the list.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_list_drops_the_items_of_nodes_that_were_forgotten() {

@@ -32,7 +32,7 @@ pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The newest version that it has seen.
     seen: u64,
-    /// Which of the locks it waits under: receivers take them in turn.
+    /// The shard in which it waits: receivers are assigned to shards in rotation.
     spread: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What both ends of a pipe have.
+//! The methods of both ends of a pipe.
 
 use std::io;
 

@@ -73,7 +73,7 @@ pub enum PipeEnd {
 pub struct PipeInfo {
     /// Whether it keeps the limits between writes.
     pub mode: PipeMode,
-    /// Which end was asked.
+    /// The end that the information is about.
     pub end: PipeEnd,
     /// How many instances of the pipe there may be at a time; 255 is no limit.
     pub max_instances: u32,

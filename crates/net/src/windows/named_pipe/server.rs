@@ -323,7 +323,7 @@ impl ServerOptions {
         self
     }
 
-    /// Sets whether the handle may change the list of who has access (`WRITE_DAC`).
+    /// Sets whether the handle may change the access control list (`WRITE_DAC`).
     ///
     /// # Examples
     ///

@@ -43,7 +43,7 @@ impl Builder {
     /// future that `block_on` runs. They run outside the task:
     /// [`TaskMeta::id`] names it, [`task::id`](crate::task::id) does not. They
     /// may spawn and wake. A panic in one is reported as any, and has no other
-    /// effect: the task, the worker and the spawner go on.
+    /// effect on the task, the worker or the spawner.
     ///
     /// ```
     /// use raddle::runtime::Builder;

@@ -27,7 +27,7 @@ impl Builder {
     /// [`LocalSet`](crate::task::LocalSet) has
     /// [a setting of its own](crate::task::LocalSet::unhandled_panic); the local
     /// tasks of a [`LocalRuntime`](crate::runtime::LocalRuntime) have this one. Blocking
-    /// work goes on until the runtime is dropped.
+    /// work continues until the runtime is dropped.
     ///
     /// ```should_panic
     /// use raddle::runtime::{Builder, UnhandledPanic};

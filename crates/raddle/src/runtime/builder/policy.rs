@@ -1,4 +1,4 @@
-//! How a runtime gives its tasks to its workers.
+//! The setting of the policy: which worker runs a task.
 
 use std::io;
 

@@ -271,7 +271,7 @@ impl<T> Drop for OwnedPermit<T> {
 fn push<T>(chan: &Chan<T, Limited>, message: T) {
     // The list is closed when no permit is left.
     let refused = chan.list.push(message);
-    debug_assert!(refused.is_ok(), "a permit is good for a message");
+    debug_assert!(refused.is_ok(), "the list is open while there is a permit");
 }
 
 impl<T> fmt::Debug for Permit<'_, T> {
