@@ -42,8 +42,7 @@ pub(crate) struct Args {
     compare: Option<String>,
 }
 
-/// Accepts a name that is one directory. The report's program checks it too, but only after all
-/// is measured.
+/// Accepts a name that is one directory.
 fn kept_name(text: &str) -> Result<String, String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match !text.is_empty() && !text.starts_with('.') && text.chars().all(plain) {

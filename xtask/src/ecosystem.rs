@@ -54,15 +54,8 @@ pub(crate) fn check(steps: &mut Steps, root: &Path, only: Option<Part>) -> Resul
     let mut tree = cargo(&["tree", "--workspace", "--depth", "0", "-i", "tokio"]);
     let shown = line_of(&tree);
     steps.step("ecosystem tree", &shown, || {
-        let output = tree.output().context("cannot start cargo tree")?;
-        let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(
-            output.status.success(),
-            "more than one tokio, or none: {}",
-            errors.trim()
-        );
-        let stand_in = root.join("crates/tokio");
-        is_stand_in(&String::from_utf8(output.stdout)?, &stand_in)
+        let listing = steps::output(&mut tree).context("more than one tokio, or none")?;
+        is_stand_in(&listing, &root.join("crates/tokio"))
     })?;
     if only != Some(Part::Scenarios) {
         steps.step("ecosystem libraries", "dpkg", || {

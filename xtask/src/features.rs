@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::Result;
 
-use crate::steps::{Steps, cargo, line_of};
+use crate::steps::{self, Steps, cargo};
 use crate::workspace::Package;
 
 /// The packages with Tokio's features.
@@ -38,20 +38,10 @@ pub(crate) fn check(steps: &mut Steps, root: &Path, packages: &[Package]) -> Res
         }
         let single = package.features.iter().map(String::as_str);
         for features in [""].into_iter().chain(single).chain(COMBINATIONS) {
-            let clippy = [
-                "clippy",
-                "--quiet",
-                "-p",
-                &package.spec,
-                "--no-default-features",
-                "--features",
-                features,
-                "--",
-                "-D",
-                "warnings",
-            ];
-            let name = format!("{} with {features:?}", package.name);
-            steps.run(&name, &mut cargo(root, &clippy))?;
+            let mut clippy = cargo(root, &["clippy", "--quiet", "-p", &package.spec]);
+            clippy.args(["--no-default-features", "--features", features]);
+            clippy.args(["--", "-D", "warnings"]);
+            steps.run(&format!("{} with {features:?}", package.name), &mut clippy)?;
         }
         lean(steps, root, package)?;
     }
@@ -61,28 +51,14 @@ pub(crate) fn check(steps: &mut Steps, root: &Path, packages: &[Package]) -> Res
 /// Checks that the feature `sync` brings no sockets, signals or procedural macros.
 fn lean(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
     let args = [
-        "tree",
         "-p",
         &package.spec,
         "--no-default-features",
         "--features",
         "sync",
-        "-e",
-        "normal",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}",
     ];
-    let mut tree = cargo(root, &args);
-    let shown = line_of(&tree);
+    let shown = format!("cargo tree {}", args.join(" "));
     steps.step(&format!("{} tree of sync", package.name), &shown, || {
-        let output = tree.output().context("cannot start cargo tree")?;
-        ensure!(output.status.success(), "{shown}: {}", output.status);
-        let listing = String::from_utf8(output.stdout)?;
-        let names = listing.lines().filter_map(|line| line.split(' ').next());
-        let surplus: Vec<_> = names.filter(|name| NOT_FOR_SYNC.contains(name)).collect();
-        ensure!(surplus.is_empty(), "sync brings {}", surplus.join(", "));
-        Ok(())
+        steps::tree(root, &args, |name| NOT_FOR_SYNC.contains(&name))
     })
 }

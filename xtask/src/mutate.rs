@@ -31,7 +31,7 @@ use crate::loom;
 use crate::tidy::text::{self, File};
 use crate::workspace::{self, Package};
 use argued::Argued;
-use book::{Book, Verdict};
+use book::{Book, Kind, Verdict};
 use copy::Copy;
 use judge::Run;
 use mutants::Mutant;
@@ -89,11 +89,6 @@ pub(crate) struct Args {
     /// Start no mutant after this many minutes; `--resume` goes on
     #[arg(long, value_name = "N")]
     minutes: Option<u64>,
-
-    /// How many mutants run at a time: twice the number of processors otherwise,
-    /// since many hang
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
 }
 
 impl Args {
@@ -135,7 +130,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         stages: args.stages(),
         own: args.own || args.logic,
         resume,
-        jobs: args.jobs.unwrap_or(2 * processors),
+        // Many hang.
+        jobs: 2 * processors,
         end: args
             .minutes
             .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes)),
@@ -148,15 +144,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let mut tally = Tally::default();
     let mut open = Vec::new();
-    for (mutant, mut verdict) in mutants.iter().zip(verdicts) {
-        match &verdict {
-            Verdict::Survived(_) if argued.contains(mutant) => verdict = Verdict::Argued,
-            Verdict::Survived(what) => open.push((mutant, what.clone())),
-            Verdict::Argued | Verdict::NotRun => {}
+    for (mutant, Verdict { mut kind, by }) in mutants.iter().zip(verdicts) {
+        match kind {
+            Kind::Survived if argued.contains(mutant) => kind = Kind::Argued,
+            Kind::Survived => open.push((mutant, by)),
+            Kind::Argued | Kind::NotRun => {}
             _ if argued.contains(mutant) => println!("needless  {}", mutant.row()),
             _ => {}
         }
-        tally.count(mutant, &verdict);
+        tally.count(mutant, kind);
     }
     print!("{tally}");
     conclude(args, &tally, &open, &argued.stale(&files, &mutants))

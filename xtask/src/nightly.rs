@@ -6,6 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::steps;
+
 const INSTALL: &str = "rustup toolchain install nightly --profile minimal --component rust-src";
 
 /// What the toolchain must have beside the compiler.
@@ -79,12 +81,5 @@ fn nightly(words: &[&str]) -> Command {
 }
 
 fn printed(words: &[&str]) -> Result<String> {
-    let output = nightly(words).output().context("cannot start rustup")?;
-    ensure!(
-        output.status.success(),
-        "{}: {}",
-        words.join(" "),
-        output.status
-    );
-    Ok(String::from_utf8(output.stdout)?)
+    steps::output(&mut nightly(words))
 }

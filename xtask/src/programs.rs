@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::steps::line_of;
+use crate::steps;
 
 /// A program that cargo has built.
 #[derive(Clone, Debug)]
@@ -21,12 +21,8 @@ pub(crate) struct Program {
 /// Runs a `cargo test --no-run` and returns the programs that it builds.
 pub(crate) fn build(command: &mut Command) -> Result<Vec<Program>> {
     command.args(["--message-format", "json-render-diagnostics"]);
-    let shown = line_of(command);
-    let output = command.stderr(Stdio::inherit()).output();
-    let output = output.with_context(|| format!("cannot start {shown}"))?;
-    ensure!(output.status.success(), "{shown}: {}", output.status);
     let mut programs = Vec::new();
-    for line in String::from_utf8(output.stdout)?.lines() {
+    for line in steps::output(command.stderr(Stdio::inherit()))?.lines() {
         let message: Value = serde_json::from_str(line)?;
         if let Some(executable) = message["executable"].as_str() {
             let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -43,17 +39,7 @@ pub(crate) fn build(command: &mut Command) -> Result<Vec<Program>> {
 
 /// The names of all tests of a program.
 pub(crate) fn tests(executable: &Path) -> Result<Vec<String>> {
-    let output = Command::new(executable)
-        .args(["--list", "--format", "terse"])
-        .output()
-        .with_context(|| format!("cannot start {}", executable.display()))?;
-    ensure!(
-        output.status.success(),
-        "{}: {}",
-        executable.display(),
-        output.status
-    );
-    let listing = String::from_utf8(output.stdout)?;
+    let listing = steps::output(Command::new(executable).args(["--list", "--format", "terse"]))?;
     let names = listing
         .lines()
         .filter_map(|line| line.strip_suffix(": test"));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 /// The steps of one command that have run so far.
 #[derive(Default)]
@@ -33,12 +33,7 @@ impl Steps {
     /// Runs a command with its output left on the terminal.
     pub(crate) fn run(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let shown = line_of(command);
-        self.step(name, &shown, || {
-            let status = command
-                .status()
-                .with_context(|| format!("cannot start {shown}"))?;
-            passed(status, &shown)
-        })
+        self.step(name, &shown, || succeed(command))
     }
 
     /// Runs `body`, which the command line `shown` would repeat.
@@ -81,6 +76,47 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).args(args);
     command
+}
+
+/// Runs a command, not as a step of its own, and returns what it prints.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let shown = line_of(command);
+    let output = command.output();
+    let output = output.with_context(|| format!("cannot start {shown}"))?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "{shown}: {}\n{errors}",
+        output.status
+    );
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Runs a command, not as a step of its own, with its output left on the terminal.
+pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+    let shown = line_of(command);
+    let status = command.status();
+    passed(
+        status.with_context(|| format!("cannot start {shown}"))?,
+        &shown,
+    )
+}
+
+/// Fails if the normal dependencies of a package, and theirs, have one that `is_forbidden`.
+pub(crate) fn tree(root: &Path, args: &[&str], is_forbidden: impl Fn(&str) -> bool) -> Result<()> {
+    let mut tree = cargo(root, &["tree"]);
+    tree.args(args);
+    tree.args(["-e", "normal", "--prefix", "none", "--format", "{p}"]);
+    let listing = output(&mut tree)?;
+    let names = listing.lines().filter_map(|line| line.split(' ').next());
+    let forbidden: Vec<_> = names.filter(|name| is_forbidden(name)).collect();
+    ensure!(
+        forbidden.is_empty(),
+        "{} pulls in {}",
+        args.join(" "),
+        forbidden.join(", ")
+    );
+    Ok(())
 }
 
 /// Runs a command, not as a step of its own, and gives each line of its

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::Result;
 
 use crate::api;
 use crate::conformance;
@@ -11,7 +11,7 @@ use crate::ecosystem;
 use crate::features;
 use crate::loom;
 use crate::platforms;
-use crate::steps::{self, Steps, cargo, line_of};
+use crate::steps::{self, Steps, cargo};
 use crate::stress;
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
@@ -32,17 +32,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         steps.step("tidy", "cargo xtask tidy", || tidy::check(&root, &packages))?;
         steps.run(
             "clippy",
-            &mut cargo(
-                &root,
-                &[
-                    "clippy",
-                    "--workspace",
-                    "--all-targets",
-                    "--",
-                    "-D",
-                    "warnings",
-                ],
-            ),
+            cargo(&root, &["clippy", "--workspace", "--all-targets"])
+                .args(["--", "-D", "warnings"]),
         )?;
         steps.run(
             "docs",
@@ -109,22 +100,10 @@ fn all_features(steps: &mut Steps, root: &Path, packages: &[Package], long: bool
 
 /// Checks that a layer pulls in no runtime, and no crate above it.
 fn trees(steps: &mut Steps, root: &Path, layer: &str) -> Result<()> {
-    let args = [
-        "tree", "-p", layer, "-e", "normal", "--prefix", "none", "--format", "{p}",
-    ];
-    let mut tree = cargo(root, &args);
-    let shown = line_of(&tree);
+    let shown = format!("cargo tree -p {layer} -e normal");
     steps.step(&format!("{layer} tree"), &shown, || {
-        let output = tree.output().context("cannot start cargo tree")?;
-        ensure!(output.status.success(), "{shown}: {}", output.status);
-        let listing = String::from_utf8(output.stdout)?;
-        let names = listing.lines().filter_map(|line| line.split(' ').next());
-        let forbidden = layers::forbidden_in(layer, names);
-        ensure!(
-            forbidden.is_empty(),
-            "{layer} pulls in {}",
-            forbidden.join(", ")
-        );
-        Ok(())
+        steps::tree(root, &["-p", layer], |package| {
+            layers::is_forbidden(layer, package)
+        })
     })
 }

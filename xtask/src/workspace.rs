@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use crate::steps;
@@ -51,15 +51,9 @@ pub(crate) fn target_directory(root: &Path) -> Result<PathBuf> {
 }
 
 fn metadata(root: &Path) -> Result<Value> {
-    let output = steps::cargo(root, &["metadata", "--no-deps", "--format-version", "1"])
-        .output()
-        .context("cannot start cargo metadata")?;
-    ensure!(
-        output.status.success(),
-        "cargo metadata: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    Ok(serde_json::from_slice(&output.stdout)?)
+    let args = ["metadata", "--no-deps", "--format-version", "1"];
+    let metadata = steps::output(&mut steps::cargo(root, &args))?;
+    Ok(serde_json::from_str(&metadata)?)
 }
 
 fn parse(root: &Path, metadata: &Value) -> Option<Vec<Package>> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::SUITES;
 use crate::programs;
-use crate::steps::cargo;
+use crate::steps::{self, cargo};
 use crate::workspace;
 
 /// The folder of the manifest and the lock files, relative to the root.
@@ -145,10 +145,7 @@ fn sources(root: &Path, directory: &Path) -> Result<Vec<Source>> {
     let mut found: Vec<Source> = Vec::new();
     for place in [directory, root] {
         let mut metadata = cargo(place, &["metadata", "--format-version", "1"]);
-        let output = metadata.output().context("cannot start cargo metadata")?;
-        let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "cargo metadata: {}", errors.trim());
-        let metadata: Value = serde_json::from_slice(&output.stdout)?;
+        let metadata: Value = serde_json::from_str(&steps::output(&mut metadata)?)?;
         for package in metadata["packages"].as_array().into_iter().flatten() {
             let name = package["name"].as_str().unwrap_or("");
             let published = package["source"].is_string();

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 
-use crate::steps::line_of;
+use crate::steps;
 
 /// A package, and a file that it brings. A `*` stands for any one folder.
 type Package = (&'static str, &'static str);
@@ -51,12 +51,7 @@ fn apt_get(args: &[&str], packages: &[&str]) -> Result<()> {
     let mut command = Command::new("apt-get");
     command.arg("-qq").args(args).args(packages);
     command.env("DEBIAN_FRONTEND", "noninteractive");
-    let shown = line_of(&command);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start {shown}"))?;
-    ensure!(status.success(), "{shown}: {status}");
-    Ok(())
+    steps::succeed(&mut command)
 }
 
 fn is_root() -> Result<bool> {

@@ -9,29 +9,57 @@ use anyhow::Result;
 
 use super::mutants::Mutant;
 
-/// The result of running tests and models on one mutant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// A test or a model of this name failed.
-    Caught(String),
-    /// This test or model did not end in time.
-    TimedOut(String),
-    DoesNotCompile,
-    /// What has run: [`super::judge`] words it.
-    Survived(String),
+/// What came of running tests and models on a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A test or a model failed.
+    Caught,
+    /// A test or a model did not end in time.
+    TimedOut,
+    Unviable,
     /// The list says why no test can see it.
     Argued,
+    Survived,
     NotRun,
 }
 
-impl Verdict {
-    fn words(&self) -> Option<(&'static str, &str)> {
+impl Kind {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Caught,
+        Self::TimedOut,
+        Self::Unviable,
+        Self::Argued,
+        Self::Survived,
+        Self::NotRun,
+    ];
+
+    /// The column of the table, and the word in the file of verdicts.
+    pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Caught(name) => Some(("caught", name)),
-            Self::TimedOut(name) => Some(("timed out", name)),
-            Self::DoesNotCompile => Some(("does not compile", "")),
-            Self::Survived(what) => Some(("survived", what)),
-            Self::Argued | Self::NotRun => None,
+            Self::Caught => "caught",
+            Self::TimedOut => "timed out",
+            Self::Unviable => "unviable",
+            Self::Argued => "argued",
+            Self::Survived => "survived",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+/// The result of running tests and models on one mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) kind: Kind,
+    /// The test or model that has caught it or timed out; of a survivor what has run, in the words
+    /// of [`super::judge`].
+    pub(super) by: String,
+}
+
+impl Verdict {
+    pub(super) fn new(kind: Kind, by: impl Into<String>) -> Self {
+        Self {
+            kind,
+            by: by.into(),
         }
     }
 }
@@ -58,30 +86,20 @@ impl Book {
     }
 
     pub(super) fn note(&mut self, mutant: &Mutant, verdict: &Verdict) -> Result<()> {
-        let Some((word, name)) = verdict.words() else {
-            return Ok(());
-        };
-        let mut file = fs::File::options()
-            .create(true)
-            .append(true)
-            .open(&self.path)?;
-        writeln!(file, "{}\t{word}\t{name}", mutant.key())?;
-        self.verdicts.insert(mutant.key(), verdict.clone());
+        let mut options = fs::File::options();
+        let mut file = options.create(true).append(true).open(&self.path)?;
+        let (key, kind) = (mutant.key(), verdict.kind.name());
+        writeln!(file, "{key}\t{kind}\t{}", verdict.by)?;
+        self.verdicts.insert(key, verdict.clone());
         Ok(())
     }
 }
 
 fn parse(line: &str) -> Option<(String, Verdict)> {
     let mut cells = line.split('\t');
-    let (key, word, name) = (cells.next()?, cells.next()?, cells.next()?);
-    let verdict = match word {
-        "caught" => Verdict::Caught(name.to_owned()),
-        "timed out" => Verdict::TimedOut(name.to_owned()),
-        "does not compile" => Verdict::DoesNotCompile,
-        "survived" => Verdict::Survived(name.to_owned()),
-        _ => return None,
-    };
-    Some((key.to_owned(), verdict))
+    let (key, word, by) = (cells.next()?, cells.next()?, cells.next()?);
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word)?;
+    Some((key.to_owned(), Verdict::new(kind, by)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
+
+use crate::steps;
 
 /// The copy. The tree that it was made of is only read.
 pub(crate) struct Copy {
@@ -15,19 +17,10 @@ pub(crate) struct Copy {
 impl Copy {
     /// Makes `root` hold what git knows of `original` or does not ignore.
     pub(crate) fn new(original: &Path, root: PathBuf) -> Result<Self> {
-        let output = Command::new("git")
-            .current_dir(original)
-            .args([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
-            .output()
-            .context("cannot start git")?;
-        ensure!(output.status.success(), "git ls-files: {}", output.status);
-        let listing = String::from_utf8(output.stdout)?;
+        let mut git = Command::new("git");
+        git.current_dir(original).args(["ls-files", "-z"]);
+        git.args(["--cached", "--others", "--exclude-standard"]);
+        let listing = steps::output(&mut git)?;
         let copy = Self { root };
         let names = listing.split_terminator('\0').map(PathBuf::from);
         copy.fill(original, names, &BTreeMap::new())?;

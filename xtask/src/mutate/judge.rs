@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
 use super::argued::Argued;
-use super::book::{Book, Verdict};
+use super::book::{Book, Kind, Verdict};
 use super::copy::Copy;
 use super::lab::{Lab, Place};
 use super::mutants::Mutant;
@@ -63,9 +63,11 @@ impl Run<'_> {
     pub(super) fn known(&self, argued: Option<&Argued>) -> Vec<Verdict> {
         let book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
         let known = |mutant: &Mutant| match book.verdict(mutant) {
-            _ if argued.is_some_and(|argued| argued.contains(mutant)) => Verdict::Argued,
+            _ if argued.is_some_and(|argued| argued.contains(mutant)) => {
+                Verdict::new(Kind::Argued, "")
+            }
             Some(earlier) => earlier.clone(),
-            None => Verdict::NotRun,
+            None => Verdict::new(Kind::NotRun, ""),
         };
         self.mutants.iter().map(known).collect()
     }
@@ -102,9 +104,9 @@ impl Run<'_> {
         let tests = fingerprint(&self.original, package)?;
         let mut labs = Vec::<(_, Lab<'_>)>::new();
         for &stage in self.stages {
-            let is_open = |verdict: &Verdict| match verdict {
-                Verdict::NotRun => true,
-                Verdict::Survived(what) => !has_survived(what, tests, stage),
+            let is_open = |verdict: &Verdict| match verdict.kind {
+                Kind::NotRun => true,
+                Kind::Survived => !has_survived(&verdict.by, tests, stage),
                 _ => false,
             };
             let open: Vec<_> = mutants
@@ -140,13 +142,13 @@ impl Run<'_> {
     ) -> Result<()> {
         let alone = |(id, _): &(usize, &Mutant)| round.lab.left_out.contains_key(id);
         let (alone, together): (Vec<_>, Vec<_>) = open.into_iter().partition(alone);
-        let mut odds = Odds(vec![0.5; round.lab.suites.len()]);
+        let caught_last = AtomicUsize::new(0);
         let suites = &round.lab.suites;
         let mut reached: Vec<_> = suites.iter().map(|suite| suite.reached.clone()).collect();
         let mut left = together;
         // Until the runs have shown no more suites that reach a survivor.
         while !left.is_empty() {
-            self.judge_together(round, &left, &reached, &mut odds, verdicts)?;
+            self.judge_together(round, &left, &reached, &caught_last, verdicts)?;
             let refresh = |suite: &mut Suite| suite.refresh();
             reached = round
                 .lab
@@ -155,7 +157,7 @@ impl Run<'_> {
                 .map(refresh)
                 .collect::<Result<_>>()?;
             left.retain(|(id, _)| {
-                matches!(verdicts[id - 1], Verdict::Survived(_))
+                verdicts[id - 1].kind == Kind::Survived
                     && reached.iter().any(|reached| reached.contains(id))
             });
         }
@@ -163,14 +165,14 @@ impl Run<'_> {
             .into_iter()
             .partition(|(id, _)| round.lab.left_out[id]);
         for (id, mutant) in unviable {
-            self.note(mutant, &Verdict::DoesNotCompile)?;
-            verdicts[id - 1] = Verdict::DoesNotCompile;
+            verdicts[id - 1] = Verdict::new(Kind::Unviable, "");
+            self.note(mutant, &verdicts[id - 1])?;
         }
         for (id, mutant) in alone {
             if self.is_over() {
                 break;
             }
-            let verdict = self.judge_alone(round, &odds, id, mutant)?;
+            let verdict = self.judge_alone(round, id, mutant)?;
             self.note(mutant, &verdict)?;
             verdicts[id - 1] = verdict;
         }
@@ -184,10 +186,10 @@ impl Run<'_> {
         round: &Round<'_, '_>,
         mutants: &[(usize, &Mutant)],
         reached: &[BTreeSet<usize>],
-        odds: &mut Odds,
+        caught_last: &AtomicUsize,
         verdicts: &mut [Verdict],
     ) -> Result<()> {
-        let shared = Mutex::new((odds, verdicts));
+        let verdicts = Mutex::new(verdicts);
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
             // ORDERING: Relaxed; the number is all that the threads share by it.
@@ -195,22 +197,20 @@ impl Run<'_> {
                 if self.is_over() {
                     break;
                 }
-                let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut verdict = None;
-                let order = lock().0.order(&round.lab.suites);
-                for place in order {
+                let mut verdict = round.survived(id);
+                // ORDERING: Relaxed; an older place is as good.
+                for place in order(&round.lab.suites, caught_last.load(Ordering::Relaxed)) {
                     let suite = &round.lab.suites[place];
-                    if reached[place].contains(&id) {
-                        verdict = failure(suite, &suite.run(round.stage, id)?);
-                        lock().0.note(place, verdict.is_some());
-                    }
-                    if verdict.is_some() {
+                    if reached[place].contains(&id)
+                        && let Some(caught) = failure(suite, &suite.run(round.stage, id)?)
+                    {
+                        caught_last.store(place, Ordering::Relaxed);
+                        verdict = caught;
                         break;
                     }
                 }
-                let verdict = verdict.unwrap_or_else(|| round.survived(id));
                 self.note(mutant, &verdict)?;
-                lock().1[id - 1] = verdict;
+                verdicts.lock().unwrap_or_else(PoisonError::into_inner)[id - 1] = verdict;
             }
             Ok(())
         };
@@ -227,21 +227,14 @@ impl Run<'_> {
 
     /// Builds and runs the suites of a mutant that could not be put in with the
     /// others.
-    fn judge_alone(
-        &self,
-        round: &Round<'_, '_>,
-        odds: &Odds,
-        id: usize,
-        mutant: &Mutant,
-    ) -> Result<Verdict> {
+    fn judge_alone(&self, round: &Round<'_, '_>, id: usize, mutant: &Mutant) -> Result<Verdict> {
         let path = &mutant.path;
         let text = fs::read_to_string(self.original.root.join(path))?;
         self.original.write(path, &mutant.apply(&text))?;
         let verdict = || -> Result<Verdict> {
-            for place in odds.order(&round.lab.suites) {
-                let suite = &round.lab.suites[place];
+            for suite in &round.lab.suites {
                 let Some(program) = round.lab.build_alone(suite)? else {
-                    return Ok(Verdict::DoesNotCompile);
+                    return Ok(Verdict::new(Kind::Unviable, ""));
                 };
                 let suite = Suite {
                     program,
@@ -263,32 +256,17 @@ impl Run<'_> {
     }
 
     fn note(&self, mutant: &Mutant, verdict: &Verdict) -> Result<()> {
-        println!("{}", line(mutant, verdict));
+        println!("{:<9} {mutant} -- {}", verdict.kind.name(), verdict.by);
         let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
         book.note(mutant, verdict)
     }
 }
 
-/// How likely each suite is to catch the next mutant, by what it has caught of
-/// late: most mutants are like those before them.
-struct Odds(Vec<f64>);
-
-impl Odds {
-    /// The order that takes least time on average.
-    fn order(&self, suites: &[Suite]) -> Vec<usize> {
-        let price = |place: usize| {
-            let start = Duration::from_millis(20);
-            (suites[place].usual.processor + start).as_secs_f64() / self.0[place]
-        };
-        let mut order: Vec<_> = (0..suites.len()).collect();
-        order.sort_by(|&one, &other| price(one).total_cmp(&price(other)));
-        order
-    }
-
-    fn note(&mut self, place: usize, has_caught: bool) {
-        let odds = &mut self.0[place];
-        *odds = 0.85 * *odds + if has_caught { 0.15 } else { 0.002 };
-    }
+/// The places of the suites, which are in the order of their cost, but the one that caught the
+/// last mutant first: most mutants are like those before them.
+fn order(suites: &[Suite], caught_last: usize) -> impl Iterator<Item = usize> + use<> {
+    let others = (0..suites.len()).filter(move |place| *place != caught_last);
+    std::iter::once(caught_last).chain(others)
 }
 
 impl Round<'_, '_> {
@@ -305,10 +283,8 @@ impl Round<'_, '_> {
             false => format!("reached by {}", names.join(", ")),
         };
         let Self { stage, tests, .. } = self;
-        Verdict::Survived(format!(
-            "{tests:016x} {} {stage:?}: {names}",
-            *stage as usize
-        ))
+        let what = format!("{tests:016x} {} {stage:?}: {names}", *stage as usize);
+        Verdict::new(Kind::Survived, what)
     }
 }
 
@@ -336,22 +312,12 @@ fn fingerprint(original: &Copy, package: &Package) -> Result<u64> {
 }
 
 fn failure(suite: &Suite, outcome: &Outcome) -> Option<Verdict> {
-    match outcome {
-        Outcome::AllPassed => None,
-        Outcome::Failed(test) => Some(Verdict::Caught(format!("{}::{test}", suite.name))),
-        Outcome::TimedOut(test) => Some(Verdict::TimedOut(format!("{}::{test}", suite.name))),
-    }
-}
-
-fn line(mutant: &Mutant, verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Caught(test) => format!("caught    {mutant} -- {test}"),
-        Verdict::TimedOut(test) => format!("timed out {mutant} -- {test}"),
-        Verdict::DoesNotCompile => format!("unviable  {mutant}"),
-        Verdict::Survived(what) => format!("SURVIVED  {mutant} -- {what}"),
-        Verdict::Argued => format!("argued    {mutant}"),
-        Verdict::NotRun => format!("not run   {mutant}"),
-    }
+    let (kind, test) = match outcome {
+        Outcome::AllPassed => return None,
+        Outcome::Failed(test) => (Kind::Caught, test),
+        Outcome::TimedOut(test) => (Kind::TimedOut, test),
+    };
+    Some(Verdict::new(kind, format!("{}::{test}", suite.name)))
 }
 
 #[cfg(test)]

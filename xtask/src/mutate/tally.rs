@@ -2,70 +2,50 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 
-use super::book::Verdict;
+use super::book::Kind;
 use super::mutants::Mutant;
 
-const COLUMNS: [&str; 7] = [
-    "mutants",
-    "caught",
-    "timed out",
-    "unviable",
-    "argued",
-    "open",
-    "not run",
-];
-
 #[derive(Default)]
-pub(super) struct Tally {
-    files: BTreeMap<PathBuf, [usize; COLUMNS.len()]>,
-}
+pub(super) struct Tally(BTreeMap<String, Row>);
+
+/// How many mutants had each verdict, in the order of [`Kind::ALL`].
+type Row = [usize; Kind::ALL.len()];
 
 impl Tally {
-    pub(super) fn count(&mut self, mutant: &Mutant, verdict: &Verdict) {
-        let row = self.files.entry(mutant.path.clone()).or_default();
-        row[0] += 1;
-        row[column(verdict)] += 1;
+    pub(super) fn count(&mut self, mutant: &Mutant, kind: Kind) {
+        let file = mutant.path.display().to_string();
+        self.0.entry(file).or_default()[kind as usize] += 1;
     }
 
     /// The number of mutants that do not compile.
     pub(super) fn unviable(&self) -> usize {
-        let column = column(&Verdict::DoesNotCompile);
-        self.files.values().map(|row| row[column]).sum()
-    }
-}
-
-fn column(verdict: &Verdict) -> usize {
-    match verdict {
-        Verdict::Caught(_) => 1,
-        Verdict::TimedOut(_) => 2,
-        Verdict::DoesNotCompile => 3,
-        Verdict::Argued => 4,
-        Verdict::Survived(_) => 5,
-        Verdict::NotRun => 6,
+        self.0
+            .values()
+            .map(|row| row[Kind::Unviable as usize])
+            .sum()
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\n{:<44}", "file")?;
-        for name in COLUMNS {
-            write!(f, " {name:>9}")?;
+        write!(f, "\n{:<44} {:>9}", "file", "mutants")?;
+        for kind in Kind::ALL {
+            write!(f, " {:>9}", kind.name())?;
         }
-        writeln!(f)?;
-        let mut total = [0; COLUMNS.len()];
-        for (path, row) in &self.files {
-            write!(f, "{:<44}", path.display())?;
+        let mut total = Row::default();
+        for row in self.0.values() {
             for (sum, number) in total.iter_mut().zip(row) {
                 *sum += number;
+            }
+        }
+        let total = ("total".to_owned(), total);
+        let rows = self.0.iter().chain(std::iter::once((&total.0, &total.1)));
+        for (file, row) in rows {
+            write!(f, "\n{file:<44} {:>9}", row.iter().sum::<usize>())?;
+            for number in row {
                 write!(f, " {number:>9}")?;
             }
-            writeln!(f)?;
-        }
-        write!(f, "{:<44}", "total")?;
-        for number in total {
-            write!(f, " {number:>9}")?;
         }
         writeln!(f)
     }

@@ -34,7 +34,6 @@ fn args(only: &str) -> Args {
         argued: false,
         known: false,
         minutes: None,
-        jobs: None,
     }
 }
 

@@ -70,14 +70,10 @@ pub(crate) fn is_layer(package: &str) -> bool {
     layer(package).is_some()
 }
 
-/// The packages of `tree`, the dependencies of a layer, that do not belong there.
-pub(crate) fn forbidden_in<'a>(name: &str, tree: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let below = below(name);
-    tree.filter(|package| {
-        let ours = *package == name || below.contains(package);
-        RUNTIMES.contains(package) || (package.starts_with("raddle") && !ours)
-    })
-    .collect()
+/// Whether a layer may not depend on a package, be it through others.
+pub(crate) fn is_forbidden(name: &str, package: &str) -> bool {
+    let ours = package == name || below(name).contains(&package);
+    RUNTIMES.contains(&package) || (package.starts_with("raddle") && !ours)
 }
 
 /// Says which manifests name what they may not.

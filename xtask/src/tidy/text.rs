@@ -66,34 +66,6 @@ impl File {
         })
     }
 
-    /// Where the statement, match arm or item around the token at `index` begins.
-    pub(crate) fn statement(&self, index: usize) -> usize {
-        let text = |index: usize| self.tokens[index].text.as_str();
-        let mut depth = 0_usize;
-        // Behind a comma, which separates within braces only.
-        let mut after_comma = None;
-        for before in (0..index).rev() {
-            let closes = matches!(text(before), ")" | "]" | "}");
-            if depth == 0 {
-                match text(before) {
-                    ";" => return before + 1,
-                    "{" => return after_comma.unwrap_or(before + 1),
-                    "(" | "[" => after_comma = None,
-                    "," => after_comma = after_comma.or(Some(before + 1)),
-                    // What goes on after a brace does so with punctuation.
-                    "}" if starts_anew(text(before + 1)) => return before + 1,
-                    _ => {}
-                }
-            } else if matches!(text(before), "(" | "[" | "{") {
-                depth -= 1;
-            }
-            if closes {
-                depth += 1;
-            }
-        }
-        0
-    }
-
     /// The tokens from the bracket at `open` to before the one that closes it; of
     /// another token, itself.
     pub(crate) fn group(&self, open: usize) -> &[Token] {
@@ -111,12 +83,6 @@ impl File {
         }
         rest
     }
-}
-
-/// Whether a token after a closing brace begins another statement.
-fn starts_anew(token: &str) -> bool {
-    let word = token.starts_with(|first: char| first.is_alphanumeric() || first == '_');
-    word && !matches!(token, "as" | "else") || token == "#"
 }
 
 fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {

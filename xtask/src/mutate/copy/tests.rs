@@ -49,12 +49,3 @@ fn a_new_copy_undoes_changes_of_an_earlier_run() {
     assert_eq!(text, "known");
     assert!(!copy.root.join("gone/old.rs").exists());
 }
-
-#[test]
-fn the_tree_itself_is_not_touched() {
-    let (tree, to) = (tree(), tempfile::tempdir().unwrap());
-    let copy = Copy::new(tree.path(), to.path().join("copy")).unwrap();
-    copy.write(Path::new("known.rs"), "mutated").unwrap();
-    let text = fs::read_to_string(tree.path().join("known.rs")).unwrap();
-    assert_eq!(text, "known");
-}

@@ -4,104 +4,76 @@ fn file(text: &str) -> File {
     File::new("raddle-a", "crates/a/src/word.rs".into(), text).unwrap()
 }
 
-/// What becomes of each mutant's line, with its words.
-fn lines(text: &str) -> Vec<(String, String)> {
-    of(&file(text), text)
-        .into_iter()
-        .map(|mutant| {
-            let mutated = mutant.apply(text);
-            let line = mutated.lines().nth(mutant.line - 1).unwrap();
-            (mutant.change, line.trim().to_owned())
-        })
-        .collect()
-}
-
+/// What becomes of each mutant's line.
 fn changed(text: &str) -> Vec<String> {
-    lines(text).into_iter().map(|(_, line)| line).collect()
+    let line = |mutant: Mutant| {
+        let mutated = mutant.apply(text);
+        let line = mutated.lines().nth(mutant.line - 1).unwrap();
+        line.trim().to_owned()
+    };
+    of(&file(text), text).into_iter().map(line).collect()
 }
 
 #[test]
-fn both_halves_of_an_ordering_are_taken_away() {
-    assert_eq!(
-        changed("fn f() { w.swap(1, Ordering::AcqRel); }"),
-        [
-            "fn f() { w.swap(1, Ordering::Acquire); }",
-            "fn f() { w.swap(1, Ordering::Release); }"
-        ]
-    );
+fn each_ordering_becomes_the_next_weaker_that_its_operation_can_have() {
+    for (body, expected) in [
+        (
+            "w.swap(1, Ordering::AcqRel)",
+            &[
+                "w.swap(1, Ordering::Acquire)",
+                "w.swap(1, Ordering::Release)",
+            ][..],
+        ),
+        (
+            "w.compare_exchange(0, 1, Ordering::Release, Ordering::Acquire)",
+            &[
+                "w.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Acquire)",
+                "w.compare_exchange(0, 1, Ordering::Release, Ordering::Relaxed)",
+            ],
+        ),
+        ("w.load(Ordering::Relaxed)", &[]),
+        ("w.load(Ordering::SeqCst)", &["w.load(Ordering::Acquire)"]),
+        (
+            "w.store(g(1), Ordering::SeqCst)",
+            &["w.store(g(1), Ordering::Release)"],
+        ),
+        // A fence must not be relaxed.
+        (
+            "fence(Ordering::SeqCst)",
+            &["()", "fence(Ordering::AcqRel)"],
+        ),
+        ("fence(Ordering::Acquire)", &["()"]),
+    ] {
+        let function = |body: &&str| format!("fn f() {{ {body}; }}");
+        let expected: Vec<_> = expected.iter().map(function).collect();
+        assert_eq!(changed(&function(&body)), expected);
+    }
 }
 
 #[test]
-fn each_ordering_of_an_exchange_is_weakened_by_itself() {
-    let text = "fn f() { w.compare_exchange(0, 1, Ordering::Release, Ordering::Acquire); }";
-    assert_eq!(
-        changed(text),
-        [
-            text.replace("Release", "Relaxed"),
-            text.replace("Acquire", "Relaxed")
-        ]
-    );
-}
-
-#[test]
-fn a_relaxed_ordering_has_no_mutant() {
-    let text = "use std::sync::atomic::Ordering;\nfn f() { w.load(Ordering::Relaxed); }";
-    assert!(lines(text).is_empty());
-}
-
-#[test]
-fn a_consistent_access_keeps_the_half_that_it_can_have() {
-    assert_eq!(
-        changed("fn f() { w.load(Ordering::SeqCst); }"),
-        ["fn f() { w.load(Ordering::Acquire); }"]
-    );
-    assert_eq!(
-        changed("fn f() { w.store(g(1), Ordering::SeqCst); }"),
-        ["fn f() { w.store(g(1), Ordering::Release); }"]
-    );
-}
-
-#[test]
-fn a_fence_is_removed_and_weakened_but_never_relaxed() {
-    assert_eq!(
-        changed("fn f() { fence(Ordering::SeqCst); }"),
-        ["fn f() { (); }", "fn f() { fence(Ordering::AcqRel); }"]
-    );
-    assert_eq!(
-        changed("fn f() { fence(Ordering::Acquire); }"),
-        ["fn f() { (); }"]
-    );
-}
-
-#[test]
-fn a_marked_check_finds_nothing() {
-    let text =
-        "fn f() {\n    // CHECK: a push that\n    // came before.\n    if !queue.is_empty(0) {\n}}";
-    assert_eq!(
-        lines(text),
-        [(
-            "`!queue.is_empty(0)` never holds".to_owned(),
-            "if false {".to_owned()
-        )]
-    );
-}
-
-#[test]
-fn one_operand_of_a_condition_is_a_check() {
-    let text = "fn f() {\n    if a()\n        // CHECK: the end.\n        || b.c(|x| x || y)\n        || d\n    {}\n}";
-    assert_eq!(changed(text), ["|| false"]);
-    let text =
-        "fn f() -> bool {\n    // CHECK: one.\n    a\n        // CHECK: two.\n        || b\n}";
-    assert_eq!(changed(text), ["false", "|| false"]);
-}
-
-#[test]
-fn the_names_of_a_pattern_are_kept() {
-    let text = "fn f() {\n    // CHECK: again.\n    if let Some(x) = look(a, b) && x > 1 {}\n}";
-    assert_eq!(
-        changed(text),
-        ["if false && let Some(x) = look(a, b) && x > 1 {}"]
-    );
+fn a_marked_check_never_holds() {
+    for (text, expected) in [
+        (
+            "// CHECK: a push that\n// came before.\nif !queue.is_empty(0) {\n}",
+            &["if false {"][..],
+        ),
+        // One operand of a condition.
+        (
+            "if a()\n// CHECK: the end.\n|| b.c(|x| x || y)\n|| d\n{}",
+            &["|| false"],
+        ),
+        (
+            "// CHECK: one.\na\n// CHECK: two.\n|| b\n",
+            &["false", "|| false"],
+        ),
+        // The names of a pattern are used.
+        (
+            "// CHECK: again.\nif let Some(x) = look(a, b) && x > 1 {\n}",
+            &["if false && let Some(x) = look(a, b) && x > 1 {"],
+        ),
+    ] {
+        assert_eq!(changed(&format!("fn f() {{\n{text}}}")), expected);
+    }
 }
 
 #[test]

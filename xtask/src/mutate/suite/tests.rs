@@ -33,23 +33,31 @@ const LONG: Limit = Limit {
 };
 
 #[test]
-fn a_suite_that_passes() {
-    let script = "echo; echo 'running 2 tests'; echo 'test a ... ok'; echo 'test b ... ok'; \
-                  echo; echo 'test result: ok. 2 passed'";
-    assert_eq!(outcome(script, LONG), Outcome::AllPassed);
-}
-
-#[test]
-fn the_first_that_fails_is_named_before_the_others_have_run() {
-    let script = "echo 'running 3 tests'; echo 'test a ... ok'; echo 'test b ... FAILED'; \
-                  printf 'test c ... '; exec sleep 600";
-    assert_eq!(outcome(script, LONG), Outcome::Failed("b".to_owned()));
-}
-
-#[test]
-fn one_that_ends_the_process_is_named() {
-    let script = "echo 'running 3 tests'; echo 'test a ... ok'; printf 'test b ... '; kill -9 $$";
-    assert_eq!(outcome(script, LONG), Outcome::Failed("b".to_owned()));
+fn the_first_that_fails_is_named_as_soon_as_it_is_known() {
+    let failed = |name: &str| Outcome::Failed(name.to_owned());
+    for (script, expected) in [
+        (
+            "echo; echo 'running 2 tests'; echo 'test a ... ok'; sleep 1; echo 'test b ... ok'; \
+             echo; echo 'test result: ok. 2 passed'",
+            Outcome::AllPassed,
+        ),
+        (
+            "echo 'test a ... ok'; echo 'test b ... FAILED'; printf 'test c ... '; exec sleep 600",
+            failed("b"),
+        ),
+        // The process ends.
+        (
+            "echo 'test a ... ok'; printf 'test b ... '; kill -9 $$",
+            failed("b"),
+        ),
+        // A model prints words of its own.
+        (
+            "echo 'test a ... ok'; echo 'a test (of words) FAILED'; printf 'test b ... '; echo FAILED",
+            failed("b"),
+        ),
+    ] {
+        assert_eq!(outcome(script, LONG), expected, "{script}");
+    }
 }
 
 #[test]
@@ -70,19 +78,6 @@ fn one_that_computes_for_ever_is_named() {
         outcome_after_start("while true; do true; done", limit),
         Outcome::TimedOut("a".to_owned())
     );
-}
-
-#[test]
-fn one_that_waits_for_less_than_the_limit_is_waited_for() {
-    let script = "printf 'test a ... '; sleep 1; echo ok; echo 'test result: ok. 1 passed'";
-    assert_eq!(outcome(script, LONG), Outcome::AllPassed);
-}
-
-#[test]
-fn output_of_a_model_is_not_mistaken_for_a_verdict() {
-    let script = "echo 'running 2 tests'; echo 'test a ... ok'; echo 'a test (of words) FAILED'; \
-                  printf 'test b ... '; echo 'FAILED'";
-    assert_eq!(outcome(script, LONG), Outcome::Failed("b".to_owned()));
 }
 
 #[test]
@@ -108,15 +103,14 @@ echo 'test result: ok.'
 fn a_mutant_that_a_later_run_reaches_is_new_to_the_suite() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let dir = std::env::temp_dir().join(format!("raddle-reached-{}", std::process::id()));
-    fs::create_dir_all(&dir).unwrap();
-    let program = dir.join("suite");
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("suite");
     fs::write(&program, PROGRAM).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let mut suite = Suite {
         package: "a".to_owned(),
         name: "b".to_owned(),
-        dir: dir.clone(),
+        dir: dir.path().to_owned(),
         program,
         usual: Cost::default(),
         reached: BTreeSet::new(),
@@ -128,5 +122,4 @@ fn a_mutant_that_a_later_run_reaches_is_new_to_the_suite() {
         assert_eq!(suite.refresh().unwrap(), BTreeSet::from_iter(new));
     }
     assert_eq!(suite.reached, BTreeSet::from([2, 5, 7]));
-    fs::remove_dir_all(&dir).unwrap();
 }

@@ -9,24 +9,6 @@ fn queue(text: &str) -> File {
 }
 
 #[test]
-fn loom_elsewhere_is_found() {
-    let text = "#![cfg(raddle_loom)]\nuse loom::sync::Arc;";
-    assert_eq!(
-        loom(&queue(text)),
-        ["crates/queue/src/ring.rs:2: loom is for raddle-primitives only"]
-    );
-    assert!(
-        loom(&file(
-            "raddle-primitives",
-            "crates/primitives/src/loom.rs",
-            text
-        ))
-        .is_empty()
-    );
-    assert!(loom(&queue("use raddle_primitives::model;")).is_empty());
-}
-
-#[test]
 fn primitives_past_raddle_primitives_are_found() {
     for text in [
         "use std::sync::atomic::AtomicBool;",

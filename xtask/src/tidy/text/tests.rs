@@ -16,20 +16,6 @@ fn comments_and_strings_hold_no_tokens() {
 }
 
 #[test]
-fn a_group_ends_at_its_own_bracket() {
-    let file = file("crates/a/src/lib.rs", "f(a, g(b), [c]) d");
-    let texts: Vec<_> = file
-        .group(1)
-        .iter()
-        .map(|token| token.text.as_str())
-        .collect();
-    assert_eq!(
-        texts,
-        ["(", "a", ",", "g", "(", "b", ")", ",", "[", "c", "]"]
-    );
-}
-
-#[test]
 fn tests_stand_apart() {
     for path in [
         "crates/a/src/ring/tests.rs",
