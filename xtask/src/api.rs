@@ -1,5 +1,6 @@
-//! `cargo xtask api`: whether every public item of Tokio is here, and whether the
-//! lists of `xtask/proof/tests/api` name every type and every future of it.
+//! `cargo xtask api`: whether every public item of Tokio is here, whether the lists of
+//! `xtask/proof/tests/api` name every type and every future of it, and whether every public
+//! type, trait and function of Raddle has an example.
 //!
 //! The items are those that rustdoc writes as JSON for the published package and
 //! for the layers, each with `--cfg tokio_unstable`. The members of Tokio's
@@ -11,9 +12,9 @@ mod lists;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 
-use crate::steps::{cargo, line_of};
+use crate::steps::{self, cargo};
 use crate::workspace::{self, Package};
 use docs::{Docs, Items};
 
@@ -57,6 +58,7 @@ pub(crate) fn run() -> Result<()> {
     let raddle = raddle(&root, &target, &packages)?;
     let mut findings = missing(&tokio, &raddle);
     findings.extend(lists::check(&root, &tokio)?);
+    findings.extend(without_example(&raddle));
     traits(&root, &target)?;
     println!(
         "{} public items of Tokio, {} of Raddle",
@@ -103,6 +105,32 @@ fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
     findings
 }
 
+/// The modules whose items need no example each.
+const WITHOUT_EXAMPLES: [&str; 2] = [
+    // Futures of extension methods, which have the examples.
+    "io::future::",
+    // For programs that read and analyse recordings. The module has an example.
+    "runtime::flight_recorder::recording::",
+];
+
+/// The types, traits and functions whose documentation lacks an example.
+fn without_example(raddle: &Items) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (path, item) in raddle {
+        if WITHOUT_EXAMPLES
+            .iter()
+            .any(|module| path.starts_with(module))
+        {
+            continue;
+        }
+        for member in &item.without_example {
+            let name = format!("{path}::{member}");
+            findings.push(format!("{} lacks an example", name.trim_end_matches("::")));
+        }
+    }
+    findings
+}
+
 /// The items of Tokio, in the version that the workspace uses.
 fn tokio(root: &Path, target: &Path) -> Result<Items> {
     let target = target.join("tokio");
@@ -134,7 +162,7 @@ fn traits(root: &Path, target: &Path) -> Result<()> {
     command.args(["--test", "api"]);
     command.env("CARGO_TARGET_DIR", target.join("traits"));
     command.env("RUSTFLAGS", "--cfg tokio_unstable");
-    succeed(&mut command)
+    steps::succeed(&mut command)
 }
 
 /// Runs rustdoc of the workspace's compiler, with options of a nightly one.
@@ -145,16 +173,7 @@ fn document(mut command: Command, target: &Path) -> Result<()> {
     if command.get_envs().all(|(name, _)| name != "RUSTDOCFLAGS") {
         command.env("RUSTDOCFLAGS", "--cfg tokio_unstable");
     }
-    succeed(&mut command)
-}
-
-fn succeed(command: &mut Command) -> Result<()> {
-    let shown = line_of(command);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start {shown}"))?;
-    ensure!(status.success(), "{shown}: {status}");
-    Ok(())
+    steps::succeed(&mut command)
 }
 
 #[cfg(test)]
@@ -181,6 +200,18 @@ mod tests {
             ["a::B::old is missing", "a::C is missing"]
         );
         assert!(missing(&ours, &theirs).is_empty());
+    }
+
+    #[test]
+    fn items_and_members_without_an_example_are_reported() {
+        let without_example = ["", "wait"].map(str::to_owned).into();
+        let item = Item {
+            without_example,
+            ..Item::default()
+        };
+        let items = Items::from([("net::A".to_owned(), item)]);
+        let expected = ["net::A lacks an example", "net::A::wait lacks an example"];
+        assert_eq!(super::without_example(&items), expected);
     }
 
     #[test]

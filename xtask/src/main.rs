@@ -66,11 +66,12 @@ enum Command {
     Miri,
     /// Fuzz the layers against reference models (needs a nightly compiler)
     Fuzz(fuzz::Args),
-    /// Check that Raddle has every public item of Tokio, and that types and futures have its traits
+    /// Check that Raddle has every public item of Tokio and an example of each of its own, and that
+    /// types and futures have Tokio's traits
     Api,
     /// Run random programs on Raddle and on Tokio, and compare results and wake-ups
     Differential(differential::Args),
-    /// Check layout, dependency direction, comments, examples and the width of prose
+    /// Check layout, dependency direction, comments and the width of prose
     Tidy,
     /// Check the crates with the oldest compiler and for other platforms, and run the tests of
     /// layers where foreign programs run

@@ -1,6 +1,5 @@
 //! `cargo xtask tidy`: the rules of layout, dependencies and comments, as code.
 
-mod examples;
 mod imports;
 pub(crate) mod layers;
 mod layout;
@@ -29,14 +28,11 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<()> {
     findings.extend(layers::check(packages));
     findings.extend(regressions::check(root)?);
     findings.extend(prose::check(root)?);
-    let mut documented = Vec::new();
     for package in packages {
         let files = text::files(root, package)?;
         findings.extend(files.iter().flat_map(source::check));
         findings.extend(imports::check(&package.name, &files));
-        documented.extend(files);
     }
-    findings.extend(examples::check(&documented));
     for finding in &findings {
         println!("{finding}");
     }

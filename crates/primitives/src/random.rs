@@ -55,6 +55,14 @@ pub struct RngSeed(u64);
 
 impl RngSeed {
     /// A seed of any bytes; the same for the same bytes in each process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_primitives::random::RngSeed;
+    ///
+    /// assert_eq!(RngSeed::from_bytes(b"run 17"), RngSeed::from_bytes(b"run 17"));
+    /// ```
     pub fn from_bytes(bytes: &[u8]) -> Self {
         // The hash of Fowler, Noll and Vo (FNV-1a).
         let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {

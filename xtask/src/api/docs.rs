@@ -1,6 +1,6 @@
 //! Public items, out of the JSON that rustdoc writes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -23,6 +23,9 @@ pub(super) struct Item {
     pub(super) is_future: bool,
     /// Whether it is of a crate that was not documented.
     pub(super) is_foreign: bool,
+    /// The functions among the members, and the item itself as an empty name, whose
+    /// documentation lacks an example.
+    pub(super) without_example: BTreeSet<String>,
 }
 
 /// The documentation of some crates, by name.
@@ -115,19 +118,30 @@ impl Docs {
             }
             return;
         }
-        let found = Item {
+        let mut found = Item {
             kind: kind.to_owned(),
-            members: self.members((doc, item)),
             is_future: gives_future(item),
-            is_foreign: false,
+            ..Item::default()
         };
+        if lacks_example(item) {
+            found.without_example.insert(String::new());
+        }
+        for member in self.members((doc, item)) {
+            let Some(name) = member["name"].as_str() else {
+                continue;
+            };
+            found.members.insert(name.to_owned(), gives_future(member));
+            if lacks_example(member) {
+                found.without_example.insert(name.to_owned());
+            }
+        }
         // A type and a macro or module may have one path.
         if !items.contains_key(&path) || !found.members.is_empty() {
             items.insert(path, found);
         }
     }
 
-    fn members(&self, (doc, item): Found<'_>) -> BTreeMap<String, bool> {
+    fn members<'a>(&'a self, (doc, item): Found<'a>) -> Vec<&'a Value> {
         let (kind, inner) = kind(item);
         let ids = |list: &Value| {
             list.as_array()
@@ -159,10 +173,7 @@ impl Docs {
             }
             _ => {}
         }
-        let members = members.iter().filter_map(|id| doc.get(id));
-        let named =
-            |member: &Value| Some((member["name"].as_str()?.to_owned(), gives_future(member)));
-        members.filter_map(named).collect()
+        members.iter().filter_map(|id| doc.get(id)).collect()
     }
 
     /// The item of an id, in whichever crate it is.
@@ -231,6 +242,16 @@ fn kind(item: &Value) -> (&str, &Value) {
     inner.map_or(("", &Value::Null), |(kind, inner)| (kind, inner))
 }
 
+/// Whether it is a type, trait or function whose documentation has no example. One that is
+/// deprecated needs none.
+fn lacks_example(item: &Value) -> bool {
+    let kinds = ["struct", "enum", "union", "trait", "function"];
+    let has_example = item["docs"]
+        .as_str()
+        .is_some_and(|docs| docs.contains("```"));
+    kinds.contains(&kind(item).0) && item["deprecation"].is_null() && !has_example
+}
+
 /// Whether it is an `async fn`, or gives some `impl Future`.
 fn gives_future(item: &Value) -> bool {
     let function = &item["inner"]["function"];
@@ -271,7 +292,7 @@ mod tests {
             "root": 0,
             "index": {
                 "0": {"name": "layer", "inner": {"module": {"items": [1, 4]}}},
-                "1": {"name": "Type", "inner": {"struct": {"impls": [2, 5]}}},
+                "1": {"name": "Type", "docs": "```", "inner": {"struct": {"impls": [2, 5]}}},
                 "2": {"inner": {"impl": {"trait": null, "items": [3]}}},
                 "3": {"name": "wait", "inner": {"function": {
                     "header": {"is_async": true}, "sig": {"output": null}
@@ -305,6 +326,7 @@ mod tests {
         for path in ["Renamed", "inside::Type"] {
             assert_eq!(items[path].kind, "struct");
             assert_eq!(items[path].members, [("wait".to_owned(), true)].into());
+            assert_eq!(items[path].without_example, ["wait".to_owned()].into());
         }
         assert!(!items["inside::make"].is_future);
     }

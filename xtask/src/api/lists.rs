@@ -115,7 +115,7 @@ mod tests {
             kind: kind.to_owned(),
             members: members.iter().map(|(m, f)| ((*m).to_owned(), *f)).collect(),
             is_future,
-            is_foreign: false,
+            ..Item::default()
         };
         let tokio: Items = [
             (
