@@ -9,7 +9,6 @@ pub mod boxes;
 #[path = "../../crates/bare/examples/async_cost/fake_io.rs"]
 pub mod fake_io;
 mod one_thread;
-pub mod plot;
 #[path = "../../crates/bare/examples/async_cost/poll_loop.rs"]
 pub mod poll_loop;
 #[path = "../../crates/bare/examples/async_cost/reactor.rs"]

@@ -7,7 +7,6 @@ mod leads;
 mod markdown;
 mod page;
 mod plot;
-mod summary;
 mod words;
 
 use crate::record::{Comparison, PEER, Record, Section};
@@ -66,37 +65,41 @@ impl Report {
 
     /// The page, on its own.
     pub fn page(&self) -> String {
-        page::page(self).into_string()
+        page::page(self)
     }
 
-    /// The summary, in at most 100 columns.
+    /// The tables and the total, as Markdown for a terminal.
     pub fn summary(&self) -> String {
-        summary::summary(self)
+        markdown::summary(self)
     }
 
-    /// The curve of what ran under this title, as a picture that stands alone.
+    /// The curve of what ran under a title that begins so, as a picture that stands alone.
     pub fn picture(&self, title: &str, figure: &str) -> Option<String> {
-        let groups = self.parts.iter().flat_map(|part| &part.groups);
-        let mut wanted = groups.filter(|group| {
+        Some(plot::alone(&self.curve(title, figure)?))
+    }
+
+    /// The curves of these figures, side by side in one picture that stands alone. None if one of
+    /// them has no curve.
+    pub fn pictures(&self, title: &str, figures: &[&str]) -> Option<String> {
+        let curves = figures.iter().map(|figure| self.curve(title, figure));
+        let curves: Option<Vec<_>> = curves.collect();
+        Some(plot::alone(&plot::grid(&curves?)))
+    }
+
+    fn curve(&self, title: &str, figure: &str) -> Option<String> {
+        let mut groups = self.parts.iter().flat_map(|part| &part.groups);
+        let group = groups.find(|group| {
             let first = group.first();
             group.0.len() > 1 && first.title.starts_with(title) && first.figure == figure
         });
-        Some(plot::alone(&plot::curve(wanted.next()?)))
+        Some(plot::curve(group?))
     }
 
-    /// The curves of these figures of what ran under this title, side by side in one
-    /// picture that stands alone. None if one of them has no curve.
-    pub fn pictures(&self, title: &str, figures: &[&str]) -> Option<String> {
-        let curve = |figure: &&str| {
-            let mut groups = self.parts.iter().flat_map(|part| &part.groups);
-            let group = groups.find(|group| {
-                let first = group.first();
-                group.0.len() > 1 && first.title == title && first.figure == *figure
-            })?;
-            Some(plot::curve(group))
-        };
-        let curves: Option<Vec<_>> = figures.iter().map(curve).collect();
-        Some(plot::alone(&plot::grid(&curves?)))
+    /// How many times as good the first contestant is as each other one where the number that was
+    /// varied has this `value`, as a picture that stands alone.
+    pub fn leads(&self, label: &str, value: f64) -> String {
+        let comparisons = self.comparisons().filter(|one| self::value(one) == value);
+        plot::alone(&plot::forest(label, &leads::leads(comparisons)))
     }
 
     /// A page of the documentation with the tables of this report in place of those
@@ -158,6 +161,11 @@ fn value(comparison: &Comparison) -> f64 {
 }
 
 impl Part {
+    /// The name of its heading in the page.
+    fn anchor(&self) -> String {
+        format!("{:?}", self.section).to_lowercase()
+    }
+
     fn comparisons(&self) -> impl Iterator<Item = &Comparison> + Clone {
         self.groups.iter().flat_map(|group| &group.0)
     }

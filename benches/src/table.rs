@@ -7,12 +7,17 @@ use crate::stats::Interval;
 pub fn header(rounds: usize) -> String {
     format!(
         "Medians of {rounds} rounds in which all took turns. \"times\": how many times as good the first is as this\n\
-         one (above 1 it is ahead), the median of the rounds' ratios, with its 95 % interval.\n\n\
-         {:<34} {:<20} {:>11} {:>8}  {:<20}",
-        "figure", "", "median", "times", "95 %"
+         one (above 1 it is ahead), the median of the rounds' ratios, with its 95 % interval.\n\n{}",
+        columns()
     )
-    .trim_end()
-    .to_owned()
+}
+
+/// The names of the columns of [`rows`].
+pub fn columns() -> String {
+    format!(
+        "{:<34} {:<20} {:>11} {:>8}  95 %",
+        "figure", "", "median", "times"
+    )
 }
 
 /// A row for each contestant of each comparison, under what ran.
@@ -53,7 +58,7 @@ pub fn rows(comparisons: &[Comparison]) -> String {
 }
 
 /// How many times, and the interval, as wide as the header's.
-pub fn lead(lead: Option<Interval>) -> String {
+fn lead(lead: Option<Interval>) -> String {
     match lead {
         None => format!("{:>8}", "-"),
         Some(lead) => format!("{:>8}  {}", short(lead.median), bounds(lead)),

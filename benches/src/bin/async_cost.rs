@@ -2,16 +2,16 @@
 //! by round, in one process: the figures that a comparison may quote.
 #![forbid(unsafe_code)]
 
+use std::fs;
 use std::io::Result;
 use std::path::PathBuf;
 
 use clap::Parser;
 use raddle_benches::async_cost::fake_io::Calls;
-use raddle_benches::async_cost::plot;
 use raddle_benches::async_cost::{REQUESTS, VARIANTS};
-use raddle_benches::record::{Comparison, Section};
+use raddle_benches::record::Section;
+use raddle_benches::report::Report;
 use raddle_benches::sheet::{Case, Figure, Options, Sheet};
-use raddle_benches::stats::{median, ratios};
 
 /// How many requests a variant serves in a round, in runs of 32 or 256 each:
 /// some milliseconds.
@@ -57,22 +57,9 @@ fn main() -> Result<()> {
         }
     }
     if let Some(path) = args.plot {
-        let most = REQUESTS[1] as f64;
-        let of_most = sheet.comparisons().iter().filter(|comparison| {
-            let parameter = comparison.parameter.as_ref();
-            parameter.is_some_and(|parameter| parameter.value == most)
-        });
-        let series: Vec<_> = of_most
-            .map(|comparison| (comparison.title.as_str(), to_first(comparison)))
-            .collect();
-        plot::draw(&path, &series).expect("the plot can be written");
+        let report = Report::new(String::new(), vec![sheet.record()], None);
+        let label = "times as long as the poll loop, 256 requests";
+        fs::write(path, report.leads(label, REQUESTS[1] as f64))?;
     }
     sheet.finish()
-}
-
-/// The median ratio of each variant to the poll loop.
-fn to_first(comparison: &Comparison) -> Vec<f64> {
-    let first = &comparison.contestants[0].rounds;
-    let all = comparison.contestants.iter();
-    all.map(|one| median(&ratios(&one.rounds, first))).collect()
 }

@@ -109,7 +109,8 @@ fn draw(height: u32, label: &str, body: impl FnOnce(&Area<'_>) -> Drawn) -> Stri
     )
 }
 
-fn escaped(text: &str) -> String {
+/// Text within HTML.
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
