@@ -1,14 +1,13 @@
 //! The runtimes that are compared.
 
-mod smol;
 mod threadpool;
 
 use std::future::Future;
 use std::thread;
 
 use futures_lite::future;
+use raddle::runtime::Policy;
 
-pub use smol::Smol;
 pub use threadpool::{TokioThreadpool, TokioThreadpoolSpawner};
 
 /// What a workload needs of a runtime.
@@ -76,16 +75,15 @@ pub trait Spawn: Copy + Send + 'static {
     ) -> impl Future<Output = ()> + Send + 'static;
 }
 
-/// An executor and its spawner, made of a library with Tokio's names.
+/// An executor made of a library with Tokio's names, whose builder may be given more options.
 macro_rules! runtime {
-    ($(#[$doc:meta])* $name:ident, $spawner:ident: $library:ident, $called:literal) => {
+    (
+        $(#[$doc:meta])* $name:ident, $spawner:ident: $library:ident, $called:literal
+        $(, $option:ident($value:expr))*
+    ) => {
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name($library::runtime::Runtime);
-
-        /// Spawns by the free function of the library.
-        #[derive(Clone, Copy, Debug)]
-        pub struct $spawner;
 
         impl Executor for $name {
             const NAME: &'static str = $called;
@@ -94,6 +92,7 @@ macro_rules! runtime {
             fn new(workers: usize) -> Self {
                 let runtime = $library::runtime::Builder::new_multi_thread()
                     .worker_threads(workers)
+                    $(.$option($value))*
                     .enable_all()
                     .build();
                 Self(runtime.expect("the runtime starts"))
@@ -107,6 +106,15 @@ macro_rules! runtime {
                 self.0.block_on(future)
             }
         }
+    };
+}
+
+/// A spawner by the free function of such a library.
+macro_rules! spawner {
+    ($spawner:ident: $library:ident) => {
+        /// Spawns by the free function of the library.
+        #[derive(Clone, Copy, Debug)]
+        pub struct $spawner;
 
         impl Spawn for $spawner {
             fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
@@ -124,44 +132,70 @@ macro_rules! runtime {
     };
 }
 
+spawner!(RaddleSpawner: raddle);
+spawner!(TokioSpawner: tokio);
+
 runtime! {
     /// Raddle's multi-thread runtime.
     Raddle, RaddleSpawner: raddle, "raddle"
+}
+runtime! {
+    /// The same with one queue that all workers share.
+    RaddleShared, RaddleSpawner: raddle, "raddle, shared", scheduler(Policy::Shared)
+}
+runtime! {
+    /// The same with tasks that stay on their worker.
+    RaddleSharded, RaddleSpawner: raddle, "raddle, sharded", scheduler(Policy::Sharded)
 }
 runtime! {
     /// Tokio's multi-thread runtime.
     Tokio, TokioSpawner: tokio, "tokio"
 }
 
-/// async-executor, each worker a thread that runs it.
-///
-/// The threads live as long as the process: an executor is built once.
-#[derive(Debug)]
-pub struct AsyncExecutor(AsyncExecutorSpawner);
-
 /// Spawns on the executor it refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncExecutorSpawner(&'static async_executor::Executor<'static>);
 
-impl Executor for AsyncExecutor {
-    const NAME: &'static str = "async-executor";
-    type Spawner = AsyncExecutorSpawner;
+/// async-executor, each worker a thread that runs it with the given `block_on`.
+macro_rules! on_async_executor {
+    ($(#[$doc:meta])* $name:ident: $block_on:path) => {
+        $(#[$doc])*
+        ///
+        /// The threads live as long as the process: an executor is built once.
+        #[derive(Debug)]
+        pub struct $name(AsyncExecutorSpawner);
 
-    fn new(workers: usize) -> Self {
-        let executor: &_ = Box::leak(Box::new(async_executor::Executor::new()));
-        for _ in 0..workers {
-            thread::spawn(|| future::block_on(executor.run(future::pending::<()>())));
+        impl Executor for $name {
+            const NAME: &'static str = "async-executor";
+            type Spawner = AsyncExecutorSpawner;
+
+            fn new(workers: usize) -> Self {
+                let executor: &_ = Box::leak(Box::new(async_executor::Executor::new()));
+                for _ in 0..workers {
+                    thread::spawn(|| $block_on(executor.run(future::pending::<()>())));
+                }
+                Self(AsyncExecutorSpawner(executor))
+            }
+
+            fn spawner(&self) -> AsyncExecutorSpawner {
+                self.0
+            }
+
+            fn block_on<F: Future>(&self, future: F) -> F::Output {
+                $block_on(future)
+            }
         }
-        Self(AsyncExecutorSpawner(executor))
-    }
+    };
+}
 
-    fn spawner(&self) -> Self::Spawner {
-        self.0
-    }
-
-    fn block_on<F: Future>(&self, future: F) -> F::Output {
-        future::block_on(future)
-    }
+on_async_executor! {
+    /// async-executor, each worker a thread that runs it.
+    AsyncExecutor: future::block_on
+}
+on_async_executor! {
+    /// async-executor, each worker a thread that runs it and, when there is nothing to run, waits
+    /// for sockets in the reactor of async-io, as in smol.
+    Smol: async_io::block_on
 }
 
 impl Spawn for AsyncExecutorSpawner {

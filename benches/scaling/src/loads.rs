@@ -93,12 +93,12 @@ impl Load {
     /// Spawns what runs.
     pub(crate) fn body(self, context: &mut Context) -> Box<dyn Body> {
         match self {
-            Self::SpawnStorm => Box::new(Storm::start(context.workers, BATCH * BATCHES)),
-            Self::OneSpawner => Box::new(Storm::start(1, ONE_SPAWNS)),
-            Self::ForkJoin => Box::new(Tree::start(LEAVES * context.workers)),
+            Self::SpawnStorm => Box::new(storm(context.workers, BATCH * BATCHES)),
+            Self::OneSpawner => Box::new(storm(1, ONE_SPAWNS)),
+            Self::ForkJoin => Box::new(tree(LEAVES * context.workers)),
             Self::ServersAt5 => Box::new(Servers::start(context, 0.05)),
             Self::ServersAt90 => Box::new(Servers::start(context, 0.9)),
-            Self::PingPong => Box::new(Tournament::start(2 * context.workers)),
+            Self::PingPong => Box::new(tournament(2 * context.workers)),
             Self::OutsideWakes => Box::new(Sleepers::start(context)),
         }
     }
@@ -143,55 +143,44 @@ impl Left {
     fn done(&self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
+}
 
-    fn is_none(&self) -> bool {
+/// A load to which nothing is done from outside.
+impl Body for Left {
+    fn act_outside(&mut self, _: u64, _: &mut Context) {}
+
+    fn is_done(&self) -> bool {
         self.0.load(Ordering::Relaxed) == 0
     }
 }
 
-struct Storm(Left);
-
-impl Storm {
-    fn start(spawners: usize, each: usize) -> Self {
-        let left = Left::new(spawners * (each + 1));
-        for _ in 0..spawners {
-            let left = left.clone();
-            let spawner = async move {
-                for _ in 0..each / BATCH {
-                    for _ in 0..BATCH {
-                        let left = left.clone();
-                        drop(raddle_sched::spawn(async move { left.done() }));
-                    }
-                    yield_once().await;
+fn storm(spawners: usize, each: usize) -> Left {
+    let left = Left::new(spawners * (each + 1));
+    for _ in 0..spawners {
+        let left = left.clone();
+        let spawner = async move {
+            for _ in 0..each / BATCH {
+                for _ in 0..BATCH {
+                    let left = left.clone();
+                    drop(raddle_sched::spawn(async move { left.done() }));
                 }
-                left.done();
-            };
-            drop(raddle_sched::spawn(spawner));
-        }
-        Self(left)
+                yield_once().await;
+            }
+            left.done();
+        };
+        drop(raddle_sched::spawn(spawner));
     }
+    left
 }
 
-impl Body for Storm {
-    fn act_outside(&mut self, _: u64, _: &mut Context) {}
-
-    fn is_done(&self) -> bool {
-        self.0.is_none()
-    }
-}
-
-struct Tree(Left);
-
-impl Tree {
-    fn start(leaves: usize) -> Self {
-        let left = Left::new(1);
-        let done = left.clone();
-        drop(raddle_sched::spawn(async move {
-            branch(leaves).await;
-            done.done();
-        }));
-        Self(left)
-    }
+fn tree(leaves: usize) -> Left {
+    let left = Left::new(1);
+    let done = left.clone();
+    drop(raddle_sched::spawn(async move {
+        branch(leaves).await;
+        done.done();
+    }));
+    left
 }
 
 fn branch(leaves: usize) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -204,14 +193,6 @@ fn branch(leaves: usize) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             }
         }
     })
-}
-
-impl Body for Tree {
-    fn act_outside(&mut self, _: u64, _: &mut Context) {}
-
-    fn is_done(&self) -> bool {
-        self.0.is_none()
-    }
 }
 
 /// A place where one task waits for others to bring it something.
@@ -325,30 +306,23 @@ impl Body for Servers {
 
 /// Tasks of which each meets each, in the order of the circle method: one stays,
 /// the others go round.
-struct Tournament(Left);
-
-impl Tournament {
-    fn start(tasks: usize) -> Self {
-        let left = Left::new(tasks);
-        let meetings = (MESSAGES / 2).max(tasks - 1);
-        let inboxes: Arc<Vec<Vec<Inbox>>> = Arc::new(
-            (0..tasks)
-                .map(|_| (0..tasks).map(|_| Inbox::default()).collect())
-                .collect(),
-        );
-        for own in 0..tasks {
-            let (inboxes, left) = (inboxes.clone(), left.clone());
-            drop(raddle_sched::spawn(async move {
-                for meeting in 0..meetings {
-                    let other = partner(own, meeting % (tasks - 1), tasks);
-                    inboxes[other][own].send();
-                    inboxes[own][other].receive().await;
-                }
-                left.done();
-            }));
-        }
-        Self(left)
+fn tournament(tasks: usize) -> Left {
+    let left = Left::new(tasks);
+    let meetings = (MESSAGES / 2).max(tasks - 1);
+    let inboxes = |_| (0..tasks).map(|_| Inbox::default()).collect();
+    let inboxes: Arc<Vec<Vec<Inbox>>> = Arc::new((0..tasks).map(inboxes).collect());
+    for own in 0..tasks {
+        let (inboxes, left) = (inboxes.clone(), left.clone());
+        drop(raddle_sched::spawn(async move {
+            for meeting in 0..meetings {
+                let other = partner(own, meeting % (tasks - 1), tasks);
+                inboxes[other][own].send();
+                inboxes[own][other].receive().await;
+            }
+            left.done();
+        }));
     }
+    left
 }
 
 /// The number of the task that a task meets.
@@ -358,14 +332,6 @@ fn partner(own: usize, meeting: usize, tasks: usize) -> usize {
         0 => 1 + meeting,
         _ if own == 1 + meeting => 0,
         _ => 1 + (2 * meeting + round - (own - 1)) % round,
-    }
-}
-
-impl Body for Tournament {
-    fn act_outside(&mut self, _: u64, _: &mut Context) {}
-
-    fn is_done(&self) -> bool {
-        self.0.is_none()
     }
 }
 

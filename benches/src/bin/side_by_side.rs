@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use raddle_benches::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
-use raddle_benches::policies::{RaddleSharded, RaddleShared};
+use raddle_benches::executors::{
+    AsyncExecutor, Raddle, RaddleSharded, RaddleShared, Tokio, TokioThreadpool,
+};
 use raddle_benches::ready;
 use raddle_benches::record::Section;
 use raddle_benches::sheet::{Case, Figure, Options, Sheet};

@@ -1,15 +1,13 @@
 //! Loads that the policies of the scheduler take differently.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::{TcpListener, TcpStream};
 use raddle::runtime::{Policy, Runtime};
 use raddle::task::{JoinHandle, yield_now};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::workloads::{MICROSECOND, burn};
+use crate::executors::RaddleSpawner;
+use crate::workloads::{MICROSECOND, burn, tree};
 
 /// How many tasks the loads of computing tasks have.
 const TASKS: usize = 64;
@@ -17,7 +15,7 @@ const TASKS: usize = 64;
 const POLLS: usize = 50;
 const LONG: usize = 8 * POLLS;
 /// How deep the tree of `fork_join` is: it has 2 to this power leaves.
-const DEPTH: usize = 12;
+const DEPTH: u32 = 12;
 /// How many times the tasks of a pair talk to each other.
 const MESSAGES: usize = 100;
 const CONNECTIONS: usize = 16;
@@ -64,8 +62,8 @@ pub const LOADS: [Load; 7] = [
     Load {
         name: "fork-join",
         run: |runtime, _| {
-            let leaves = runtime.block_on(runtime.spawn(tree(DEPTH))).unwrap();
-            assert_eq!(leaves, 1 << DEPTH);
+            let root = runtime.spawn(tree(RaddleSpawner, DEPTH));
+            runtime.block_on(root).unwrap();
         },
     },
     Load {
@@ -124,18 +122,6 @@ fn compute(runtime: &Runtime, polls: fn(usize, usize) -> usize) {
         })
     });
     join(runtime, tasks.collect());
-}
-
-/// A task that spawns two, and they two each, with a little to do at the leaves.
-fn tree(depth: usize) -> Pin<Box<dyn Future<Output = usize> + Send>> {
-    Box::pin(async move {
-        if depth == 0 {
-            burn(MICROSECOND);
-            return 1;
-        }
-        let other = raddle::spawn(tree(depth - 1));
-        tree(depth - 1).await + other.await.unwrap()
-    })
 }
 
 type End = (UnboundedSender<()>, UnboundedReceiver<()>);
