@@ -11,6 +11,14 @@ macro_rules! page {
 page!(Tokio, "../../../docs/guide/tokio.md");
 page!(Policy, "../../../docs/guide/policy.md");
 page!(Blocking, "../../../docs/guide/blocking.md");
+#[cfg(all(
+    feature = "console",
+    feature = "flight-recorder",
+    feature = "task-dumps",
+    feature = "watchdog",
+    unix
+))]
+page!(SlowService, "../../../docs/guide/slow-service.md");
 page!(Shutdown, "../../../docs/guide/shutdown.md");
 page!(CancelSafety, "../../../docs/guide/cancel-safety.md");
 page!(Testing, "../../../docs/guide/testing.md");

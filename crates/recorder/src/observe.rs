@@ -123,6 +123,8 @@ impl raddle_sched::Observer for Recorder {
     }
 
     fn driver_started(&self, _worker: usize, _timeout: Option<Duration>) {
+        // A worker that never parks comes here.
+        self.record_kernel_delays();
         self.record(Event::DriverStarted);
     }
 
