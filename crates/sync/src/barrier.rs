@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
 use raddle_primitives::sync::{Mutex, Rank};
-use raddle_wait::Resource;
+use raddle_wait::{Resource, ResourceSpan};
 
 use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;
@@ -32,6 +32,8 @@ use crate::wakers::Wakers;
 /// ```
 pub struct Barrier {
     size: usize,
+    /// For tokio-console.
+    _span: ResourceSpan,
     state: Mutex<State>,
 }
 
@@ -98,6 +100,7 @@ impl Barrier {
     pub fn new(n: usize) -> Self {
         Self {
             size: n.max(1),
+            _span: ResourceSpan::new("Barrier", "Sync"),
             state: Mutex::ranked(
                 Rank::leaf("barrier"),
                 State {

@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use raddle_primitives::cell::UnsafeCell;
-use raddle_wait::Resource;
+use raddle_wait::{Resource, ResourceSpan};
 
 use crate::blocking::block_on;
 use crate::semaphore::core::Core;
@@ -51,6 +51,8 @@ use crate::try_lock_error::TryLockError;
 pub struct Mutex<T: ?Sized> {
     /// One permit, whose holder may use the value.
     core: Core,
+    /// For tokio-console.
+    _span: ResourceSpan,
     value: UnsafeCell<T>,
 }
 
@@ -77,6 +79,7 @@ impl<T> Mutex<T> {
     pub fn new(value: T) -> Self {
         Self {
             core: Core::new(1),
+            _span: ResourceSpan::new("Mutex", "Sync"),
             value: UnsafeCell::new(value),
         }
     }
@@ -99,6 +102,7 @@ impl<T> Mutex<T> {
     pub const fn const_new(value: T) -> Self {
         Self {
             core: Core::new(1),
+            _span: ResourceSpan::none(),
             value: UnsafeCell::new(value),
         }
     }

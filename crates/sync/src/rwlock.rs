@@ -16,7 +16,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use raddle_primitives::cell::UnsafeCell;
-use raddle_wait::Resource;
+use raddle_wait::{Resource, ResourceSpan};
 
 use self::held::{Held, HeldOwned};
 use crate::blocking::block_on;
@@ -65,6 +65,8 @@ pub struct RwLock<T: ?Sized> {
     /// `max_readers` permits: a reader has one, a writer has all of them.
     core: Core,
     max_readers: u32,
+    /// For tokio-console.
+    _span: ResourceSpan,
     value: UnsafeCell<T>,
 }
 
@@ -116,6 +118,7 @@ impl<T> RwLock<T> {
         Self {
             core: Core::new(max_readers as usize),
             max_readers,
+            _span: ResourceSpan::new("RwLock", "Sync"),
             value: UnsafeCell::new(value),
         }
     }
@@ -164,6 +167,7 @@ impl<T> RwLock<T> {
         Self {
             core: Core::new(max_readers as usize),
             max_readers,
+            _span: ResourceSpan::none(),
             value: UnsafeCell::new(value),
         }
     }

@@ -13,7 +13,7 @@ pub use permit::{OwnedSemaphorePermit, SemaphorePermit};
 use std::ptr;
 use std::sync::Arc;
 
-use raddle_wait::Resource;
+use raddle_wait::{Resource, ResourceSpan};
 
 use self::core::Core;
 use crate::blocking::block_on;
@@ -46,6 +46,8 @@ use crate::blocking::block_on;
 #[derive(Debug)]
 pub struct Semaphore {
     core: Core,
+    /// For tokio-console.
+    _span: ResourceSpan,
 }
 
 impl Semaphore {
@@ -73,6 +75,7 @@ impl Semaphore {
     pub fn new(permits: usize) -> Self {
         Self {
             core: Core::new(permits),
+            _span: ResourceSpan::new("Semaphore", "Sync"),
         }
     }
 
@@ -99,6 +102,7 @@ impl Semaphore {
     pub const fn const_new(permits: usize) -> Self {
         Self {
             core: Core::new(permits),
+            _span: ResourceSpan::none(),
         }
     }
 

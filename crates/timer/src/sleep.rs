@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, Resource};
+use raddle_wait::{Caller, Resource, ResourceSpan};
 
 use crate::entry::Entry;
 use crate::handle::Handle;
@@ -101,6 +101,8 @@ pin_project! {
     pub struct Sleep {
         deadline: Instant,
         caller: Caller,
+        // For tokio-console.
+        _span: ResourceSpan,
         #[pin]
         entry: Entry,
     }
@@ -118,6 +120,7 @@ impl Sleep {
             Self {
                 deadline,
                 caller: Caller::here(),
+                _span: ResourceSpan::new("Sleep", "timer"),
                 entry: Entry::fired(handle),
             }
         } else {
@@ -131,6 +134,7 @@ impl Sleep {
         Self {
             deadline,
             caller: Caller::here(),
+            _span: ResourceSpan::new("Sleep", "timer"),
             entry: Entry::new(handle),
         }
     }
@@ -145,6 +149,7 @@ impl Sleep {
         Self {
             deadline,
             caller: Caller::here(),
+            _span: ResourceSpan::new("Sleep", "timer"),
             entry,
         }
     }

@@ -78,6 +78,49 @@ fn a_wake_is_an_event_with_the_span_of_the_task() {
 }
 
 #[test]
+fn locks_channels_and_sleeps_have_a_span_of_their_place_and_life() {
+    use raddle::sync::{Barrier, Mutex, RwLock, Semaphore, oneshot};
+    use std::any::Any;
+
+    start();
+    let (channel, channel_line) = (oneshot::channel::<()>(), line!());
+    let made: [(&str, u32, Box<dyn Any>); 5] = [
+        ("Mutex", line!(), Box::new(Mutex::new(()))),
+        ("RwLock", line!(), Box::new(RwLock::new(()))),
+        ("Semaphore", line!(), Box::new(Semaphore::new(1))),
+        ("Barrier", line!(), Box::new(Barrier::new(1))),
+        ("Sender|Receiver", channel_line, Box::new(channel)),
+    ];
+    let span = |name: &str, line: u32| {
+        let line = line.to_string();
+        let mut found = recorded(|span| {
+            span.field("concrete_type") == Some(name) && span.field("loc.line") == Some(&line)
+        });
+        assert_eq!(found.len(), 1, "{name}");
+        found.pop().unwrap()
+    };
+    let mut closed = Vec::new();
+    for (name, line, value) in made {
+        let made = span(name, line);
+        assert_eq!(
+            (made.name, made.field("kind")),
+            ("runtime.resource", Some("Sync"))
+        );
+        assert!(made.is_root && !made.closed, "{made:?}");
+        drop(value);
+        closed.push((name, span(name, line).closed));
+    }
+    assert!(closed.iter().all(|(_, closed)| *closed), "{closed:?}");
+
+    current_thread().build().unwrap().block_on(async {
+        let (sleep, line) = (raddle::time::sleep(std::time::Duration::ZERO), line!());
+        assert_eq!(span("Sleep", line).field("kind"), Some("timer"));
+        sleep.await;
+        assert!(span("Sleep", line).closed);
+    });
+}
+
+#[test]
 fn a_span_has_the_kind_and_the_location_of_its_task() {
     start();
     each_flavor(|runtime| {

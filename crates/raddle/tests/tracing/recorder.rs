@@ -99,7 +99,7 @@ impl Recorder {
 
 impl Subscriber for Recorder {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("tokio::task")
+        metadata.target().starts_with("tokio::task") || metadata.name() == "runtime.resource"
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {

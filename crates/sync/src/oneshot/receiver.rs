@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use raddle_wait::{Caller, Resource};
+use raddle_wait::{Caller, Resource, ResourceSpan};
 
 use super::error::{RecvError, TryRecvError};
 use super::shared::Handle;
@@ -46,6 +46,8 @@ pub struct Receiver<T> {
     handle: Option<Handle<T>>,
     /// The call that made the channel.
     caller: Caller,
+    /// For tokio-console.
+    _span: ResourceSpan,
 }
 
 impl<T> Receiver<T> {
@@ -54,6 +56,7 @@ impl<T> Receiver<T> {
         Self {
             handle: Some(handle),
             caller: Caller::here(),
+            _span: ResourceSpan::new("Sender|Receiver", "Sync"),
         }
     }
 

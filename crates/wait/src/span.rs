@@ -1,0 +1,94 @@
+//! The span of something that tasks wait for, of the crate `tracing`.
+
+#[cfg(feature = "tracing")]
+use std::panic::{AssertUnwindSafe, Location};
+
+/// The span `runtime.resource` of a lock, a channel or a timer, as Tokio's: `tokio-console` lists
+/// them. It lives as long as this value. Without the feature `tracing` there is none, and the value
+/// has no size.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_wait::ResourceSpan;
+///
+/// struct Mutex {
+///     span: ResourceSpan,
+/// }
+///
+/// impl Mutex {
+///     #[track_caller]
+///     fn new() -> Self {
+///         Self { span: ResourceSpan::new("Mutex", "Sync") }
+///     }
+///
+///     const fn const_new() -> Self {
+///         Self { span: ResourceSpan::none() }
+///     }
+/// }
+/// # let (mutex, constant) = (Mutex::new(), Mutex::const_new());
+/// # drop((mutex.span, constant.span));
+/// ```
+#[derive(Debug)]
+pub struct ResourceSpan {
+    #[cfg(feature = "tracing")]
+    _span: AssertUnwindSafe<tracing::Span>,
+}
+
+impl ResourceSpan {
+    /// Makes the span of a resource of this type and kind, which is made at the place that calls
+    /// the function that calls this one, if that is `#[track_caller]`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let span = raddle_wait::ResourceSpan::new("Semaphore", "Sync");
+    /// # drop(span);
+    /// ```
+    #[cfg_attr(feature = "tracing", track_caller)]
+    #[inline(always)]
+    pub fn new(concrete_type: &'static str, kind: &'static str) -> Self {
+        #[cfg(feature = "tracing")]
+        return Self {
+            _span: AssertUnwindSafe(span(concrete_type, kind, Location::caller())),
+        };
+        #[cfg(not(feature = "tracing"))]
+        {
+            let _ = (concrete_type, kind);
+            Self {}
+        }
+    }
+
+    /// No span, for a resource that is made in a constant.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// const NONE: raddle_wait::ResourceSpan = raddle_wait::ResourceSpan::none();
+    /// # drop(NONE);
+    /// ```
+    #[inline(always)]
+    pub const fn none() -> Self {
+        Self {
+            #[cfg(feature = "tracing")]
+            _span: AssertUnwindSafe(tracing::Span::none()),
+        }
+    }
+}
+
+#[cfg(feature = "tracing")]
+fn span(
+    concrete_type: &'static str,
+    kind: &'static str,
+    location: &'static Location<'static>,
+) -> tracing::Span {
+    tracing::trace_span!(
+        parent: None,
+        "runtime.resource",
+        concrete_type,
+        kind,
+        loc.file = location.file(),
+        loc.line = location.line(),
+        loc.col = location.column(),
+    )
+}
