@@ -47,7 +47,7 @@ pub struct Comparison {
     pub contestants: Vec<Contestant>,
 }
 
-/// A part of the report.
+/// A part of the report, whose title and text are in `report/sections.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Section {
     /// Tasks spawned, woken and joined.

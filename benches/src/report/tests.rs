@@ -64,6 +64,14 @@ fn the_page_explains_its_figures() {
 }
 
 #[test]
+fn each_section_has_its_title_and_text() {
+    assert_eq!(words::about(Section::Scheduler).0, "The scheduler");
+    let (title, text) = words::about(Section::AsyncCost);
+    assert_eq!(title, "What async costs");
+    assert!(text.starts_with("The same server"), "{text}");
+}
+
+#[test]
 fn the_summary_counts_all_figures() {
     let text = report(None).summary();
     let total = "ahead of Tokio at **3** of 4 figures, level at 0 and behind at 1";
