@@ -53,7 +53,7 @@ const ABSENT: [(&str, &str); 8] = [
 pub(crate) fn run() -> Result<()> {
     let root = workspace::root();
     let packages = workspace::packages(&root)?;
-    let target = workspace::target_directory(&root)?.join("api");
+    let target = workspace::target(&root).join("api");
     let tokio = tokio(&root, &target)?;
     let raddle = raddle(&root, &target, &packages)?;
     let mut findings = missing(&tokio, &raddle);

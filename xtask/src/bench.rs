@@ -53,7 +53,7 @@ fn kept_name(text: &str) -> Result<String, String> {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root();
-    let target = workspace::target_directory(&root)?;
+    let target = workspace::target(&root);
     let directory = target.join("raddle-bench");
     if let Some(name) = &args.compare {
         let kept = directory.join("saved").join(name);

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::loom;
-use crate::steps::{Steps, cargo};
+use crate::steps::{self, Steps, cargo};
+use crate::workspace;
 
 /// What is built with it: the primitives, and the program with the layers under the
 /// scheduler.
@@ -41,13 +41,8 @@ pub(crate) fn count(root: &Path, file: &Path, args: &[String]) -> Command {
 
 /// A cargo command with the cfg, in a target directory of its own.
 fn counted(root: &Path, command: &str) -> Command {
-    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-    flags.push_str(" --cfg raddle_count");
     let mut cargo = cargo(root, &[command]);
-    cargo.env("RUSTFLAGS", flags.trim_start());
-    cargo.env(
-        "CARGO_TARGET_DIR",
-        loom::target(root).with_file_name("count"),
-    );
+    steps::set_cfg(&mut cargo, "raddle_count");
+    cargo.env("CARGO_TARGET_DIR", workspace::target(root).join("count"));
     cargo
 }

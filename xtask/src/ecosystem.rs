@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// Runs the parts, or only one, as steps.
 pub(crate) fn check(steps: &mut Steps, root: &Path, only: Option<Part>) -> Result<()> {
     let directory = root.join(FOLDER);
-    let target = workspace::target_directory(root)?.join("ecosystem");
+    let target = workspace::target(root).join("ecosystem");
     let cargo = |args: &[&str]| {
         let mut command = cargo(&directory, args);
         command.env("CARGO_TARGET_DIR", &target);

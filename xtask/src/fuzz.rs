@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let mut build = nightly::cargo(&root, "fuzz", &build);
         build.env("RUSTFLAGS", FLAGS).args(["--target", &host]);
         steps.run("fuzz build", &mut build)?;
-        let dir = nightly::target_dir(&root).join("fuzz");
+        let dir = workspace::target(&root).join("fuzz");
         for target in TARGETS {
             if args.target.as_deref().is_none_or(|only| only == target) {
                 let program = dir.join(&host).join("release").join(target);
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Runs a target; what it finds is kept for the next time, out of the tree.
 fn fuzz(steps: &mut Steps, root: &Path, program: &Path, target: &str, args: &Args) -> Result<()> {
-    let work = nightly::target_dir(root).join("fuzz/work").join(target);
+    let work = workspace::target(root).join("fuzz/work").join(target);
     let found = work.join("found");
     fs::create_dir_all(&found).context("cannot make a directory for what is found")?;
     let corpus = root.join(CORPUS).join(target);

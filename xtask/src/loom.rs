@@ -10,7 +10,7 @@ mod suite;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -97,13 +97,6 @@ pub(crate) fn suites(package: &Path) -> BTreeSet<String> {
             suite.starts_with("loom_").then(|| suite.to_owned())
         })
         .collect()
-}
-
-/// The models' own target directory, so that their flags do not rebuild the
-/// ordinary one.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root.join(target).join("loom")
 }
 
 /// Finds the package a user names, for the argument parser.

@@ -27,7 +27,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 
-use crate::loom;
 use crate::tidy::text::{self, File};
 use crate::workspace::{self, Package};
 use argued::Argued;
@@ -116,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         println!("{} mutants", mutants.len());
         return Ok(());
     }
-    let directory = loom::target(&root).with_file_name("mutate");
+    let directory = workspace::target(&root).join("mutate");
     let original = Copy::new(&root, directory.join("tree"))?;
     // The mutants are those of the copy: the tree may be edited meanwhile.
     let (files, mutants) = find(&original.root, &packages, args)?;

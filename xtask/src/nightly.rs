@@ -1,12 +1,11 @@
 //! What only a nightly compiler does, and whether there is one.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::steps;
+use crate::{steps, workspace};
 
 const INSTALL: &str = "rustup toolchain install nightly --profile minimal --component rust-src";
 
@@ -60,14 +59,8 @@ pub(crate) fn require(component: Option<Component>) -> Result<()> {
 pub(crate) fn cargo(root: &Path, target: &str, args: &[&str]) -> Command {
     let mut command = nightly(&["cargo"]);
     command.current_dir(root).args(args);
-    command.env("CARGO_TARGET_DIR", target_dir(root).join(target));
+    command.env("CARGO_TARGET_DIR", workspace::target(root).join(target));
     command
-}
-
-/// Where the workspace is built.
-pub(crate) fn target_dir(root: &Path) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target"));
-    root.join(target)
 }
 
 fn nightly(words: &[&str]) -> Command {

@@ -332,5 +332,5 @@ fn compiler(steps: &mut Steps, compiler: &Compiler, root: &Path) -> Result<debia
 
 /// Where the compilers and what they build are.
 fn directory(root: &Path) -> Result<PathBuf> {
-    Ok(workspace::target_directory(root)?.join("platforms"))
+    Ok(workspace::target(root).join("platforms"))
 }

@@ -78,6 +78,12 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// Has a cargo command compile with a cfg, beside the flags of the environment.
+pub(crate) fn set_cfg(command: &mut Command, cfg: &str) {
+    let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    command.env("RUSTFLAGS", format!("{flags} --cfg {cfg}").trim_start());
+}
+
 /// Runs a command, not as a step of its own, and returns what it prints.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let shown = line_of(command);

@@ -42,12 +42,9 @@ pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
 }
 
 /// Where cargo puts what it builds.
-pub(crate) fn target_directory(root: &Path) -> Result<PathBuf> {
-    let metadata = metadata(root)?;
-    let directory = metadata["target_directory"].as_str();
-    Ok(directory
-        .context("cargo metadata names no target directory")?
-        .into())
+pub(crate) fn target(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root.join(target)
 }
 
 fn metadata(root: &Path) -> Result<Value> {

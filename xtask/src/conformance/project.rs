@@ -68,9 +68,7 @@ impl Project {
             Side::StandIn => "stand-in",
             Side::Tokio => "tokio",
         };
-        let directory = workspace::target_directory(root)?
-            .join("conformance")
-            .join(name);
+        let directory = workspace::target(root).join("conformance").join(name);
         fs::create_dir_all(directory.join("src"))?;
         fs::create_dir_all(directory.join("tests"))?;
         fs::write(directory.join("src/lib.rs"), "//! Empty.\n")?;

@@ -12,10 +12,10 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::canary::{self, Canary};
 use super::report::{Output, Report, area};
-use super::{Bound, suites, target};
+use super::{Bound, suites};
 use crate::programs::{self, Program};
 use crate::steps::{self, cargo};
-use crate::workspace::Package;
+use crate::workspace::{self, Package};
 
 /// One program of models.
 pub(super) struct Suite {
@@ -27,16 +27,15 @@ pub(super) struct Suite {
 
 /// The command that builds all suites of the packages.
 pub(super) fn build_command(root: &Path, packages: &[Package]) -> Command {
-    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-    flags.push_str(" --cfg raddle_loom");
     let mut build = cargo(root, &["test", "--release", "--no-run", "--test", "loom_*"]);
     for package in packages {
         if !suites(&root.join(&package.dir)).is_empty() {
             build.args(["-p", &package.spec]);
         }
     }
-    build.env("RUSTFLAGS", flags.trim_start());
-    build.env("CARGO_TARGET_DIR", target(root));
+    steps::set_cfg(&mut build, "raddle_loom");
+    // Its flags must not rebuild what is built without them.
+    build.env("CARGO_TARGET_DIR", workspace::target(root).join("loom"));
     build
 }
 

@@ -13,7 +13,7 @@ use super::copy::Copy;
 use super::mutants::Mutant;
 use super::schema::Instrumented;
 use super::suite::{Kind, Stage, Suite};
-use crate::steps::cargo;
+use crate::steps::{self, cargo};
 
 const SWITCH: &str = include_str!("switch.rs.in");
 const MANIFEST: &str = "[package]\nname = \"mutant-switch\"\nedition = \"2024\"\n";
@@ -303,11 +303,7 @@ impl<'a> Lab<'a> {
             // What a feature adds has mutants too.
             command.arg("--all-features");
         } else {
-            let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-            flags.push_str(" --cfg raddle_loom");
-            command
-                .arg("--release")
-                .env("RUSTFLAGS", flags.trim_start());
+            steps::set_cfg(command.arg("--release"), "raddle_loom");
         }
         command
             .env("CARGO_TARGET_DIR", self.place.directory.join("target"))

@@ -39,11 +39,13 @@ fn the_copy_has_what_belongs_to_the_tree() {
 }
 
 #[test]
-fn a_new_copy_undoes_changes_of_an_earlier_run() {
+fn a_new_copy_undoes_changes_which_never_touch_the_tree() {
     let (tree, to) = (tree(), tempfile::tempdir().unwrap());
     let copy = Copy::new(tree.path(), to.path().join("copy")).unwrap();
     copy.write(Path::new("known.rs"), "mutated").unwrap();
     copy.write(Path::new("gone/old.rs"), "old").unwrap();
+    let original = fs::read_to_string(tree.path().join("known.rs")).unwrap();
+    assert_eq!(original, "known");
     let copy = Copy::new(tree.path(), to.path().join("copy")).unwrap();
     let text = fs::read_to_string(copy.root.join("known.rs")).unwrap();
     assert_eq!(text, "known");
