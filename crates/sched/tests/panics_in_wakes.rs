@@ -58,9 +58,16 @@ fn a_wake_under_a_leaf_panics_and_leaves_the_task_to_its_worker() {
         let lock = Mutex::ranked(Rank::leaf("a lock of the test"), ());
         let waker = signal.waker().unwrap();
         let held = lock.lock();
-        let message = message_of(|| waker.wake());
+        let message = message_of(|| {
+            // While the task's poll has not returned, a wake takes no lock, and the task is polled
+            // again.
+            wait_until(|| {
+                waker.clone().wake();
+                false
+            });
+        });
         assert!(message.contains("is taken under the lock \"a lock of the test\""));
-        drop(held);
+        drop((held, waker));
         ends(move || drop(pool));
         assert_eq!((census.alive(), census.dropped()), (0, 1), "{policy:?}");
         assert_ne!(
