@@ -55,6 +55,28 @@ impl Buffer {
         self.end
     }
 
+    /// Shortens the content to the end of its last whole character, if it ends within one, and
+    /// returns how many bytes are left. Content that is not UTF-8 becomes three bytes shorter at
+    /// most, and never empty.
+    pub(crate) fn end_at_character(&mut self) -> usize {
+        let content = self.content();
+        let is_start = |byte: &u8| !matches!(byte, 0x80..=0xBF);
+        // The first byte of a character says how long it is.
+        let start = content.iter().rev().take(3).position(is_start);
+        if let Some(before) = start.map(|at| content.len() - 1 - at) {
+            let length = match content[before] {
+                0xC2..=0xDF => 2,
+                0xE0..=0xEF => 3,
+                0xF0..=0xF4 => 4,
+                _ => 1,
+            };
+            if before > 0 && before + length > content.len() {
+                self.end = self.pos + before;
+            }
+        }
+        self.end - self.pos
+    }
+
     /// Makes the content what one read gives, `max` bytes at most, and returns how many.
     pub(crate) fn read_from(&mut self, reader: &mut impl Read, max: usize) -> io::Result<usize> {
         self.discard();

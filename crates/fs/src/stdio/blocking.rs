@@ -154,7 +154,12 @@ impl<T: Write + Send + Unpin + 'static> AsyncWrite for Blocking<T> {
     ) -> Poll<io::Result<usize>> {
         ready!(self.poll_idle(cx))?;
         let mut parts = self.take_parts()?;
-        let n = parts.buffer.copy_from(bufs, DEFAULT_MAX_BUF_SIZE);
+        let mut n = parts.buffer.copy_from(bufs, DEFAULT_MAX_BUF_SIZE);
+        if n == DEFAULT_MAX_BUF_SIZE {
+            // A console of Windows takes no bytes that are not UTF-8, and another writer may write
+            // before the rest.
+            n = parts.buffer.end_at_character();
+        }
         self.begin(offload::spawn_mandatory(move |taken| {
             let result = taken.and_then(|()| parts.buffer.write_to(&mut parts.stream));
             // Without a thread nothing is written, and the caller still has it.

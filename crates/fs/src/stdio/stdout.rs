@@ -32,6 +32,9 @@ pub type Stdout = Output<io::Stdout>;
 /// process lives. Only a flush says that it is done, so flush before the
 /// process exits.
 ///
+/// A write of more than 2 MiB of UTF-8 takes whole characters only: a console of Windows refuses
+/// parts of one.
+///
 /// Two `Stdout`, or one and `std::io::stdout`, may write at the same time: each write
 /// is whole, and which one is first is not said.
 ///

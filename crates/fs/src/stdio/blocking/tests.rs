@@ -2,7 +2,7 @@
 
 mod runtime;
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,6 +12,7 @@ use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_primitives::sync::Mutex;
 
 use super::Blocking;
+use crate::buffer::DEFAULT_MAX_BUF_SIZE;
 use crate::offload;
 use runtime::Runtime;
 
@@ -124,6 +125,63 @@ fn writes_are_made_in_order_and_flushed_when_asked() {
         writer.shutdown().await.unwrap();
         assert_eq!(target.0.lock().flushed, b"abcde");
     });
+}
+
+/// Writes everything at once, and remembers each write.
+#[derive(Clone, Default)]
+struct Whole(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Write for Whole {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.0.lock().push(buf.to_vec());
+        Ok(buf.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_long_text_is_written_in_pieces_that_end_with_a_character() {
+    for character in ["a", "ä", "€", "🦀"] {
+        for lead in 0..4 {
+            let mut text = "b".repeat(lead);
+            text.push_str(&character.repeat(2 * DEFAULT_MAX_BUF_SIZE / character.len()));
+            let target = Whole::default();
+            Runtime::new().block_on(async {
+                let mut writer = Blocking::new(target.clone());
+                // The piece ends in the second slice.
+                let (first, second) = text.as_bytes().split_at(DEFAULT_MAX_BUF_SIZE - 1);
+                let slices = [IoSlice::new(first), IoSlice::new(second)];
+                let n = writer.write_vectored(&slices).await.unwrap();
+                writer.write_all(&text.as_bytes()[n..]).await.unwrap();
+                writer.flush().await.unwrap();
+            });
+            let written = target.0.lock();
+            for piece in written.iter() {
+                assert!(std::str::from_utf8(piece).is_ok(), "{character} at {lead}");
+                assert!(piece.len() <= DEFAULT_MAX_BUF_SIZE);
+            }
+            assert!(written.concat() == text.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_not_text_are_written_whole() {
+    for byte in [0x80, 0xC3, 0xE2, 0xF0, 0xFF] {
+        let bytes = vec![byte; DEFAULT_MAX_BUF_SIZE + 3];
+        let target = Whole::default();
+        Runtime::new().block_on(async {
+            let mut writer = Blocking::new(target.clone());
+            let n = writer.write(&bytes).await.unwrap();
+            assert!(n + 3 >= DEFAULT_MAX_BUF_SIZE, "{n}");
+            writer.write_all(&bytes[n..]).await.unwrap();
+            writer.flush().await.unwrap();
+        });
+        assert!(target.0.lock().concat() == bytes);
+    }
 }
 
 #[test]
