@@ -62,7 +62,9 @@ fn a_wake_under_a_leaf_panics_and_leaves_the_task_to_its_worker() {
             // While the task's poll has not returned, a wake takes no lock, and the task is polled
             // again.
             wait_until(|| {
-                waker.clone().wake();
+                // The unwinding drops this waker's reference to the task.
+                let by_value = waker.clone();
+                by_value.wake();
                 false
             });
         });
