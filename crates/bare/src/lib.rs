@@ -3,8 +3,14 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(target_os = "none")))]
 extern crate std;
+
+#[cfg(all(feature = "std", target_os = "none"))]
+compile_error!(
+    "the feature `std` of raddle-bare is not available on targets without an operating system; use \
+     `default-features = false`"
+);
 
 #[cfg(feature = "alloc")]
 mod boxed;

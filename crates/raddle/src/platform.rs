@@ -9,13 +9,14 @@ macro_rules! not_on_webassembly {
             "the feature `",
             $feature,
             "` of raddle is not available on WebAssembly; those that are: io-util, macros, rt, \
-             sync, test-util, time",
+             sync, test-util, time, flight-recorder, futures-io, task-dumps, tracing",
         ));
     )+};
 }
 
 not_on_webassembly! {
-    "fs" "io-std" "mio" "net" "process" "rt-multi-thread" "signal" "signal-hook-registry" "socket2"
+    "console" "fs" "io-std" "mio" "net" "process" "rt-multi-thread" "signal" "signal-hook-registry"
+    "socket2" "watchdog"
 }
 
 #[cfg(all(
