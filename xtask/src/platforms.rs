@@ -5,8 +5,10 @@
 //! each from its source, which a compiler of a release does only with `RUSTC_BOOTSTRAP`.
 
 mod debian;
+mod http;
 mod runner;
 mod targets;
+mod wine;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +18,7 @@ use anyhow::{Context as _, Result, ensure};
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::workspace;
 use debian::Compiler;
-use targets::{Run, Short, TARGETS, TESTED_BY_CI, Target};
+use targets::{Lacks, Run, Short, TARGETS, TESTED_BY_CI, Target};
 
 /// The oldest compiler that the crates promise: `rust-version` of the workspace.
 const MINIMUM: Compiler = Compiler {
@@ -109,10 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let checked = check(steps, &root, target);
             let run = match &target.run {
                 Some(run) if !args.check && checked.is_ok() => {
-                    let packages: Vec<_> = match args.package.is_empty() {
-                        true => run.tested.to_vec(),
-                        false => args.package.iter().map(String::as_str).collect(),
-                    };
+                    let packages: Vec<_> = args.package.iter().map(String::as_str).collect();
                     Some(test(steps, &root, target, run, &packages))
                 }
                 _ => None,
@@ -208,20 +207,29 @@ fn check(steps: &mut Steps, root: &Path, target: &Target) -> Result<()> {
     check.arg("--quiet").args(target.scope);
     lint(steps, root, &mut check)?;
     steps.run(&format!("check {}", target.name), &mut check)?;
-    if let Some((feature, platform)) = target.lacks {
+    match &target.lacks {
+        Some(lacks) => refuses(steps, root, target, lacks),
+        None => Ok(()),
+    }
+}
+
+/// Asserts that each feature that a target lacks is an error of the compiler that says so.
+fn refuses(steps: &mut Steps, root: &Path, target: &Target, lacks: &Lacks) -> Result<()> {
+    for feature in lacks.features {
         let mut refused = for_target(steps, root, "check", target)?;
-        refused.args(["--quiet", "-p", "raddle", "--no-default-features"]);
+        refused.args(["--quiet", "-p", lacks.package, "--no-default-features"]);
         refused.args(["--features", feature]);
+        let message = format!(
+            "`{feature}` of {} is not available on {}",
+            lacks.package, lacks.platform
+        );
         let name = format!("{} refuses {feature}", target.name);
         steps.step(&name, &line_of(&refused), || {
             let output = refused.output().context("cannot start cargo")?;
             let errors = String::from_utf8_lossy(&output.stderr);
             ensure!(
-                !output.status.success()
-                    && errors.contains(&format!(
-                        "`{feature}` of raddle is not available on {platform}"
-                    )),
-                "no error names the feature {feature} and {platform}:\n{errors}"
+                !output.status.success() && errors.contains(&message),
+                "no error says that {message}:\n{errors}"
             );
             Ok(())
         })?;
@@ -251,10 +259,11 @@ fn test(
         format!("CARGO_TARGET_{target}_{what}")
     };
     let mut variables = Vec::new();
+    let runner_variable = variable("RUNNER");
     let shown = run.packages.join(" ");
     steps.step(&format!("prepare {name}"), &shown, || {
         debian::install(run.packages)?;
-        variables = run.by.prepare(variable("RUNNER"), &directory(root)?)?;
+        variables = run.by.prepare(runner_variable.clone(), &directory(root)?)?;
         Ok(())
     })?;
     let on_target = |steps: &mut Steps, what: &str| -> Result<Command> {
@@ -271,6 +280,15 @@ fn test(
         let mut examples = on_target(steps, "build")?;
         examples.args(["--quiet", "--examples"]);
         steps.run(&format!("examples for {name}"), &mut examples)?;
+        let built = target_directory(root, &FOREIGN)?.join(name).join("debug");
+        let server = built.join(format!("examples/http{}", run.by.suffix()));
+        steps.step(&format!("http serves on {name}"), "curl", || {
+            let runner = variables.iter().find(|(name, _)| *name == runner_variable);
+            http::serves(&server, runner.map(|(_, runner)| runner), &variables)
+        })?;
+        if run.by.is_wine() {
+            wine::fails_as_documented(steps, |steps| on_target(steps, "test"))?;
+        }
     }
     let mut test = on_target(steps, "test")?;
     test.args(["--lib", "--tests", "--no-fail-fast"]);
@@ -309,9 +327,13 @@ fn with(steps: &mut Steps, compiler: &Compiler, root: &Path, args: &[&str]) -> R
     let unpacked = self::compiler(steps, compiler, root)?;
     let mut command = cargo(root, args);
     unpacked.used_by(&mut command)?;
-    let target_directory = directory(root)?.join(compiler.name).join("target");
-    command.env("CARGO_TARGET_DIR", target_directory);
+    command.env("CARGO_TARGET_DIR", target_directory(root, compiler)?);
     Ok(command)
+}
+
+/// Where cargo puts what it builds with one of the compilers.
+fn target_directory(root: &Path, compiler: &Compiler) -> Result<PathBuf> {
+    Ok(directory(root)?.join(compiler.name).join("target"))
 }
 
 /// One of the compilers, downloaded by a step of its own unless it is there.

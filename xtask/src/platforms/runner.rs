@@ -30,6 +30,15 @@ const WINE: &str = "/usr/lib/wine/wine64";
 const PRIMITIVES: &str = include_str!("bcryptprimitives.c");
 
 impl Runner {
+    pub(super) fn is_wine(&self) -> bool {
+        matches!(self, Self::Wine)
+    }
+
+    /// How the names of its programs end.
+    pub(super) fn suffix(&self) -> &'static str {
+        if self.is_wine() { ".exe" } else { "" }
+    }
+
     /// Prepares it, and gives the variables that programs and tests need. `runner` is the name of
     /// the variable by which cargo starts programs; `directory` is for what is built.
     ///

@@ -9,10 +9,18 @@ pub(super) struct Target {
     pub(super) std: &'static str,
     /// What is checked, as arguments of `cargo check`.
     pub(super) scope: &'static [&'static str],
-    /// A feature of the facade that does not exist there, and a word of the error that says so.
-    pub(super) lacks: Option<(&'static str, &'static str)>,
+    /// Features that do not exist there.
+    pub(super) lacks: Option<Lacks>,
     /// How its tests run here, if they do.
     pub(super) run: Option<Run>,
+}
+
+/// Features of a package that a platform does not have: each is an error that names both.
+pub(super) struct Lacks {
+    pub(super) package: &'static str,
+    pub(super) features: &'static [&'static str],
+    /// The platform as the errors name it.
+    pub(super) platform: &'static str,
 }
 
 /// How programs of a foreign target are linked and started.
@@ -23,8 +31,6 @@ pub(super) struct Run {
     pub(super) packages: &'static [&'static str],
     /// Linked in, so that programs find no library of this platform.
     pub(super) is_static: bool,
-    /// Packages whose tests run; empty for all.
-    pub(super) tested: &'static [&'static str],
 }
 
 /// Everything that the layers and the facade have, with tests and examples.
@@ -102,33 +108,32 @@ pub(super) const TESTED_BY_CI: (&str, &[&str]) = (
     ],
 );
 
-/// The layers, and what the facade has beside them.
-const LAYERS: &[&str] = &[
-    "raddle-bare",
-    "raddle-blocking",
-    "raddle-console",
-    "raddle-coop",
-    "raddle-fs",
-    "raddle-io",
-    "raddle-net",
-    "raddle-primitives",
-    "raddle-process",
-    "raddle-queue",
-    "raddle-reactor",
-    "raddle-recorder",
-    "raddle-recording",
-    "raddle-sched",
-    "raddle-sync",
-    "raddle-task",
-    "raddle-timer",
-    "raddle-wait",
-    "raddle-watchdog",
-];
-
 const STD: &str = "std,panic_abort";
 const CORE: &str = "core,alloc";
 
-const NO_SOCKETS: Option<(&str, &str)> = Some(("net", "WebAssembly"));
+/// `crates/raddle/src/platform.rs` has the same list.
+const NO_THREADS: Option<Lacks> = Some(Lacks {
+    package: "raddle",
+    features: &[
+        "console",
+        "fs",
+        "io-std",
+        "mio",
+        "net",
+        "process",
+        "rt-multi-thread",
+        "signal",
+        "signal-hook-registry",
+        "socket2",
+        "watchdog",
+    ],
+    platform: "WebAssembly",
+});
+const NO_STD: Option<Lacks> = Some(Lacks {
+    package: "raddle-bare",
+    features: &["std"],
+    platform: "targets without an operating system",
+});
 
 pub(super) const TARGETS: [Target; 13] = [
     Target {
@@ -141,7 +146,6 @@ pub(super) const TARGETS: [Target; 13] = [
             by: Runner::Native,
             packages: &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"],
             is_static: true,
-            tested: &[],
         }),
     },
     Target {
@@ -154,7 +158,6 @@ pub(super) const TARGETS: [Target; 13] = [
             by: Runner::Qemu("arm"),
             packages: &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"],
             is_static: true,
-            tested: &[],
         }),
     },
     Target {
@@ -167,7 +170,6 @@ pub(super) const TARGETS: [Target; 13] = [
             by: Runner::Qemu("aarch64"),
             packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
             is_static: true,
-            tested: &[],
         }),
     },
     // Without 64-bit atomics.
@@ -202,7 +204,6 @@ pub(super) const TARGETS: [Target; 13] = [
             by: Runner::Wine,
             packages: &["gcc-mingw-w64-x86-64-posix"],
             is_static: false,
-            tested: LAYERS,
         }),
     },
     Target {
@@ -223,28 +224,28 @@ pub(super) const TARGETS: [Target; 13] = [
         name: "wasm32-unknown-unknown",
         std: STD,
         scope: WITHOUT_THREADS,
-        lacks: NO_SOCKETS,
+        lacks: NO_THREADS,
         run: None,
     },
     Target {
         name: "wasm32-wasip1",
         std: STD,
         scope: WITHOUT_THREADS,
-        lacks: NO_SOCKETS,
+        lacks: NO_THREADS,
         run: None,
     },
     Target {
         name: "thumbv7em-none-eabihf",
         std: CORE,
         scope: BARE,
-        lacks: None,
+        lacks: NO_STD,
         run: None,
     },
     Target {
         name: "thumbv6m-none-eabi",
         std: CORE,
         scope: BARE,
-        lacks: None,
+        lacks: NO_STD,
         run: None,
     },
 ];
