@@ -162,6 +162,15 @@ fn raise_file_limit() {
 #[cfg(not(unix))]
 fn raise_file_limit() {}
 
+/// Wine 8 loses events where threads share many sockets: `crates/net/tests/wine.rs`.
+fn is_under_wine() -> bool {
+    let is_under_wine = std::env::var_os("RADDLE_WINE").is_some();
+    if is_under_wine {
+        println!("not tested: Wine loses events of many sockets");
+    }
+    is_under_wine
+}
+
 fn run(arguments: &[&str]) -> Output {
     command().args(arguments).output().unwrap()
 }
@@ -262,6 +271,9 @@ fn answers_after_a_half_close() {
 
 #[test]
 fn two_thousand_connections_opened_and_dropped() {
+    if is_under_wine() {
+        return;
+    }
     let server = Server::start();
     for i in 0..2000 {
         let mut client = server.connect();
@@ -277,6 +289,9 @@ fn two_thousand_connections_opened_and_dropped() {
 
 #[test]
 fn a_thousand_keep_alive_connections_at_once() {
+    if is_under_wine() {
+        return;
+    }
     let server = Server::start();
     let mut clients: Vec<_> = (0..1000).map(|_| server.connect()).collect();
     for _ in 0..3 {

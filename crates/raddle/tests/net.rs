@@ -28,8 +28,20 @@ async fn echo(listener: TcpListener) {
     }
 }
 
+/// Wine 8 loses events where threads share many sockets: `crates/net/tests/wine.rs`.
+fn is_under_wine() -> bool {
+    let is_under_wine = std::env::var_os("RADDLE_WINE").is_some();
+    if is_under_wine {
+        println!("not tested: Wine loses events of many sockets");
+    }
+    is_under_wine
+}
+
 #[test]
 fn a_hundred_clients_are_served() {
+    if is_under_wine() {
+        return;
+    }
     each_flavor(|runtime| {
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -74,6 +74,8 @@ impl Runner {
                     (runner, WINE.into()),
                     ("WINEPREFIX".to_owned(), directory.join("prefix").into()),
                     ("WINEPATH".to_owned(), path),
+                    // By this, tests know that Wine loses events.
+                    ("RADDLE_WINE".to_owned(), "1".into()),
                     // Wine's own messages.
                     ("WINEDEBUG".to_owned(), "-all".into()),
                 ];
