@@ -13,6 +13,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
+use std::time::Instant;
 
 use common::{SelfWaking, current_thread};
 use condvar_driver::Events;
@@ -69,6 +70,7 @@ fn the_driver_is_polled_beside_a_future_and_beside_nested_polls() {
     assert!(looks() >= 9, "{} looks beside a future", looks());
 
     let before = looks();
+    let start = Instant::now();
     let mut polls = 0;
     let mut unlooked = (0, 0);
     scheduler.block_on(poll_fn(|cx| {
@@ -91,7 +93,10 @@ fn the_driver_is_polled_beside_a_future_and_beside_nested_polls() {
         Poll::Pending
     }));
     assert!((looks() - before) * 61 >= polls - 61);
-    assert!((looks() - before) * 55 <= polls, "more looks than are due");
+    // On a slow machine, one look in 3 ms at most.
+    let by_time = usize::try_from(start.elapsed().as_millis() / 3).unwrap();
+    let most = polls / 55 + by_time;
+    assert!(looks() - before <= most, "more looks than are due");
 }
 
 #[test]

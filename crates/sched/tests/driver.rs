@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Poll, Wake, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{POLICIES, SHARING, SelfWaking, Signal, config_of, wait_until};
 use condvar_driver::Events;
@@ -260,10 +260,14 @@ fn many_yielding_tasks_cause_no_more_driver_polls_than_the_event_interval() {
         }
     });
     let before = events.with(|state| state.parks);
+    let start = Instant::now();
     pool.handle().block_on(root).unwrap();
     let looks = events.with(|state| state.parks) - before;
     // 10,000 polls, 61 for each look; the rest as some begin and end.
-    assert!(looks <= 10_000 / 61 + 70, "{looks} looks");
+    let due = 10_000 / 61 + 70;
+    // On a slow machine, one look in 3 ms at most.
+    let by_time = usize::try_from(start.elapsed().as_millis() / 3).unwrap();
+    assert!(looks <= due + by_time, "{looks} looks");
 }
 
 /// Yields until the driver has been looked at, and says how often.
