@@ -140,6 +140,15 @@ pub enum Event {
 }
 
 /// How a task continues after a poll.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::{Event, PollResult};
+///
+/// let event = Event::PollFinished { task: 1, result: PollResult::Pending };
+/// assert_ne!(event, Event::PollFinished { task: 1, result: PollResult::Ended });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollResult {
     /// The task waits to be woken.
@@ -151,6 +160,15 @@ pub enum PollResult {
 }
 
 /// How a task ended.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::{EndReason, Event};
+///
+/// let event = Event::TaskEnded { task: 1, reason: EndReason::Panicked };
+/// assert!(matches!(event, Event::TaskEnded { reason: EndReason::Panicked, .. }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
     /// Its future returned a value, or the recorder does not know better.
@@ -186,6 +204,15 @@ pub enum PollEnd {
 
 impl PollEnd {
     /// The events that say it of a task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recording::{Event, PollEnd, PollResult};
+    ///
+    /// let events: Vec<_> = PollEnd::Pending.events(7).collect();
+    /// assert_eq!(events, [Event::PollFinished { task: 7, result: PollResult::Pending }]);
+    /// ```
     pub fn events(self, task: u64) -> impl Iterator<Item = Event> {
         let (result, ended) = match self {
             Self::Pending => (PollResult::Pending, None),
@@ -223,6 +250,14 @@ impl PollEnd {
 }
 
 /// An action of the monitor for a task that waits behind a long poll.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::MonitorAction;
+///
+/// assert_ne!(MonitorAction::TookDriver, MonitorAction::TookNextTask);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MonitorAction {
     /// It stops parking, to steal from the queue of the stuck worker.

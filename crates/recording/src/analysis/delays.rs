@@ -99,6 +99,16 @@ pub fn scheduling_delays(recording: &Recording) -> Vec<(String, Distribution)> {
 }
 
 /// When workers were parked while tasks waited.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::analysis::IdleWhileWaiting;
+///
+/// fn print(found: IdleWhileWaiting) {
+///     println!("{:?} in all, at most {:?} at a time", found.total, found.longest);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleWhileWaiting {
     /// How long in all a worker was parked and a task waited.
@@ -113,6 +123,17 @@ pub struct IdleWhileWaiting {
 
 /// Finds out when workers were parked while tasks waited, where the recording is
 /// [complete](Recording::complete_from).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use raddle_recording::Recording;
+/// use raddle_recording::analysis::idle_while_waiting;
+///
+/// assert_eq!(idle_while_waiting(&Recording::default()).total, Duration::ZERO);
+/// ```
 pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
     let mut found = IdleWhileWaiting::default();
     let mut waiting = Waiting::default();
@@ -150,6 +171,16 @@ pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
 }
 
 /// How long blocking jobs waited for a thread, and how long they took.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::Recording;
+/// use raddle_recording::analysis::blocking_jobs;
+///
+/// let (waits, runs) = blocking_jobs(&Recording::default());
+/// assert_eq!((waits.count(), runs.count()), (0, 0));
+/// ```
 pub fn blocking_jobs(recording: &Recording) -> (Distribution, Distribution) {
     let mut queued = BTreeMap::new();
     let mut started = BTreeMap::new();

@@ -9,6 +9,16 @@ use super::{Distribution, Tasks};
 use crate::{Event, Recording};
 
 /// One poll of a task.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::analysis::Poll;
+///
+/// fn print(poll: &Poll) {
+///     println!("task {} was polled for {:?}", poll.task, poll.duration);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Poll {
     /// The number of the task.
@@ -78,6 +88,17 @@ pub fn polls(recording: &Recording) -> Vec<Poll> {
 }
 
 /// The `limit` longest polls, the longest first.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::Recording;
+/// use raddle_recording::analysis::longest_polls;
+///
+/// for poll in longest_polls(&Recording::default(), 10) {
+///     println!("task {} was polled for {:?}", poll.task, poll.duration);
+/// }
+/// ```
 pub fn longest_polls(recording: &Recording, limit: usize) -> Vec<Poll> {
     let mut polls = polls(recording);
     polls.sort_by_key(|poll| Reverse(poll.duration));
@@ -86,6 +107,17 @@ pub fn longest_polls(recording: &Recording, limit: usize) -> Vec<Poll> {
 }
 
 /// How long polls take, by the label of the task. The one with the longest poll is first.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::Recording;
+/// use raddle_recording::analysis::polls_by_location;
+///
+/// for (location, times) in polls_by_location(&Recording::default()) {
+///     println!("{location}: at most {:?}", times.max());
+/// }
+/// ```
 pub fn polls_by_location(recording: &Recording) -> Vec<(String, Distribution)> {
     let tasks = Tasks::of(recording);
     by_label(

@@ -30,6 +30,15 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Makes a report of a recording.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recording::Recording;
+    /// use raddle_recording::analysis::Report;
+    ///
+    /// println!("{}", Report::of(&Recording::default()));
+    /// ```
     pub fn of(recording: &'a Recording) -> Self {
         Self { recording }
     }

@@ -5,6 +5,16 @@ use std::time::Duration;
 use crate::{Event, Recording};
 
 /// How the kernel delayed a thread.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_recording::analysis::KernelDelays;
+///
+/// fn print(delays: &KernelDelays) {
+///     println!("thread {}: {:?}", delays.thread, delays.delayed);
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelDelays {
     /// The number of the thread.
