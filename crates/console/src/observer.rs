@@ -71,6 +71,14 @@ impl raddle_sched::Observer for Watch {
         self.tasks.task_ended(task, reason);
     }
 
+    fn root_poll_started(&self, worker: Option<usize>) {
+        self.tasks.root_poll_started(worker);
+    }
+
+    fn root_poll_finished(&self, worker: Option<usize>, is_ready: bool) {
+        self.tasks.root_poll_finished(worker, is_ready);
+    }
+
     fn driver_started(&self, worker: usize, timeout: Option<Duration>) {
         self.tasks.driver_started(worker, timeout);
     }

@@ -7,10 +7,14 @@ use std::time::{Duration, Instant};
 use raddle_primitives::sync::Arc;
 use raddle_wait::Wait;
 
+use crate::graph::{self, Deadlock, Edge, Name};
 use crate::table::Task;
 
+/// The number of tasks that the text names for one wait.
+const MAX_BLOCKERS: usize = 4;
+
 /// All tasks of a scheduler at one moment, ordered by id. [`Display`](fmt::Display) prints one line
-/// for each task, and under it one for each of its waits.
+/// for each task, and under it one for each of its waits; then the deadlocks.
 ///
 /// # Examples
 ///
@@ -21,12 +25,27 @@ use crate::table::Task;
 #[derive(Clone, Debug)]
 pub struct Dump {
     tasks: Box<[TaskDump]>,
+    block_ons: Box<[BlockOn]>,
+    edges: Box<[Edge]>,
+    deadlocks: Box<[Deadlock]>,
 }
 
 impl Dump {
-    pub(crate) fn new(tasks: Vec<TaskDump>) -> Self {
+    /// `is_unchanged` says whether a task is still as it was copied.
+    pub(crate) fn new(
+        tasks: Vec<TaskDump>,
+        block_ons: Vec<BlockOn>,
+        is_unchanged: impl Fn(u64) -> bool,
+    ) -> Self {
+        let waiting = tasks.iter().filter(|task| task.state == State::Waiting);
+        let waiting = waiting.map(|task| (task.id, task.waits()));
+        let blocked = block_ons.iter().map(|call| (call.id, call.waits()));
+        let (edges, deadlocks) = graph::search(waiting.chain(blocked), is_unchanged);
         Self {
             tasks: tasks.into(),
+            block_ons: block_ons.into(),
+            edges: edges.into(),
+            deadlocks: deadlocks.into(),
         }
     }
 
@@ -44,6 +63,48 @@ impl Dump {
         &self.tasks
     }
 
+    /// The calls of `block_on` on the runtime whose futures waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for call in raddle_dump::Tasks::new().dump().block_ons() {
+    ///     println!("{:?} blocks on {} waits", call.thread(), call.waits().len());
+    /// }
+    /// ```
+    pub fn block_ons(&self) -> &[BlockOn] {
+        &self.block_ons
+    }
+
+    /// The wait-for graph: which task waits for which, as far as it is known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for edge in raddle_dump::Tasks::new().dump().edges() {
+    ///     println!("{edge}");
+    /// }
+    /// ```
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The circles of the wait-for graph none of whose tasks makes progress: each waits for the
+    /// next, and for nothing else that could end its wait.
+    ///
+    /// A wait for something that notes no wait, such as a future of another crate, is not known. A
+    /// task that has such a wait beside others is taken to have only the others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let dump = raddle_dump::Tasks::new().dump();
+    /// assert!(dump.deadlocks().is_empty());
+    /// ```
+    pub fn deadlocks(&self) -> &[Deadlock] {
+        &self.deadlocks
+    }
+
     /// The task with this id, unless it had ended.
     ///
     /// # Examples
@@ -55,6 +116,89 @@ impl Dump {
     pub fn task(&self, id: u64) -> Option<&TaskDump> {
         let index = self.tasks.binary_search_by_key(&id, TaskDump::id).ok()?;
         Some(&self.tasks[index])
+    }
+}
+
+/// A call of `block_on` whose future waits.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_dump::{BlockOn, Tasks};
+///
+/// let dump = Tasks::new().dump();
+/// let threads: Vec<_> = dump.block_ons().iter().map(BlockOn::thread).collect();
+/// assert!(threads.is_empty());
+/// ```
+#[derive(Clone, Debug)]
+pub struct BlockOn {
+    pub(crate) id: u64,
+    pub(crate) thread: Option<Arc<str>>,
+    pub(crate) since: Duration,
+    pub(crate) waits: Box<[Wait]>,
+}
+
+impl BlockOn {
+    /// A number in place of the id of a task, which no task has.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let dump = raddle_dump::Tasks::new().dump();
+    /// assert!(dump.block_ons().iter().all(|call| dump.task(call.id()).is_none()));
+    /// ```
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The name of the thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let dump = raddle_dump::Tasks::new().dump();
+    /// assert!(!dump.block_ons().iter().any(|call| call.thread() == Some("main")));
+    /// ```
+    pub fn thread(&self) -> Option<&str> {
+        self.thread.as_deref()
+    }
+
+    /// The time since the future's last poll.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for call in raddle_dump::Tasks::new().dump().block_ons() {
+    ///     println!("{:?}", call.time_in_state());
+    /// }
+    /// ```
+    pub fn time_in_state(&self) -> Duration {
+        self.since
+    }
+
+    /// What the future waits for, as [`TaskDump::waits`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for call in raddle_dump::Tasks::new().dump().block_ons() {
+    ///     println!("{} waits", call.waits().len());
+    /// }
+    /// ```
+    pub fn waits(&self) -> &[Wait] {
+        &self.waits
+    }
+}
+
+impl fmt::Display for BlockOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let thread = self.thread().unwrap_or("without a name");
+        let name = Name(self.id);
+        write!(
+            f,
+            "{name}, on thread {thread:?}: waiting for {:.1?}",
+            self.since
+        )
     }
 }
 
@@ -349,8 +493,35 @@ impl fmt::Display for Dump {
         writeln!(f, "{} task{plural}", self.tasks.len())?;
         for task in &self.tasks {
             writeln!(f, "{task}")?;
-            for wait in task.waits() {
-                writeln!(f, "  waits for {wait}")?;
+            self.write_waits(f, task.id, &task.waits)?;
+        }
+        for call in &self.block_ons {
+            writeln!(f, "{call}")?;
+            self.write_waits(f, call.id, &call.waits)?;
+        }
+        self.deadlocks
+            .iter()
+            .try_for_each(|deadlock| deadlock.fmt(f))
+    }
+}
+
+impl Dump {
+    /// A line for each wait, with the tasks that it is for.
+    fn write_waits(&self, f: &mut fmt::Formatter<'_>, id: u64, waits: &[Wait]) -> fmt::Result {
+        let first = self.edges.partition_point(|edge| edge.from() < id);
+        let edges = self.edges[first..]
+            .iter()
+            .take_while(|edge| edge.from() == id);
+        for wait in waits {
+            write!(f, "  waits for {wait}")?;
+            let mut of_wait = edges.clone().filter(|edge| edge.wait() == wait);
+            of_wait
+                .by_ref()
+                .take(MAX_BLOCKERS)
+                .try_for_each(|edge| graph::write_blocker(f, edge))?;
+            match of_wait.count() {
+                0 => writeln!(f)?,
+                others => writeln!(f, " and {others} others")?,
             }
         }
         Ok(())

@@ -2,12 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod dump;
+mod graph;
 mod observer;
 #[cfg(unix)]
 mod sigquit;
 mod table;
 
-pub use dump::{Dump, State, TaskDump, Wake, WokenBy};
+pub use dump::{BlockOn, Dump, State, TaskDump, Wake, WokenBy};
+pub use graph::{Deadlock, Edge};
 #[cfg(unix)]
 pub use sigquit::Printing;
 pub use table::Tasks;

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::num::NonZeroU64;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
@@ -9,7 +10,7 @@ use raddle_task::Id;
 use raddle_wait::{Frame, Wait};
 
 use crate::dump::{State, WokenBy};
-use crate::table::{Poll, Task, Tasks};
+use crate::table::{Poll, Task, Tasks, Waiting};
 
 raddle_primitives::thread_local! {
     /// Whether this thread is in the driver, which wakes tasks for events and timers.
@@ -119,6 +120,32 @@ impl raddle_sched::Observer for Recorder {
 
     fn task_ended(&self, task: Id, _: EndReason) {
         self.0.remove(number(task));
+    }
+
+    fn root_poll_started(&self, _worker: Option<usize>) {
+        let id = raddle_wait::root_task();
+        self.0.unblock(id);
+        let _ = Frame::begin(id, None);
+    }
+
+    fn root_poll_finished(&self, _worker: Option<usize>, is_ready: bool) {
+        let id = raddle_wait::root_task();
+        Frame::resume(id).finish(|waits| {
+            // A future that has panicked is not ready either.
+            if !is_ready && !thread::panicking() {
+                let since = Instant::now();
+                let thread = thread::current().name().map(Into::into);
+                let waits = waits.to_vec();
+                self.0.block(
+                    id,
+                    Waiting {
+                        thread,
+                        since,
+                        waits,
+                    },
+                );
+            }
+        });
     }
 
     fn driver_started(&self, _worker: usize, _timeout: Option<Duration>) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_wait::Wait;
 
-use crate::dump::{Dump, State, TaskDump, WokenBy};
+use crate::dump::{BlockOn, Dump, State, TaskDump, WokenBy};
 use crate::observer::Recorder;
 
 /// The number of locks that the tasks are spread over.
@@ -33,6 +33,16 @@ pub struct Tasks(Arc<Table>);
 
 pub(crate) struct Table {
     shards: Box<[Mutex<HashMap<u64, Task>>]>,
+    /// The futures of `block_on` whose last poll has returned `Pending`, by their numbers.
+    block_ons: Mutex<HashMap<u64, Waiting>>,
+}
+
+/// What is known of the future of a `block_on`.
+#[derive(Clone)]
+pub(crate) struct Waiting {
+    pub(crate) thread: Option<Arc<str>>,
+    pub(crate) since: Instant,
+    pub(crate) waits: Vec<Wait>,
 }
 
 /// What is known of a task.
@@ -117,7 +127,48 @@ impl Tasks {
             .map(|task| TaskDump::new(task, now))
             .collect();
         tasks.sort_unstable_by_key(TaskDump::id);
-        Dump::new(tasks)
+        let block_ons = self.0.block_ons.lock().clone();
+        let block_on = |(id, waiting): (&u64, &Waiting)| BlockOn {
+            id: *id,
+            thread: waiting.thread.clone(),
+            since: now.saturating_duration_since(waiting.since),
+            waits: waiting.waits.as_slice().into(),
+        };
+        let mut copies: Vec<_> = block_ons.iter().map(block_on).collect();
+        copies.sort_unstable_by_key(BlockOn::id);
+        let polls: HashMap<_, _> = tasks.iter().map(|task| (task.id(), task.polls())).collect();
+        let is_unchanged = |id| match raddle_wait::root_number(id) {
+            None => polls
+                .get(&id)
+                .is_some_and(|polls| self.is_waiting_since(id, *polls)),
+            Some(_) => self.is_blocked_since(id, block_ons.get(&id).map(|waiting| waiting.since)),
+        };
+        Dump::new(tasks, copies, is_unchanged)
+    }
+
+    /// Whether the task still waits after so many polls.
+    fn is_waiting_since(&self, id: u64, polls: u64) -> bool {
+        let shard = self.shard(id).lock();
+        let task = shard.get(&id);
+        task.is_some_and(|task| task.state == State::Waiting && task.polls == polls)
+    }
+
+    /// Whether the future of the `block_on` still waits since then.
+    fn is_blocked_since(&self, id: u64, since: Option<Instant>) -> bool {
+        let block_ons = self.0.block_ons.lock();
+        since.is_some() && block_ons.get(&id).map(|waiting| waiting.since) == since
+    }
+
+    /// Notes that the future of a `block_on` waits.
+    pub(crate) fn block(&self, id: u64, waiting: Waiting) {
+        let former = self.0.block_ons.lock().insert(id, waiting);
+        drop(former);
+    }
+
+    /// Notes that the future of a `block_on` is polled, or has ended.
+    pub(crate) fn unblock(&self, id: u64) {
+        let former = self.0.block_ons.lock().remove(&id);
+        drop(former);
     }
 
     /// What a [dump](Self::dump) would say of one task, unless it has ended.
@@ -159,6 +210,7 @@ impl Default for Table {
         let shard = |_| Mutex::ranked(Rank::leaf("tasks of dumps"), HashMap::new());
         Self {
             shards: (0..SHARDS).map(shard).collect(),
+            block_ons: Mutex::ranked(Rank::leaf("block_on futures of dumps"), HashMap::new()),
         }
     }
 }

@@ -172,6 +172,7 @@ mod thread {
 
     use raddle_primitives::sync::{Mutex, Rank};
     use raddle_primitives::thread;
+    use raddle_wait::Resource;
 
     use crate::sys;
 
@@ -216,6 +217,7 @@ mod thread {
                     let former = known.replace(waker);
                     drop(state);
                     drop(former);
+                    raddle_wait::note(cx, "Child::wait", None, Resource::Unknown);
                     Poll::Pending
                 }
                 State::Ended => {

@@ -65,3 +65,67 @@ fn hang() -> ! {
         thread::sleep(Duration::from_secs(1));
     }
 }
+
+#[cfg(feature = "sync")]
+#[test]
+fn sigquit_names_the_deadlock_of_a_program_that_hangs() {
+    if std::env::var_os(IS_CHILD).is_some() {
+        deadlock();
+    }
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "sigquit_names_the_deadlock_of_a_program_that_hangs",
+            "--exact",
+            "--nocapture",
+        ])
+        .env(IS_CHILD, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut next = || lines.next().expect("the program goes on").unwrap();
+    while next() != "stuck" {}
+    // The tasks may not have come to their second locks yet.
+    while {
+        kill_process(Pid::from_child(&child), Signal::QUIT).unwrap();
+        thread::sleep(Duration::from_millis(10));
+        !next().ends_with("deadlock of 2 tasks:")
+    } {}
+    for _ in 0..2 {
+        let line = next();
+        assert!(line.starts_with("  task "), "{line}");
+        assert!(line.contains("waits for Mutex::lock at "), "{line}");
+        assert!(line.contains(", held by task "), "{line}");
+        assert_eq!(line.matches("task_dumps_sigquit.rs:").count(), 2, "{line}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Two tasks that lock two mutexes in opposite orders.
+#[cfg(feature = "sync")]
+fn deadlock() -> ! {
+    use std::sync::Arc;
+
+    use raddle::sync::{Barrier, Mutex};
+
+    let mut builder = Builder::new_multi_thread();
+    let builder = builder.worker_threads(2).dump_tasks_on_sigquit();
+    let runtime = builder.build().unwrap();
+    let locks = [(); 2].map(|()| Arc::new(Mutex::new(())));
+    let barrier = Arc::new(Barrier::new(2));
+    for order in [[0, 1], [1, 0]] {
+        let [first, second] = order.map(|index| Arc::clone(&locks[index]));
+        let barrier = Arc::clone(&barrier);
+        runtime.spawn(async move {
+            let _first = first.lock().await;
+            barrier.wait().await;
+            let _second = second.lock().await;
+        });
+    }
+    eprintln!("stuck");
+    loop {
+        thread::sleep(Duration::from_secs(1));
+    }
+}

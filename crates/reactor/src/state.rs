@@ -4,9 +4,11 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::ptr;
 use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::sync::{Mutex, Rank};
+use raddle_wait::{Direction, Resource};
 
 use crate::readiness::{Clearing, Readiness, ReadyEvent};
 use crate::waiters::WaiterList;
@@ -201,6 +203,17 @@ impl IoState {
         Ok(now.event(flags))
     }
 
+    /// What a task that waits for these flags waits for.
+    fn resource(&self, flags: Ready) -> Resource {
+        let direction = match (flags.is_readable(), flags.is_writable()) {
+            (true, false) => Direction::Read,
+            (false, true) => Direction::Write,
+            _ => Direction::Other,
+        };
+        let source = ptr::from_ref(self).addr();
+        Resource::Readiness { source, direction }
+    }
+
     fn poll_slot(
         &self,
         cx: &Context<'_>,
@@ -219,6 +232,7 @@ impl IoState {
         let former = slot(&mut waiters).replace(waker);
         drop(waiters);
         drop(former);
+        raddle_wait::note(cx, "socket", None, self.resource(flags));
         Poll::Pending
     }
 }
@@ -280,6 +294,7 @@ impl Future for WaitReady<'_> {
         };
         drop(waiters);
         drop(former);
+        raddle_wait::note(cx, "socket", None, self.state.resource(self.interest));
         Poll::Pending
     }
 }

@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use raddle_primitives::cell::UnsafeCell;
-use raddle_wait::{Resource, ResourceSpan};
+use raddle_wait::{Caller, Resource, ResourceSpan};
 
 use crate::blocking::block_on;
 use crate::semaphore::core::Core;
@@ -157,8 +157,9 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     #[inline]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
+        let caller = Caller::here();
         raddle_wait::located("Mutex::lock", self.resource(), async move {
-            self.acquire().await;
+            self.acquire(caller).await;
             MutexGuard::new(self)
         })
     }
@@ -190,8 +191,9 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     #[inline]
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
+        let caller = Caller::here();
         raddle_wait::located("Mutex::lock_owned", self.resource(), async move {
-            self.acquire().await;
+            self.acquire(caller).await;
             OwnedMutexGuard::new(self)
         })
     }
@@ -201,10 +203,11 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     #[inline]
-    async fn acquire(&self) {
+    async fn acquire(&self, caller: Caller) {
         if self.core.acquire(1).await.is_err() {
             unreachable!("a mutex is never closed");
         }
+        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), 1, caller);
     }
 
     /// Blocks the thread until it has the lock.
@@ -286,9 +289,11 @@ impl<T: ?Sized> Mutex<T> {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         self.core.try_acquire(1)?;
+        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
         Ok(MutexGuard::new(self))
     }
 
@@ -313,9 +318,11 @@ impl<T: ?Sized> Mutex<T> {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         self.core.try_acquire(1)?;
+        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
         Ok(OwnedMutexGuard::new(self))
     }
 
@@ -340,6 +347,14 @@ impl<T: ?Sized> Mutex<T> {
             unsafe { &mut *value }
         })
     }
+}
+
+/// Gives the lock back, whose permit the caller had.
+#[inline]
+fn unlock(core: &Core) {
+    // Before the next task has the lock.
+    raddle_wait::released(ptr::from_ref(core).addr(), 1);
+    core.release(1);
 }
 
 impl<T: Default> Default for Mutex<T> {

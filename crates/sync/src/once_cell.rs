@@ -4,6 +4,8 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
 
+use raddle_wait::Resource;
+
 use crate::once_slot::OnceSlot;
 use crate::semaphore::core::{Closed, Core, Refused};
 
@@ -307,7 +309,8 @@ impl<T> OnceCell<T> {
         if let Some(value) = self.get() {
             return Ok(value);
         }
-        match self.turns.acquire(1).await {
+        let turn = raddle_wait::located("OnceCell", Resource::Unknown, self.turns.acquire(1));
+        match turn.await {
             Ok(()) => {
                 let turn = Turn(self);
                 Ok(turn.succeed(f().await?))

@@ -16,7 +16,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use raddle_primitives::cell::UnsafeCell;
-use raddle_wait::{Resource, ResourceSpan};
+use raddle_wait::{Caller, Resource, ResourceSpan};
 
 use self::held::{Held, HeldOwned};
 use crate::blocking::block_on;
@@ -221,8 +221,9 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
+        let caller = Caller::here();
         raddle_wait::located("RwLock::read", self.resource(), async move {
-            self.acquire(1).await;
+            self.acquire(1, caller).await;
             self.read_guard()
         })
     }
@@ -249,8 +250,9 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
+        let caller = Caller::here();
         raddle_wait::located("RwLock::write", self.resource(), async move {
-            self.acquire(self.max_readers).await;
+            self.acquire(self.max_readers, caller).await;
             self.write_guard()
         })
     }
@@ -280,8 +282,9 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
+        let caller = Caller::here();
         raddle_wait::located("RwLock::read_owned", self.resource(), async move {
-            self.acquire(1).await;
+            self.acquire(1, caller).await;
             self.owned_read_guard()
         })
     }
@@ -312,8 +315,9 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
+        let caller = Caller::here();
         raddle_wait::located("RwLock::write_owned", self.resource(), async move {
-            self.acquire(self.max_readers).await;
+            self.acquire(self.max_readers, caller).await;
             self.owned_write_guard()
         })
     }
@@ -323,10 +327,16 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     #[inline]
-    async fn acquire(&self, permits: u32) {
+    fn note_acquired(&self, permits: u32, caller: Caller) {
+        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
+    }
+
+    #[inline]
+    async fn acquire(&self, permits: u32, caller: Caller) {
         if self.core.acquire(permits as usize).await.is_err() {
             unreachable!("a lock is never closed");
         }
+        self.note_acquired(permits, caller);
     }
 
     /// Takes a read lock if there is no writer and no task waits.
@@ -349,9 +359,11 @@ impl<T: ?Sized> RwLock<T> {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
         self.core.try_acquire(1)?;
+        self.note_acquired(1, Caller::here());
         Ok(self.read_guard())
     }
 
@@ -375,9 +387,11 @@ impl<T: ?Sized> RwLock<T> {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
         self.core.try_acquire(self.max_readers as usize)?;
+        self.note_acquired(self.max_readers, Caller::here());
         Ok(self.write_guard())
     }
 
@@ -402,9 +416,11 @@ impl<T: ?Sized> RwLock<T> {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
         self.core.try_acquire(1)?;
+        self.note_acquired(1, Caller::here());
         Ok(self.owned_read_guard())
     }
 
@@ -429,9 +445,11 @@ impl<T: ?Sized> RwLock<T> {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
         self.core.try_acquire(self.max_readers as usize)?;
+        self.note_acquired(self.max_readers, Caller::here());
         Ok(self.owned_write_guard())
     }
 

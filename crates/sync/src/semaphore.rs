@@ -13,7 +13,7 @@ pub use permit::{OwnedSemaphorePermit, SemaphorePermit};
 use std::ptr;
 use std::sync::Arc;
 
-use raddle_wait::{Resource, ResourceSpan};
+use raddle_wait::{Caller, Resource, ResourceSpan};
 
 use self::core::Core;
 use crate::blocking::block_on;
@@ -200,8 +200,10 @@ impl Semaphore {
     #[track_caller]
     #[inline]
     pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
+        let caller = Caller::here();
         raddle_wait::located("Semaphore::acquire", self.resource(), async move {
             self.core.acquire(1).await?;
+            self.note_acquired(1, caller);
             Ok(SemaphorePermit::new(self, 1))
         })
     }
@@ -237,10 +239,23 @@ impl Semaphore {
         &self,
         n: u32,
     ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
+        let caller = Caller::here();
         raddle_wait::located("Semaphore::acquire_many", self.resource(), async move {
             self.core.acquire(n as usize).await?;
+            self.note_acquired(n, caller);
             Ok(SemaphorePermit::new(self, n))
         })
+    }
+
+    #[inline]
+    fn note_acquired(&self, permits: u32, caller: Caller) {
+        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
+    }
+
+    /// Notes that a permit was given up, by its drop or for good.
+    #[inline]
+    fn note_released(&self, permits: usize) {
+        raddle_wait::released(ptr::from_ref(&self.core).addr(), permits);
     }
 
     fn resource(&self) -> Resource {
@@ -330,6 +345,7 @@ impl Semaphore {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_acquire(&self) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         self.try_acquire_many(1)
@@ -355,9 +371,11 @@ impl Semaphore {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         self.core.try_acquire(n as usize)?;
+        self.note_acquired(n, Caller::here());
         Ok(SemaphorePermit::new(self, n))
     }
 
@@ -397,8 +415,10 @@ impl Semaphore {
     pub fn acquire_owned(
         self: Arc<Self>,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
+        let caller = Caller::here();
         raddle_wait::located("Semaphore::acquire_owned", self.resource(), async move {
             self.core.acquire(1).await?;
+            self.note_acquired(1, caller);
             Ok(OwnedSemaphorePermit::new(self, 1))
         })
     }
@@ -436,11 +456,13 @@ impl Semaphore {
         self: Arc<Self>,
         n: u32,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
+        let caller = Caller::here();
         raddle_wait::located(
             "Semaphore::acquire_many_owned",
             self.resource(),
             async move {
                 self.core.acquire(n as usize).await?;
+                self.note_acquired(n, caller);
                 Ok(OwnedSemaphorePermit::new(self, n))
             },
         )
@@ -534,6 +556,7 @@ impl Semaphore {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, TryAcquireError> {
         self.try_acquire_many_owned(1)
@@ -562,12 +585,14 @@ impl Semaphore {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn try_acquire_many_owned(
         self: Arc<Self>,
         n: u32,
     ) -> Result<OwnedSemaphorePermit, TryAcquireError> {
         self.core.try_acquire(n as usize)?;
+        self.note_acquired(n, Caller::here());
         Ok(OwnedSemaphorePermit::new(self, n))
     }
 

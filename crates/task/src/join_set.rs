@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use raddle_wait::Resource;
 use slab::Slab;
 
 use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList};
@@ -139,6 +140,7 @@ impl<T: 'static> JoinSet<T> {
         // itself again.
         for _ in 0..LOOKS {
             let Some(key) = self.ready.pop_or_wait(cx) else {
+                raddle_wait::note(cx, "JoinSet", None, Resource::Unknown);
                 return Poll::Pending;
             };
             if let Poll::Ready(output) = self.poll_member(key) {

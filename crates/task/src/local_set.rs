@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
+use raddle_wait::Resource;
 
 use self::local::{Entered, Local, Poller};
 use self::woken_flag::FlagWaker;
@@ -129,6 +130,7 @@ impl Future for LocalSet {
             .get_or_insert_with(|| Poller::new(local))
             .poll(cx.waker(), || None::<()>, || false);
         if local.len() > 0 {
+            raddle_wait::note(cx, "LocalSet", None, Resource::Unknown);
             return Poll::Pending;
         }
         *poller = None;
@@ -246,6 +248,9 @@ impl<F: Future> Future for RunUntil<'_, F> {
             .poller
             .get_or_insert_with(|| Poller::new(&this.set.local));
         let polled = poller.poll(cx.waker(), first, is_woken);
+        if polled.is_none() {
+            raddle_wait::note(cx, "LocalSet", None, Resource::Unknown);
+        }
         polled.map_or(Poll::Pending, Poll::Ready)
     }
 }

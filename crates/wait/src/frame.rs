@@ -1,6 +1,6 @@
 //! The waits of the polls under way on a thread.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::task::Context;
 
 use raddle_primitives::sync::atomic::Ordering;
@@ -59,7 +59,13 @@ struct Poll {
     observers: usize,
 }
 
+/// Ids of tasks count from 1 and do not come so far.
+const FIRST_ROOT: u64 = 1 << 63;
+
+static ROOTS: raddle_primitives::Numbers = raddle_primitives::Numbers::new();
+
 raddle_primitives::thread_local! {
+    static ROOT: Cell<u64> = Cell::new(0);
     static STACK: RefCell<Stack> = RefCell::new(Stack {
         polls: Vec::new(),
         waits: Vec::new(),
@@ -169,6 +175,36 @@ impl Frame {
 /// ```
 pub fn current_task() -> Option<u64> {
     with(|stack| stack.polls.last().map(|poll| poll.task)).flatten()
+}
+
+/// A number for the future of a `block_on` of the calling thread, in place of the id of a task. No
+/// task and no other thread has it.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(raddle_wait::root_task(), raddle_wait::root_task());
+/// ```
+pub fn root_task() -> u64 {
+    let root = ROOT.try_with(|root| {
+        if root.get() == 0 {
+            root.set(FIRST_ROOT + ROOTS.take(1));
+        }
+        root.get()
+    });
+    root.unwrap_or(FIRST_ROOT)
+}
+
+/// The number that tells a [`root_task`] from others, from 1 on; `None` for the id of a task.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(raddle_wait::root_number(7), None);
+/// assert!(raddle_wait::root_number(raddle_wait::root_task()).is_some());
+/// ```
+pub fn root_number(id: u64) -> Option<u64> {
+    id.checked_sub(FIRST_ROOT)?.checked_add(1)
 }
 
 /// The number of waits that were noted in the present poll.

@@ -5,10 +5,14 @@
 mod frame;
 mod located;
 mod span;
+mod uses;
 mod wait;
 
 #[cfg(feature = "record")]
-pub use frame::{Frame, current_task, enable, is_enabled};
+pub use frame::{Frame, current_task, enable, is_enabled, root_number, root_task};
 pub use located::{Caller, located, note};
 pub use span::ResourceSpan;
+#[cfg(feature = "record")]
+pub use uses::uses;
+pub use uses::{End, Role, Use, acquired, released};
 pub use wait::{Direction, Resource, Wait};

@@ -56,10 +56,10 @@ pub enum Resource {
     Task(u64),
     /// A point in time.
     Deadline(Instant),
-    /// Readiness of a file descriptor, or a socket of Windows.
-    Socket {
-        /// Its number.
-        descriptor: u64,
+    /// Readiness of a socket, or another source of events.
+    Readiness {
+        /// The address of the reactor's registration of the socket.
+        source: usize,
         /// What it is to be ready for.
         direction: Direction,
     },
@@ -192,10 +192,7 @@ impl fmt::Display for Resource {
                     None => write!(f, "due {:.1?} ago", now.duration_since(deadline)),
                 }
             }
-            Self::Socket {
-                descriptor,
-                direction,
-            } => write!(f, "descriptor {descriptor} {direction}"),
+            Self::Readiness { source, direction } => write!(f, "source {source:#x} {direction}"),
         }
     }
 }

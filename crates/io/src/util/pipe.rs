@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::task::{Context, Poll, Waker, ready};
 
 use raddle_primitives::sync::{Mutex, Rank};
+use raddle_wait::Resource;
 
 use crate::ReadBuf;
 
@@ -128,12 +129,14 @@ impl Pipe {
             }
             let place = own_waker(&mut state);
             if place.as_ref().is_some_and(|it| it.will_wake(cx.waker())) {
+                raddle_wait::note(cx, "pipe", None, Resource::Unknown);
                 return Poll::Pending;
             }
             if waker.is_some() {
                 let former = std::mem::replace(place, waker);
                 drop(state);
                 drop(former);
+                raddle_wait::note(cx, "pipe", None, Resource::Unknown);
                 return Poll::Pending;
             }
             // A waker is not cloned under the lock, and what it waits for may

@@ -15,6 +15,7 @@ use mio::net::UnixStream;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
 use raddle_reactor::{Evented, Handle, Interest, WakerBatch};
+use raddle_wait::Resource;
 
 use super::pipe::Pipe;
 
@@ -253,6 +254,7 @@ impl Listener {
         let former = waiting.waker.replace(waker);
         drop(delivery);
         drop(former);
+        raddle_wait::note(cx, "signal", None, Resource::Unknown);
         Poll::Pending
     }
 }

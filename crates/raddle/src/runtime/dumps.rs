@@ -123,8 +123,8 @@ impl Handle {
     /// for. It needs no worker, so a thread outside the runtime can call it while all workers are
     /// stuck.
     ///
-    /// The tasks of a [`LocalSet`](crate::task::LocalSet), blocking work and the future of a
-    /// `block_on` are not in it.
+    /// The dump has the futures of `block_on`, the wait-for graph and its deadlocks, too. The tasks
+    /// of a [`LocalSet`](crate::task::LocalSet) and blocking work are not in it.
     ///
     /// # Errors
     ///

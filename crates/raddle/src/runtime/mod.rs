@@ -89,7 +89,9 @@ pub mod watchdog {
 #[cfg(feature = "task-dumps")]
 pub mod dump {
     pub use super::dumps::DumpError;
-    pub use raddle_dump::{Direction, Dump, Resource, State, TaskDump, Wait, Wake, WokenBy};
+    pub use raddle_dump::{
+        BlockOn, Deadlock, Direction, Dump, Edge, Resource, State, TaskDump, Wait, Wake, WokenBy,
+    };
 }
 
 pub use self::builder::Builder;

@@ -6,7 +6,7 @@ use std::ptr;
 
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
-use raddle_wait::Resource;
+use raddle_wait::{Caller, End, Resource, Role};
 
 use super::list::List;
 use crate::Notify;
@@ -130,7 +130,8 @@ impl<T, L: Limit> Chan<T, L> {
         Resource::Notification(ptr::from_ref(&self.closed).addr())
     }
 
-    fn address(&self) -> usize {
+    #[inline]
+    pub(super) fn address(&self) -> usize {
         ptr::from_ref(&self.list).addr()
     }
 
@@ -166,12 +167,18 @@ impl<T, L: Limit> Chan<T, L> {
 }
 
 /// A sender, as far as it is counted.
-pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>);
+pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>, End);
 
 impl<T, L: Limit> Tx<T, L> {
     /// The first sender, which the channel has counted.
     pub(super) fn first(chan: Arc<Chan<T, L>>) -> Self {
-        Self(chan)
+        Self(chan, End::default())
+    }
+
+    /// Notes that the running task sends.
+    #[inline]
+    pub(super) fn used(&self, caller: Option<Caller>) {
+        self.1.used(self.0.address(), Role::Sender, caller);
     }
 
     #[inline]
@@ -204,7 +211,7 @@ impl<T, L: Limit> Clone for Tx<T, L> {
     fn clone(&self) -> Self {
         // ORDERING: the caller's own sender keeps the count from zero.
         self.0.senders.fetch_add(1, Ordering::Relaxed);
-        Self(self.0.clone())
+        Self(self.0.clone(), End::default())
     }
 }
 
@@ -240,7 +247,7 @@ impl<T, L: Limit> WeakTx<T, L> {
             .0
             .senders
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted);
-        counted.ok().map(|_| Tx(self.0.clone()))
+        counted.ok().map(|_| Tx(self.0.clone(), End::default()))
     }
 }
 

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Context, Poll, ready};
 
 use raddle_primitives::sync::Arc;
+use raddle_wait::{Caller, End, Role};
 
 use super::chan::{Chan, Limit};
 use super::error::TryRecvError;
@@ -21,6 +22,8 @@ pub(super) struct Rx<T, L: Limit> {
     /// The permit of the next message is back already: the waker of the sender that got it
     /// panicked.
     is_paid: bool,
+    /// The task that received last.
+    end: End,
 }
 
 impl<T, L: Limit> Rx<T, L> {
@@ -35,7 +38,14 @@ impl<T, L: Limit> Rx<T, L> {
             head,
             closing: false,
             is_paid: false,
+            end: End::default(),
         }
+    }
+
+    /// Notes that the running task receives.
+    #[inline]
+    pub(super) fn used(&self, caller: Option<Caller>) {
+        self.end.used(self.chan.address(), Role::Receiver, caller);
     }
 
     pub(super) fn chan(&self) -> &Chan<T, L> {
@@ -48,6 +58,7 @@ impl<T, L: Limit> Rx<T, L> {
 
     #[inline]
     pub(super) fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        self.used(None);
         let coop = ready!(raddle_coop::poll_proceed(cx));
         let message = ready!(self.poll_next(cx));
         coop.made_progress();
@@ -63,6 +74,7 @@ impl<T, L: Limit> Rx<T, L> {
         if limit == 0 {
             return Poll::Ready(0);
         }
+        self.used(None);
         let coop = ready!(raddle_coop::poll_proceed(cx));
         let first = ready!(self.poll_next(cx));
         coop.made_progress();
@@ -91,6 +103,7 @@ impl<T, L: Limit> Rx<T, L> {
     }
 
     pub(super) fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.used(None);
         // SAFETY: the head is that of the list.
         match unsafe { self.head.pop_settled(&self.chan.list) } {
             Ok(message) => Ok(self.hand_out(message)),

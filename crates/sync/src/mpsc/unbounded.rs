@@ -3,6 +3,8 @@
 use std::fmt;
 use std::task::{Context, Poll};
 
+use raddle_wait::Caller;
+
 use super::chan::{Chan, Tx, Unlimited, WeakTx};
 use super::error::{SendError, TryRecvError};
 use super::list::List;
@@ -135,8 +137,10 @@ impl<T> UnboundedSender<T> {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     #[inline]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        self.tx.used(Some(Caller::here()));
         self.tx.chan().list.push(message).map_err(SendError)
     }
 
@@ -368,6 +372,7 @@ impl<T> UnboundedReceiver<T> {
     /// ```
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
+        self.rx.used(Some(Caller::here()));
         raddle_wait::located(
             "mpsc::UnboundedReceiver::recv",
             self.rx.chan().messages(),
@@ -400,6 +405,7 @@ impl<T> UnboundedReceiver<T> {
     /// ```
     #[track_caller]
     pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
+        self.rx.used(Some(Caller::here()));
         raddle_wait::located(
             "mpsc::UnboundedReceiver::recv_many",
             self.rx.chan().messages(),

@@ -6,7 +6,7 @@ use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use super::Mutex;
+use super::{Mutex, unlock};
 use crate::semaphore::core::Core;
 
 /// The lock of a [`Mutex`], released on drop.
@@ -170,7 +170,7 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.mutex.core.release(1);
+        unlock(&self.mutex.core);
     }
 }
 
@@ -303,7 +303,7 @@ impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MappedMutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.core.release(1);
+        unlock(self.core);
     }
 }
 

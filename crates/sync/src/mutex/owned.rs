@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::Mutex;
+use super::{Mutex, unlock};
 
 /// The permit of a mutex, given back on drop: what the guards hand on.
 struct Locked<T: ?Sized>(Arc<Mutex<T>>);
@@ -14,7 +14,7 @@ struct Locked<T: ?Sized>(Arc<Mutex<T>>);
 impl<T: ?Sized> Drop for Locked<T> {
     #[inline]
     fn drop(&mut self) {
-        self.0.core.release(1);
+        unlock(&self.0.core);
     }
 }
 

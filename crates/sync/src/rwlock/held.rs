@@ -1,6 +1,7 @@
 //! The permits of a guard, which the guards hand on to one another.
 
 use std::mem;
+use std::ptr;
 use std::sync::Arc;
 
 use super::RwLock;
@@ -21,14 +22,14 @@ impl<'a> Held<'a> {
     /// Gives all back but one: a writer becomes a reader.
     pub(super) fn keep_one(&mut self) {
         let others = mem::replace(&mut self.permits, 1) - 1;
-        self.core.release(others);
+        release(self.core, others);
     }
 }
 
 impl Drop for Held<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.core.release(self.permits);
+        release(self.core, self.permits);
     }
 }
 
@@ -51,13 +52,20 @@ impl<T: ?Sized> HeldOwned<T> {
     /// Gives all back but one: a writer becomes a reader.
     pub(super) fn keep_one(&mut self) {
         let others = mem::replace(&mut self.permits, 1) - 1;
-        self.lock.core.release(others);
+        release(&self.lock.core, others);
     }
 }
 
 impl<T: ?Sized> Drop for HeldOwned<T> {
     #[inline]
     fn drop(&mut self) {
-        self.lock.core.release(self.permits);
+        release(&self.lock.core, self.permits);
     }
+}
+
+#[inline]
+fn release(core: &Core, permits: usize) {
+    // Before the next task has them.
+    raddle_wait::released(ptr::from_ref(core).addr(), permits);
+    core.release(permits);
 }

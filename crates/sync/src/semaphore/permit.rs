@@ -58,6 +58,7 @@ impl<'a> SemaphorePermit<'a> {
     /// # }
     /// ```
     pub fn forget(mut self) {
+        self.semaphore.note_released(self.permits);
         self.permits = 0;
     }
 
@@ -157,6 +158,7 @@ impl<'a> SemaphorePermit<'a> {
 impl Drop for SemaphorePermit<'_> {
     #[inline]
     fn drop(&mut self) {
+        self.semaphore.note_released(self.permits);
         self.semaphore.core.release(self.permits);
     }
 }
@@ -222,6 +224,7 @@ impl OwnedSemaphorePermit {
     /// # }
     /// ```
     pub fn forget(mut self) {
+        self.semaphore.note_released(self.permits);
         self.permits = 0;
     }
 
@@ -325,6 +328,7 @@ impl OwnedSemaphorePermit {
 impl Drop for OwnedSemaphorePermit {
     #[inline]
     fn drop(&mut self) {
+        self.semaphore.note_released(self.permits);
         self.semaphore.core.release(self.permits);
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::task::{Context, Poll};
 
+use raddle_wait::Caller;
+
 use crate::blocking::block_on;
 use crate::mpsc::chan::Limited;
 use crate::mpsc::error::TryRecvError;
@@ -58,6 +60,7 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
+        self.rx.used(Some(Caller::here()));
         raddle_wait::located(
             "mpsc::Receiver::recv",
             self.rx.chan().messages(),
@@ -90,6 +93,7 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
+        self.rx.used(Some(Caller::here()));
         raddle_wait::located(
             "mpsc::Receiver::recv_many",
             self.rx.chan().messages(),

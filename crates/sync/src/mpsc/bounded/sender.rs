@@ -3,6 +3,8 @@
 use std::fmt;
 use std::mem;
 
+use raddle_wait::Caller;
+
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use crate::blocking::block_on;
 use crate::mpsc::chan::{Chan, Limited, Tx, WeakTx};
@@ -88,6 +90,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn send(&self, message: T) -> impl Future<Output = Result<(), SendError<T>>> {
+        self.tx.used(Some(Caller::here()));
         raddle_wait::located("mpsc::Sender::send", self.tx.chan().room(), async move {
             let chan = self.tx.chan();
             match acquire(chan, 1).await {
@@ -189,6 +192,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
+        self.tx.used(Some(Caller::here()));
         raddle_wait::located("mpsc::Sender::reserve", self.tx.chan().room(), async move {
             let chan = self.tx.chan();
             acquire(chan, 1).await?;
@@ -227,6 +231,7 @@ impl<T> Sender<T> {
         &self,
         n: usize,
     ) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> {
+        self.tx.used(Some(Caller::here()));
         raddle_wait::located(
             "mpsc::Sender::reserve_many",
             self.tx.chan().room(),
@@ -266,6 +271,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
+        self.tx.used(Some(Caller::here()));
         raddle_wait::located(
             "mpsc::Sender::reserve_owned",
             self.tx.chan().room(),
@@ -297,6 +303,7 @@ impl<T> Sender<T> {
     /// # }
     /// ```
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
+        self.tx.used(None);
         let chan = self.tx.chan();
         try_acquire(chan, 1)?;
         Ok(Permit::new(chan))
@@ -326,6 +333,7 @@ impl<T> Sender<T> {
     /// # }
     /// ```
     pub fn try_reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
+        self.tx.used(None);
         let chan = self.tx.chan();
         try_acquire(chan, n)?;
         Ok(PermitIterator::new(chan, n))
@@ -354,6 +362,7 @@ impl<T> Sender<T> {
     /// # }
     /// ```
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
+        self.tx.used(None);
         match try_acquire(self.tx.chan(), 1) {
             Ok(()) => Ok(OwnedPermit::new(self)),
             Err(TrySendError::Full(())) => Err(TrySendError::Full(self)),

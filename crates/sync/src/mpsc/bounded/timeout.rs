@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use raddle_wait::Caller;
+
 use super::Sender;
 use crate::mpsc::error::SendTimeoutError;
 
@@ -47,6 +49,7 @@ impl<T> Sender<T> {
         message: T,
         limit: Duration,
     ) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
+        self.tx.used(Some(Caller::here()));
         raddle_wait::located(
             "mpsc::Sender::send_timeout",
             self.tx.chan().room(),

@@ -1,0 +1,320 @@
+//! The wait-for graph, and the deadlocks in it.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::panic::Location;
+
+use raddle_wait::{Resource, Role, Wait, uses};
+
+/// The number of waits of a poll from which on some may be missing.
+const MAX_WAITS: usize = 64;
+
+/// A task waits for something that another task is to do: an edge of the wait-for graph.
+///
+/// [`Display`](fmt::Display) prints it as a sentence.
+///
+/// # Examples
+///
+/// ```
+/// for edge in raddle_dump::Tasks::new().dump().edges() {
+///     println!("{edge}");
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    from: u64,
+    to: u64,
+    wait: Wait,
+    role: Option<Role>,
+    location: Option<&'static Location<'static>>,
+}
+
+/// Tasks that wait for one another in a circle, so that none makes progress.
+///
+/// [`Display`](fmt::Display) prints a line for each task.
+///
+/// # Examples
+///
+/// ```
+/// let dump = raddle_dump::Tasks::new().dump();
+/// for deadlock in dump.deadlocks() {
+///     eprint!("{deadlock}");
+/// }
+/// assert!(dump.deadlocks().is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    edges: Box<[Edge]>,
+}
+
+impl Edge {
+    /// The id of the task that waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for edge in raddle_dump::Tasks::new().dump().edges() {
+    ///     println!("{} -> {}", edge.from(), edge.to());
+    /// }
+    /// ```
+    pub fn from(&self) -> u64 {
+        self.from
+    }
+
+    /// The id of the task that it waits for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let dump = raddle_dump::Tasks::new().dump();
+    /// assert!(!dump.edges().iter().any(|edge| edge.from() == edge.to()));
+    /// ```
+    pub fn to(&self) -> u64 {
+        self.to
+    }
+
+    /// What it waits for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for edge in raddle_dump::Tasks::new().dump().edges() {
+    ///     println!("{}", edge.wait());
+    /// }
+    /// ```
+    pub fn wait(&self) -> &Wait {
+        &self.wait
+    }
+
+    /// Where the other task has locked the lock or taken the permits, or has used its end of the
+    /// channel first. `None` if that task is joined.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for edge in raddle_dump::Tasks::new().dump().edges() {
+    ///     println!("{:?}", edge.location());
+    /// }
+    /// ```
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.location
+    }
+
+    /// Whether the task makes no progress before the other one does something: the other one has
+    /// the lock, or is joined. Permits of a semaphore may be added by any task, a channel may have
+    /// ends that no task has used yet, and the future of a `block_on` may have parts that it did
+    /// not poll.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let dump = raddle_dump::Tasks::new().dump();
+    /// assert_eq!(dump.edges().iter().filter(|edge| edge.is_certain()).count(), 0);
+    /// ```
+    pub fn is_certain(&self) -> bool {
+        let is_known = raddle_wait::root_number(self.from).is_none();
+        is_known && needs_all(&self.wait)
+    }
+}
+
+impl Deadlock {
+    /// The circle: each edge begins at the task at which the one before it ends, and the first at
+    /// which the last ends.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// for deadlock in raddle_dump::Tasks::new().dump().deadlocks() {
+    ///     println!("{} tasks", deadlock.edges().len());
+    /// }
+    /// ```
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// Whether an edge is not [certain](Edge::is_certain), so that other code may end the deadlock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let dump = raddle_dump::Tasks::new().dump();
+    /// assert!(!dump.deadlocks().iter().any(|deadlock| deadlock.is_suspected()));
+    /// ```
+    pub fn is_suspected(&self) -> bool {
+        !self.edges.iter().all(Edge::is_certain)
+    }
+}
+
+/// The name of a task or a `block_on` in sentences.
+pub(crate) struct Name(pub(crate) u64);
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match raddle_wait::root_number(self.0) {
+            Some(number) => write!(f, "block_on {number}"),
+            None => write!(f, "task {}", self.0),
+        }
+    }
+}
+
+/// A task or a `block_on` that waits, for the search.
+struct Waiter {
+    /// The edges of each wait, or `None` if there is a wait that may end by itself.
+    blockers: Option<Vec<Vec<Edge>>>,
+}
+
+/// All edges, and the deadlocks of what waits, by id. `is_unchanged` says whether a task has not
+/// been polled or woken since it was copied.
+pub(crate) fn search<'a>(
+    waiting: impl Iterator<Item = (u64, &'a [Wait])>,
+    is_unchanged: impl Fn(u64) -> bool,
+) -> (Vec<Edge>, Vec<Deadlock>) {
+    let mut edges = Vec::new();
+    let mut waiters = HashMap::new();
+    for (id, waits) in waiting {
+        let of_each: Vec<_> = waits.iter().map(|wait| edges_of(id, wait)).collect();
+        edges.extend(of_each.iter().flatten());
+        let is_whole = !waits.is_empty() && waits.len() < MAX_WAITS;
+        let is_blocked = is_whole && waits.iter().all(Wait::is_direct);
+        let is_blocked = is_blocked && !of_each.iter().any(Vec::is_empty);
+        let blockers = is_blocked.then_some(of_each);
+        waiters.insert(id, Waiter { blockers });
+    }
+    let stuck = stuck(&waiters);
+    let mut deadlocks = circles(&waiters, &stuck);
+    // No task of a circle has been polled between the copy and now, so all that was read in
+    // between was so at the same time.
+    deadlocks.retain(|deadlock| deadlock.edges.iter().all(|edge| is_unchanged(edge.from)));
+    // By the task that waits.
+    edges.sort_by_key(|edge: &Edge| edge.from);
+    (edges, deadlocks)
+}
+
+/// The tasks that can end a wait. None if others can as well, or if they are not known.
+fn edges_of(from: u64, wait: &Wait) -> Vec<Edge> {
+    let edge = |to, role, location| Edge {
+        from,
+        to,
+        wait: *wait,
+        role,
+        location,
+    };
+    let (address, role) = match wait.resource() {
+        Resource::Task(task) => return vec![edge(task, None, None)],
+        Resource::Lock(address) | Resource::Semaphore(address) => (address, Role::Holder),
+        Resource::Messages(address) => (address, Role::Sender),
+        Resource::Room(address) => (address, Role::Receiver),
+        _ => return Vec::new(),
+    };
+    let uses = uses(address);
+    let of_role = uses.iter().filter(|user| user.role() == role);
+    let known: Option<Vec<_>> = of_role
+        .map(|user| Some(edge(user.task()?, Some(role), user.location())))
+        .collect();
+    known.unwrap_or_default()
+}
+
+/// Whether the wait goes on while one of the tasks that it is for is stuck: all holders of a lock
+/// have to give it back, but one task that gives a permit, a message or room is enough.
+fn needs_all(wait: &Wait) -> bool {
+    matches!(wait.resource(), Resource::Lock(_) | Resource::Task(_))
+}
+
+/// The greatest set of tasks none of whose waits ends unless a task outside the set, or other code,
+/// ends it.
+fn stuck(waiters: &HashMap<u64, Waiter>) -> HashSet<u64> {
+    let mut waited_for: HashMap<u64, Vec<u64>> = HashMap::new();
+    let mut stuck = HashSet::new();
+    for (id, waiter) in waiters {
+        if let Some(blockers) = &waiter.blockers {
+            stuck.insert(*id);
+            for edge in blockers.iter().flatten() {
+                waited_for.entry(edge.to).or_default().push(*id);
+            }
+        }
+    }
+    let mut to_check: Vec<_> = stuck.iter().copied().collect();
+    while let Some(id) = to_check.pop() {
+        let Some(blockers) = waiters.get(&id).and_then(|waiter| waiter.blockers.as_ref()) else {
+            continue;
+        };
+        let is_stuck = blockers.iter().all(|edges| {
+            let is_stuck = |edge: &Edge| stuck.contains(&edge.to);
+            match edges.iter().any(|edge| needs_all(&edge.wait)) {
+                true => edges.iter().any(is_stuck),
+                false => edges.iter().all(is_stuck),
+            }
+        });
+        if !is_stuck && stuck.remove(&id) {
+            to_check.extend(waited_for.get(&id).into_iter().flatten());
+        }
+    }
+    stuck
+}
+
+/// One circle for each group of stuck tasks that leads into it.
+fn circles(waiters: &HashMap<u64, Waiter>, stuck: &HashSet<u64>) -> Vec<Deadlock> {
+    let next = |id: u64| {
+        let blockers = waiters.get(&id)?.blockers.as_ref()?;
+        let mut edges = blockers.iter().flatten();
+        edges.find(|edge| stuck.contains(&edge.to)).copied()
+    };
+    let mut deadlocks = Vec::new();
+    let mut seen = HashSet::new();
+    let mut starts: Vec<_> = stuck.iter().copied().collect();
+    starts.sort_unstable();
+    for start in starts {
+        let mut path: Vec<Edge> = Vec::new();
+        let mut id = start;
+        while seen.insert(id) {
+            let Some(edge) = next(id) else { break };
+            path.push(edge);
+            id = edge.to;
+        }
+        // The walk may have met the path of an earlier one.
+        if let Some(first) = path.iter().position(|edge| edge.from == id) {
+            let edges = path.split_off(first).into();
+            deadlocks.push(Deadlock { edges });
+        }
+    }
+    deadlocks
+}
+
+/// What the other task has to do with the resource; nothing for a task that is joined.
+pub(crate) fn write_blocker(f: &mut fmt::Formatter<'_>, edge: &Edge) -> fmt::Result {
+    let to = Name(edge.to);
+    let how = match edge.role {
+        None => return Ok(()),
+        Some(Role::Holder) => "held by",
+        Some(Role::Sender) => "whose sender is used by",
+        Some(_) => "whose receiver is used by",
+    };
+    write!(f, ", {how} {to}")?;
+    match edge.location {
+        Some(location) => write!(f, " since {location}"),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Display for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} waits for {}", Name(self.from), self.wait)?;
+        write_blocker(f, self)
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let suspected = if self.is_suspected() {
+            "suspected "
+        } else {
+            ""
+        };
+        let count = self.edges.len();
+        let plural = if count == 1 { "" } else { "s" };
+        writeln!(f, "{suspected}deadlock of {count} task{plural}:")?;
+        self.edges
+            .iter()
+            .try_for_each(|edge| writeln!(f, "  {edge}"))
+    }
+}

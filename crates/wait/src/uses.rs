@@ -1,0 +1,328 @@
+//! Which tasks hold a lock or permits, and which use an end of a channel.
+
+use std::panic::Location;
+
+use crate::located::Caller;
+
+#[cfg(feature = "record")]
+use record::{add, remove};
+
+/// What a task is to an object that others wait for.
+///
+/// # Examples
+///
+/// ```
+/// assert_ne!(raddle_wait::Role::Sender, raddle_wait::Role::Receiver);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// It holds the lock, or permits of the semaphore.
+    Holder,
+    /// It was the last to send by one of the channel's senders.
+    Sender,
+    /// It was the last to receive from the channel.
+    Receiver,
+}
+
+/// A task, and what it is to an object.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "record")] {
+/// use raddle_wait::{Use, uses};
+///
+/// fn holders(lock: usize) -> Vec<u64> {
+///     uses(lock).iter().filter_map(Use::task).collect()
+/// }
+/// # assert!(holders(0).is_empty());
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    task: Option<u64>,
+    role: Role,
+    location: Option<&'static Location<'static>>,
+    permits: usize,
+}
+
+impl Use {
+    /// The task. `None` if it was code outside the tasks of runtimes with dumps.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn task(user: &raddle_wait::Use) -> Option<u64> {
+    /// user.task()
+    /// # }
+    /// ```
+    pub fn task(&self) -> Option<u64> {
+        self.task
+    }
+
+    /// What the task is to the object.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn holds(user: &raddle_wait::Use) -> bool {
+    /// user.role() == raddle_wait::Role::Holder
+    /// # }
+    /// ```
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Where the task has locked it, or has used the channel's end first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn line(user: &raddle_wait::Use) -> Option<u32> {
+    /// Some(user.location()?.line())
+    /// # }
+    /// ```
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.location
+    }
+}
+
+/// Notes that the running task has taken `permits` of the lock or semaphore at an address.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_wait::{Caller, acquired, released};
+///
+/// let lock = 0;
+/// let address = std::ptr::from_ref(&lock).addr();
+/// acquired(address, 1, Caller::here());
+/// released(address, 1);
+/// ```
+#[inline(always)]
+pub fn acquired(address: usize, permits: usize, caller: Caller) {
+    #[cfg(feature = "record")]
+    if crate::is_enabled() {
+        let task = crate::current_task();
+        add(address, task, Role::Holder, caller.location(), permits);
+    }
+    #[cfg(not(feature = "record"))]
+    let _ = (address, permits, caller);
+}
+
+/// Notes that `permits` of the lock or semaphore at an address were given back: those of the
+/// running task, or if it has none, of another, which has passed its guard on.
+///
+/// # Examples
+///
+/// ```
+/// let lock = 0;
+/// raddle_wait::released(std::ptr::from_ref(&lock).addr(), 1);
+/// ```
+#[inline(always)]
+pub fn released(address: usize, permits: usize) {
+    #[cfg(feature = "record")]
+    if crate::is_enabled() {
+        remove(address, crate::current_task(), Role::Holder, permits);
+    }
+    #[cfg(not(feature = "record"))]
+    let _ = (address, permits);
+}
+
+/// An end of a channel, which knows the task that used it last. It has a size with the feature
+/// `record` only.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_wait::{Caller, End, Role};
+///
+/// struct Sender {
+///     end: End,
+/// }
+///
+/// impl Sender {
+///     #[track_caller]
+///     fn send(&self) {
+///         self.end.used(std::ptr::from_ref(self).addr(), Role::Sender, Some(Caller::here()));
+///     }
+/// }
+///
+/// Sender { end: End::default() }.send();
+/// ```
+#[derive(Debug, Default)]
+pub struct End {
+    #[cfg(feature = "record")]
+    end: record::End,
+}
+
+impl End {
+    /// Notes that the running task uses this end of the channel at an address. The end has the same
+    /// address and role in all its calls.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// raddle_wait::End::default().used(8, raddle_wait::Role::Receiver, None);
+    /// ```
+    #[inline(always)]
+    pub fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
+        #[cfg(feature = "record")]
+        if crate::is_enabled() {
+            self.end.used(address, role, caller);
+        }
+        #[cfg(not(feature = "record"))]
+        let _ = (address, role, caller);
+    }
+}
+
+#[cfg(feature = "record")]
+pub use record::uses;
+
+#[cfg(feature = "record")]
+mod record {
+    use std::collections::BTreeMap;
+    use std::panic::Location;
+
+    use raddle_primitives::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    use raddle_primitives::sync::{Mutex, Rank};
+
+    use super::{Caller, Role, Use};
+
+    /// The number of locks that the objects are spread over.
+    const SHARDS: usize = 64;
+    /// The number of uses that are kept of one object.
+    const MAX_USES: usize = 64;
+
+    type Shard = Mutex<BTreeMap<usize, Vec<Use>>>;
+
+    static OBJECTS: [Shard; SHARDS] =
+        [const { Mutex::ranked(Rank::leaf("uses of locks and channels"), BTreeMap::new()) };
+            SHARDS];
+
+    /// The tasks that hold the lock or the permits at an address, or that use the ends of the
+    /// channel there. At most 64 are kept.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_wait::{Caller, Frame, acquired, enable, released, uses};
+    ///
+    /// enable();
+    /// let _ = Frame::begin(7, None);
+    /// acquired(8, 1, Caller::here());
+    /// assert_eq!(uses(8)[0].task(), Some(7));
+    /// released(8, 1);
+    /// assert!(uses(8).is_empty());
+    /// # Frame::resume(7).finish(|_| {});
+    /// ```
+    pub fn uses(address: usize) -> Vec<Use> {
+        shard(address)
+            .lock()
+            .get(&address)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    fn shard(address: usize) -> &'static Shard {
+        // The low bits are those of the alignment.
+        &OBJECTS[(address >> 6) % SHARDS]
+    }
+
+    pub(super) fn add(
+        address: usize,
+        task: Option<u64>,
+        role: Role,
+        location: Option<&'static Location<'static>>,
+        permits: usize,
+    ) {
+        let added = Use {
+            task,
+            role,
+            location,
+            permits,
+        };
+        let mut objects = shard(address).lock();
+        let uses = objects.entry(address).or_default();
+        if uses.len() < MAX_USES {
+            uses.push(added);
+        }
+    }
+
+    /// Removes the task's latest uses first, then those of others.
+    pub(super) fn remove(address: usize, task: Option<u64>, role: Role, mut permits: usize) {
+        let mut objects = shard(address).lock();
+        let Some(uses) = objects.get_mut(&address) else {
+            return;
+        };
+        while permits > 0 {
+            let of_role = |user: &Use| user.role == role;
+            let own = uses
+                .iter()
+                .rposition(|user| of_role(user) && user.task == task);
+            let Some(index) = own.or_else(|| uses.iter().rposition(of_role)) else {
+                break;
+            };
+            let taken = uses[index].permits.min(permits);
+            permits -= taken;
+            uses[index].permits -= taken;
+            if uses[index].permits == 0 {
+                uses.remove(index);
+            }
+        }
+        if uses.is_empty() {
+            objects.remove(&address);
+        }
+    }
+
+    /// Where an end is noted.
+    #[derive(Debug, Default)]
+    pub(super) struct End {
+        address: AtomicUsize,
+        /// Zero if it was not used by a task.
+        task: AtomicU64,
+        is_receiver: AtomicUsize,
+    }
+
+    impl End {
+        pub(super) fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
+            let Some(task) = crate::current_task() else {
+                return;
+            };
+            // ORDERING: it publishes nothing. If two tasks use an end at the same time, either may
+            // be noted as the last; the lock orders what is noted.
+            let former = self.task.swap(task, Ordering::Relaxed);
+            if former == task {
+                return;
+            }
+            // ORDERING: as above; each call stores the same.
+            self.address.store(address, Ordering::Relaxed);
+            // ORDERING: as above.
+            self.is_receiver
+                .store(usize::from(role == Role::Receiver), Ordering::Relaxed);
+            if former != 0 {
+                remove(address, Some(former), role, 1);
+            }
+            let location = caller.and_then(Caller::location);
+            add(address, Some(task), role, location, 1);
+        }
+    }
+
+    impl Drop for End {
+        fn drop(&mut self) {
+            // ORDERING: the drop has the end alone.
+            let task = self.task.load(Ordering::Relaxed);
+            if task == 0 {
+                return;
+            }
+            // ORDERING: as above.
+            let role = match self.is_receiver.load(Ordering::Relaxed) {
+                0 => Role::Sender,
+                _ => Role::Receiver,
+            };
+            // ORDERING: as above.
+            remove(self.address.load(Ordering::Relaxed), Some(task), role, 1);
+        }
+    }
+}
