@@ -262,6 +262,25 @@ fn a_circle_with_a_task_that_waits_for_something_else_too_is_no_deadlock() {
     });
 }
 
+#[cfg(feature = "macros")]
+#[test]
+fn a_circle_with_a_task_that_also_joins_a_task_that_makes_progress_is_no_deadlock() {
+    runtime().block_on(async {
+        let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
+        raddle::spawn(lock_both(a.clone(), b.clone()));
+        let sleeper = raddle::spawn(sleep(Duration::from_secs(60)));
+        raddle::spawn(async move {
+            raddle::select! {
+                () = lock_both(b, a) => {}
+                _ = sleeper => {}
+            }
+        });
+        let dump = dump().await;
+        assert_eq!(dump.edges().len(), 3, "{dump}");
+        assert!(dump.deadlocks().is_empty(), "{dump}");
+    });
+}
+
 #[test]
 fn a_guard_that_was_dropped_by_another_task_is_not_held_any_more() {
     runtime().block_on(async {
