@@ -25,6 +25,7 @@ pub(crate) enum Route {
     Page,
     Events,
     Tasks(Query),
+    Waits,
     Recording,
     Metrics,
 }
@@ -151,6 +152,7 @@ fn check(request: &httparse::Request<'_, '_>, token: &Token) -> Result<Request, 
         "/" => Route::Page,
         "/events" => Route::Events,
         "/tasks" => Route::Tasks(query(parameters)),
+        "/waits" => Route::Waits,
         "/recording" => Route::Recording,
         _ => return Err(Refusal::NotFound),
     };

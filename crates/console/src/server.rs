@@ -106,6 +106,10 @@ impl Server {
                 let body = self.tasks(&query).to_string();
                 send(stream, "application/json", body.as_bytes())
             }
+            Route::Waits => {
+                let body = self.table.waits().to_string();
+                send(stream, "application/json", body.as_bytes())
+            }
             Route::Metrics => {
                 let body = self.source.metrics().prometheus();
                 send(stream, "text/plain; version=0.0.4", body.as_bytes())

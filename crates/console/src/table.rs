@@ -1,10 +1,11 @@
 //! The workers and the tasks of a runtime, as the page shows them.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use raddle_dump::{Dump, State, TaskDump, Tasks};
+use raddle_dump::{Dump, Edge, State, TaskDump, Tasks};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use serde_json::{Value, json};
 
@@ -16,6 +17,8 @@ pub(crate) const IDLE: Duration = Duration::from_secs(10);
 const COPY_AGE: Duration = Duration::from_millis(200);
 /// The greatest number of tasks in one answer.
 pub(crate) const MAX_ROWS: usize = 200;
+/// The greatest number of deadlocks, of awaited tasks, and of waits for each, in one answer.
+const MAX_WAITS: usize = 50;
 
 /// The current state of workers and tasks.
 pub(crate) struct Table {
@@ -132,6 +135,42 @@ impl Table {
         tasks
     }
 
+    /// The wait-for graph, as the page gets it: the deadlocks, and the tasks that others wait for,
+    /// the most awaited first.
+    pub(crate) fn waits(&self) -> Value {
+        let copy = self.copy();
+        let deadlocks = copy.deadlocks().iter().take(MAX_WAITS).map(|deadlock| {
+            json!({
+                "is_suspected": deadlock.is_suspected(),
+                "count": deadlock.edges().len(),
+                "edges": sentences(deadlock.edges()),
+            })
+        });
+        let mut waiters: BTreeMap<u64, Vec<&Edge>> = BTreeMap::new();
+        for edge in copy.edges() {
+            waiters.entry(edge.to()).or_default().push(edge);
+        }
+        let total = waiters.len();
+        let mut waiters: Vec<_> = waiters.into_iter().collect();
+        waiters.sort_by_key(|(_, edges)| Reverse(edges.len()));
+        let awaited = waiters.into_iter().take(MAX_WAITS).map(|(id, edges)| {
+            let task = copy.task(id);
+            json!({
+                "task": id,
+                "name": task.and_then(TaskDump::name),
+                "location": task.map(|task| task.spawned_at().to_string()),
+                "waits": task.map(waits_of),
+                "count": edges.len(),
+                "edges": sentences(edges),
+            })
+        });
+        json!({
+            "deadlocks": deadlocks.collect::<Vec<_>>(),
+            "awaited": awaited.collect::<Vec<_>>(),
+            "total": total,
+        })
+    }
+
     /// The tasks that a query wants.
     pub(crate) fn page(&self, query: &Query) -> Page {
         let copy = self.copy();
@@ -203,6 +242,17 @@ impl Query {
     }
 }
 
+/// The first of some edges, in words.
+fn sentences<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> Vec<String> {
+    let edges = edges.into_iter().take(MAX_WAITS);
+    edges.map(ToString::to_string).collect()
+}
+
+/// What a task waits for, in words.
+fn waits_of(task: &TaskDump) -> Vec<String> {
+    task.waits().iter().map(ToString::to_string).collect()
+}
+
 /// A task as the page gets it.
 pub(crate) fn to_json(task: &TaskDump) -> Value {
     json!({
@@ -216,6 +266,7 @@ pub(crate) fn to_json(task: &TaskDump) -> Value {
         "polls": task.polls(),
         "busy": task.busy().as_secs_f64(),
         "longest": task.longest_poll().as_secs_f64(),
+        "waits": waits_of(task),
     })
 }
 

@@ -60,6 +60,62 @@ fn json(answer: &str) -> serde_json::Value {
     serde_json::from_str(body).unwrap()
 }
 
+/// Two tasks that have locked a mutex each, and wait for that of the other.
+#[cfg(feature = "sync")]
+fn spawn_a_deadlock(runtime: &Runtime) {
+    use raddle::sync::{Barrier, Mutex};
+
+    let locks = [Arc::new(Mutex::new(())), Arc::new(Mutex::new(()))];
+    let both = Arc::new(Barrier::new(2));
+    for number in 0..2 {
+        let (own, other) = (locks[number].clone(), locks[1 - number].clone());
+        let both = both.clone();
+        runtime.spawn(async move {
+            let _own = own.lock().await;
+            both.wait().await;
+            let _other = other.lock().await;
+        });
+    }
+}
+
+#[cfg(feature = "sync")]
+#[test]
+fn waits_has_the_deadlocks_and_the_tasks_that_others_wait_for() {
+    let runtime = runtime(2);
+    let (address, token) = page(&runtime);
+    assert_eq!(status(&get(address, "/waits?token=none")), "401");
+    let target = format!("/waits?token={token}");
+    let none = json(&get(address, &target));
+    assert_eq!(
+        (&none["deadlocks"], &none["total"]),
+        (&serde_json::json!([]), &0.into())
+    );
+    spawn_a_deadlock(&runtime);
+    let start = Instant::now();
+    let graph = loop {
+        let graph = json(&get(address, &target));
+        if graph["deadlocks"][0]["count"] == 2 {
+            break graph;
+        }
+        assert!(start.elapsed() < LIMIT, "{graph}");
+        thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(graph["deadlocks"][0]["is_suspected"], false);
+    assert_eq!(graph["total"], 2);
+    for awaited in graph["awaited"].as_array().unwrap() {
+        assert_eq!(awaited["count"], 1);
+        let edge = awaited["edges"][0].as_str().unwrap();
+        let held = format!("held by task {} since ", awaited["task"]);
+        assert!(
+            edge.contains("waits for Mutex::lock at ") && edge.contains(&held),
+            "{edge}"
+        );
+    }
+    let tasks = json(&get(address, &format!("/tasks?token={token}&limit=10")));
+    let waits = tasks["tasks"][0]["waits"][0].as_str().unwrap();
+    assert!(waits.starts_with("Mutex::lock at "), "{waits}");
+}
+
 #[test]
 fn metrics_are_in_the_format_of_prometheus_and_need_no_token() {
     let runtime = runtime(2);

@@ -14,7 +14,7 @@ const HOST: &str = "Host: 127.0.0.1:6669\r\n";
 fn each_path_except_metrics_needs_the_token() {
     let token = Token::random();
     let good = format!("?token={}", token.as_str());
-    for path in ["/", "/events", "/tasks", "/recording", "/nothing"] {
+    for path in ["/", "/events", "/tasks", "/waits", "/recording", "/nothing"] {
         for query in ["", "?token=", "?token=0123456789abcdef0123456789abcdef"] {
             let result = ask(&token, &format!("GET {path}{query}"), HOST);
             assert_eq!(result.err(), Some(Refusal::NoToken), "{path}{query}");

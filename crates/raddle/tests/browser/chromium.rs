@@ -143,6 +143,11 @@ impl Tab {
             if kind == "keyDown" && key.len() == 1 {
                 parameters["text"] = key.into();
             }
+            if key == "Enter" {
+                // Without the code it activates nothing.
+                parameters["windowsVirtualKeyCode"] = 13.into();
+                parameters["text"] = "\r".into();
+            }
             self.call("Input.dispatchKeyEvent", parameters);
         }
     }

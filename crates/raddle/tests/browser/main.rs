@@ -196,3 +196,59 @@ fn the_page_filters_sorts_and_scrolls_a_hundred_thousand_tasks() {
     assert!(tab.number("document.getElementById('table').scrollWidth") <= 360.0);
     tab.screenshot("phone");
 }
+
+#[cfg(feature = "sync")]
+#[test]
+fn the_page_shows_a_deadlock_and_keeps_an_entry_open() {
+    use raddle::sync::{Barrier, Mutex};
+
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let runtime = runtime();
+    let Some(mut tab) = open(&runtime) else {
+        return;
+    };
+    assert_eq!(
+        tab.text("document.getElementById('waits').textContent"),
+        "none"
+    );
+    let locks = [Arc::new(Mutex::new(())), Arc::new(Mutex::new(()))];
+    let both = Arc::new(Barrier::new(2));
+    for number in 0..2 {
+        let (own, other) = (locks[number].clone(), locks[1 - number].clone());
+        let both = both.clone();
+        runtime.spawn(async move {
+            let _own = own.lock().await;
+            both.wait().await;
+            let _other = other.lock().await;
+        });
+    }
+    let lock = locks[0].clone();
+    runtime.spawn(async move { drop(lock.lock().await) });
+    tab.wait_for(
+        "document.querySelector('#waits .is-slow')?.textContent === 'deadlock of 2 tasks'",
+        LIMIT,
+    );
+    tab.wait_for(
+        "document.querySelector('#waits details[open] pre').textContent.includes('held by task ')",
+        LIMIT,
+    );
+    // The task for which two wait is the first, and stays open.
+    tab.wait_for(
+        "document.querySelectorAll('#waits details')[1]?.textContent.includes(': 2 wait for it')",
+        LIMIT,
+    );
+    tab.run("document.querySelectorAll('#waits details')[1].querySelector('summary').focus()");
+    tab.press("Enter");
+    let is_open = "document.querySelectorAll('#waits details')[1].open";
+    tab.wait_for(is_open, LIMIT);
+    std::thread::sleep(Duration::from_millis(2500));
+    tab.wait_for(is_open, LIMIT);
+    tab.wait_for(
+        "document.activeElement.closest('#waits details') !== null",
+        LIMIT,
+    );
+    tab.set_width(360);
+    tab.wait_for("innerWidth === 360", LIMIT);
+    assert!(tab.number("document.documentElement.scrollWidth") <= 360.0);
+    tab.screenshot("waits");
+}
