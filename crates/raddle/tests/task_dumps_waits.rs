@@ -235,3 +235,54 @@ fn only_a_task_that_waits_has_waits_and_the_text_shows_them() {
         task.abort();
     });
 }
+
+#[cfg(all(feature = "net", feature = "io-util"))]
+#[test]
+fn a_task_that_waits_for_a_socket_names_the_operation_the_line_and_the_direction() {
+    use raddle::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+    use raddle::net::{TcpListener, TcpStream, UdpSocket};
+    use raddle::runtime::dump::Direction;
+
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.enable_all().enable_task_dumps().build().unwrap();
+    runtime.block_on(async {
+        let direction = |waits: &[Wait], operation: &str| match only(waits, operation) {
+            Resource::Readiness { direction, .. } => direction,
+            other => panic!("{other:?}"),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let listener = Arc::new(listener);
+        let task = listener.clone();
+        let waits = waits_of(async move { task.accept().await }).await;
+        assert_eq!(direction(&waits, "TcpListener::accept"), Direction::Read);
+
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let _server = listener.accept().await.unwrap();
+        let waits = waits_of(async move { client.read(&mut [0; 8]).await }).await;
+        assert_eq!(direction(&waits, "AsyncReadExt::read"), Direction::Read);
+
+        let client = TcpStream::connect(address).await.unwrap();
+        let _server = listener.accept().await.unwrap();
+        let mut line = String::new();
+        let waits =
+            waits_of(async move { BufReader::new(client).read_line(&mut line).await }).await;
+        assert_eq!(
+            direction(&waits, "AsyncBufReadExt::read_line"),
+            Direction::Read
+        );
+
+        // More than the buffers of the system take.
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let _server = listener.accept().await.unwrap();
+        let waits = waits_of(async move { client.write_all(&[0; 32 << 20]).await }).await;
+        assert_eq!(
+            direction(&waits, "AsyncWriteExt::write_all"),
+            Direction::Write
+        );
+
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let waits = waits_of(async move { socket.recv_from(&mut [0; 8]).await }).await;
+        assert_eq!(direction(&waits, "UdpSocket::recv_from"), Direction::Read);
+    });
+}

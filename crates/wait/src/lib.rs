@@ -10,7 +10,7 @@ mod wait;
 
 #[cfg(feature = "record")]
 pub use frame::{Frame, current_task, enable, is_enabled, root_number, root_task};
-pub use located::{Caller, located, note};
+pub use located::{Caller, located, note, poll_located};
 pub use span::ResourceSpan;
 #[cfg(feature = "record")]
 pub use uses::uses;

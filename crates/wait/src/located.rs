@@ -1,7 +1,7 @@
 //! What leaf futures call.
 
 use std::panic::Location;
-use std::task::Context;
+use std::task::{Context, Poll};
 
 use crate::wait::Resource;
 
@@ -148,6 +148,50 @@ pub fn located<F: Future>(
     }
 }
 
+/// As [`located`], for the poll of a future that has a name: what its leaves have noted is replaced
+/// by one wait, whose resource is that of the leaf which noted first.
+///
+/// # Examples
+///
+/// ```
+/// use std::future::Future;
+/// use std::pin::Pin;
+/// use std::task::{Context, Poll};
+///
+/// use raddle_wait::{Caller, poll_located};
+///
+/// struct Read<F> {
+///     inner: F,
+///     caller: Caller,
+/// }
+///
+/// impl<F: Future + Unpin> Future for Read<F> {
+///     type Output = F::Output;
+///
+///     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+///         let caller = self.caller;
+///         poll_located(cx, "read", caller, |cx| Pin::new(&mut self.inner).poll(cx))
+///     }
+/// }
+/// # let read = Read { inner: std::future::ready(7), caller: Caller::here() };
+/// # assert_eq!(raddle_testing::block_on(read), 7);
+/// ```
+#[inline(always)]
+pub fn poll_located<T>(
+    cx: &mut Context<'_>,
+    operation: &'static str,
+    caller: Caller,
+    poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+) -> Poll<T> {
+    #[cfg(feature = "record")]
+    return recorded::poll(cx, operation, caller, Resource::Unknown, poll);
+    #[cfg(not(feature = "record"))]
+    {
+        let _ = (operation, caller);
+        poll(cx)
+    }
+}
+
 #[cfg(feature = "record")]
 mod recorded {
     use std::pin::Pin;
@@ -184,27 +228,42 @@ mod recorded {
         }
     }
 
+    /// Polls, and replaces what the poll has noted.
+    #[inline]
+    pub(super) fn poll<T>(
+        cx: &mut Context<'_>,
+        operation: &'static str,
+        caller: Caller,
+        resource: Resource,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        if !frame::is_enabled() {
+            return poll(cx);
+        }
+        let before = frame::count();
+        let polled = poll(cx);
+        let is_pending = polled.is_pending();
+        frame::replace(cx, before, |inner, is_direct| {
+            let resource = match resource {
+                Resource::Unknown => inner.unwrap_or(Resource::Unknown),
+                known => known,
+            };
+            let location = caller.location();
+            is_pending.then(|| Wait::new(operation, location, resource, is_direct))
+        });
+        polled
+    }
+
     impl<F: Future> Future for Located<F> {
         type Output = F::Output;
 
         #[inline]
         fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
             let this = self.project();
-            if !frame::is_enabled() {
-                return this.future.poll(cx);
-            }
-            let before = frame::count();
-            let polled = this.future.poll(cx);
-            let location = this.caller.location();
-            let is_pending = polled.is_pending();
-            frame::replace(cx, before, |inner, is_direct| {
-                let resource = match *this.resource {
-                    Resource::Unknown => inner.unwrap_or(Resource::Unknown),
-                    known => known,
-                };
-                is_pending.then(|| Wait::new(this.operation, location, resource, is_direct))
-            });
-            polled
+            let future = this.future;
+            poll(cx, this.operation, *this.caller, *this.resource, |cx| {
+                future.poll(cx)
+            })
         }
     }
 }

@@ -56,6 +56,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn read_until<'a>(&'a mut self, delimiter: u8, buf: &'a mut Vec<u8>) -> ReadUntil<'a, Self>
     where
         Self: Unpin,
@@ -96,6 +97,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn read_line<'a>(&'a mut self, buf: &'a mut String) -> ReadLine<'a, Self>
     where
         Self: Unpin,
@@ -130,6 +132,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn fill_buf(&mut self) -> FillBuf<'_, Self>
     where
         Self: Unpin,

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncBufRead;
 
@@ -18,13 +19,18 @@ pin_project! {
     pub struct FillBuf<'a, R: ?Sized> {
         // Taken when the future completes, as the slice it returns borrows it.
         reader: Option<&'a mut R>,
+        caller: Caller,
     }
 }
 
 impl<'a, R: ?Sized> FillBuf<'a, R> {
+    #[track_caller]
     pub(super) fn new(reader: &'a mut R) -> Self {
         let reader = Some(reader);
-        Self { reader }
+        Self {
+            reader,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -32,23 +38,31 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
     type Output = io::Result<&'a [u8]>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&'a [u8]>> {
-        let this = self.project();
-        let reader = this
-            .reader
-            .take()
-            .expect("fill_buf has completed; call it again for a new future");
-        // A slice that is returned borrows the reader for the whole of 'a, and
-        // then the reader cannot be put back. So the first call shows whether
-        // there will be a slice, and the second gets it: as long as bytes are
-        // not consumed, `poll_fill_buf` is ready and gives them again.
-        match Pin::new(&mut *reader).poll_fill_buf(cx) {
-            Poll::Pending => {
-                *this.reader = Some(reader);
-                Poll::Pending
-            }
-            Poll::Ready(Ok([])) => Poll::Ready(Ok(&[])),
-            Poll::Ready(Ok(_)) => Pin::new(reader).poll_fill_buf(cx),
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-        }
+        let caller = self.caller;
+        poll_located(
+            cx,
+            "AsyncBufReadExt::fill_buf",
+            caller,
+            |cx| -> Poll<io::Result<&'a [u8]>> {
+                let this = self.project();
+                let reader = this
+                    .reader
+                    .take()
+                    .expect("fill_buf has completed; call it again for a new future");
+                // A slice that is returned borrows the reader for the whole of 'a, and
+                // then the reader cannot be put back. So the first call shows whether
+                // there will be a slice, and the second gets it: as long as bytes are
+                // not consumed, `poll_fill_buf` is ready and gives them again.
+                match Pin::new(&mut *reader).poll_fill_buf(cx) {
+                    Poll::Pending => {
+                        *this.reader = Some(reader);
+                        Poll::Pending
+                    }
+                    Poll::Ready(Ok([])) => Poll::Ready(Ok(&[])),
+                    Poll::Ready(Ok(_)) => Pin::new(reader).poll_fill_buf(cx),
+                    Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+                }
+            },
+        )
     }
 }

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncWrite;
 
@@ -16,12 +17,17 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct Flush<'a, W: ?Sized> {
         writer: &'a mut W,
+        caller: Caller,
     }
 }
 
 impl<'a, W: ?Sized> Flush<'a, W> {
+    #[track_caller]
     pub(super) fn new(writer: &'a mut W) -> Self {
-        Self { writer }
+        Self {
+            writer,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -29,6 +35,9 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for Flush<'_, W> {
     type Output = io::Result<()>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut **self.project().writer).poll_flush(cx)
+        let caller = self.caller;
+        poll_located(cx, "AsyncWriteExt::flush", caller, |cx| {
+            Pin::new(&mut **self.project().writer).poll_flush(cx)
+        })
     }
 }

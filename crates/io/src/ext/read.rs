@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::{AsyncRead, ReadBuf};
 
@@ -17,12 +18,18 @@ pin_project! {
     pub struct Read<'a, R: ?Sized> {
         reader: &'a mut R,
         buf: &'a mut [u8],
+        caller: Caller,
     }
 }
 
 impl<'a, R: ?Sized> Read<'a, R> {
+    #[track_caller]
     pub(super) fn new(reader: &'a mut R, buf: &'a mut [u8]) -> Self {
-        Self { reader, buf }
+        Self {
+            reader,
+            buf,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -30,9 +37,12 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for Read<'_, R> {
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        let mut buf = ReadBuf::new(this.buf);
-        ready!(Pin::new(&mut **this.reader).poll_read(cx, &mut buf))?;
-        Poll::Ready(Ok(buf.filled().len()))
+        let caller = self.caller;
+        poll_located(cx, "AsyncReadExt::read", caller, |cx| {
+            let this = self.project();
+            let mut buf = ReadBuf::new(this.buf);
+            ready!(Pin::new(&mut **this.reader).poll_read(cx, &mut buf))?;
+            Poll::Ready(Ok(buf.filled().len()))
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::{AsyncRead, ReadBuf};
 
@@ -17,13 +18,19 @@ pin_project! {
     pub struct ReadExact<'a, R: ?Sized> {
         reader: &'a mut R,
         buf: ReadBuf<'a>,
+        caller: Caller,
     }
 }
 
 impl<'a, R: ?Sized> ReadExact<'a, R> {
+    #[track_caller]
     pub(super) fn new(reader: &'a mut R, buf: &'a mut [u8]) -> Self {
         let buf = ReadBuf::new(buf);
-        Self { reader, buf }
+        Self {
+            reader,
+            buf,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -31,19 +38,22 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for ReadExact<'_, R> {
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        while this.buf.remaining() > 0 {
-            let before = this.buf.remaining();
-            match ready!(Pin::new(&mut **this.reader).poll_read(cx, this.buf)) {
-                Ok(()) if this.buf.remaining() == before => {
-                    return Poll::Ready(Err(unexpected_eof()));
+        let caller = self.caller;
+        poll_located(cx, "AsyncReadExt::read_exact", caller, |cx| {
+            let this = self.project();
+            while this.buf.remaining() > 0 {
+                let before = this.buf.remaining();
+                match ready!(Pin::new(&mut **this.reader).poll_read(cx, this.buf)) {
+                    Ok(()) if this.buf.remaining() == before => {
+                        return Poll::Ready(Err(unexpected_eof()));
+                    }
+                    Ok(()) => {}
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Poll::Ready(Err(error)),
                 }
-                Ok(()) => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(error)),
             }
-        }
-        Poll::Ready(Ok(this.buf.capacity()))
+            Poll::Ready(Ok(this.buf.capacity()))
+        })
     }
 }
 

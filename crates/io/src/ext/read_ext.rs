@@ -58,6 +58,7 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn read<'a>(&'a mut self, buf: &'a mut [u8]) -> Read<'a, Self>
     where
         Self: Unpin,
@@ -92,6 +93,7 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn read_buf<'a, B>(&'a mut self, buf: &'a mut B) -> ReadInto<'a, Self, B>
     where
         Self: Unpin,
@@ -132,6 +134,7 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn read_exact<'a>(&'a mut self, buf: &'a mut [u8]) -> ReadExact<'a, Self>
     where
         Self: Unpin,
@@ -164,6 +167,7 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn read_to_end<'a>(&'a mut self, buf: &'a mut Vec<u8>) -> ReadToEnd<'a, Self>
     where
         Self: Unpin,
@@ -202,6 +206,7 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn read_to_string<'a>(&'a mut self, buf: &'a mut String) -> ReadToString<'a, Self>
     where
         Self: Unpin,

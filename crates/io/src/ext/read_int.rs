@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use super::read_exact::unexpected_eof;
 use crate::{AsyncRead, ReadBuf};
@@ -21,16 +22,19 @@ pin_project! {
         // The first bytes, which are read by now.
         read: usize,
         from_bytes: fn(B) -> T,
+        caller: Caller,
     }
 }
 
 impl<'a, R: ?Sized, T, const N: usize> ReadInt<'a, R, T, [u8; N]> {
+    #[track_caller]
     pub(super) fn new(reader: &'a mut R, from_bytes: fn([u8; N]) -> T) -> Self {
         Self {
             reader,
             bytes: [0; N],
             read: 0,
             from_bytes,
+            caller: Caller::here(),
         }
     }
 }
@@ -39,17 +43,20 @@ impl<R: AsyncRead + Unpin + ?Sized, T, const N: usize> Future for ReadInt<'_, R,
     type Output = io::Result<T>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
-        let this = self.project();
-        while *this.read < N {
-            let mut buf = ReadBuf::new(&mut this.bytes[*this.read..]);
-            match ready!(Pin::new(&mut **this.reader).poll_read(cx, &mut buf)) {
-                Ok(()) if buf.filled().is_empty() => return Poll::Ready(Err(unexpected_eof())),
-                Ok(()) => *this.read += buf.filled().len(),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(error)),
+        let caller = self.caller;
+        poll_located(cx, "AsyncReadExt::read of a number", caller, |cx| {
+            let this = self.project();
+            while *this.read < N {
+                let mut buf = ReadBuf::new(&mut this.bytes[*this.read..]);
+                match ready!(Pin::new(&mut **this.reader).poll_read(cx, &mut buf)) {
+                    Ok(()) if buf.filled().is_empty() => return Poll::Ready(Err(unexpected_eof())),
+                    Ok(()) => *this.read += buf.filled().len(),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
             }
-        }
-        Poll::Ready(Ok((this.from_bytes)(*this.bytes)))
+            Poll::Ready(Ok((this.from_bytes)(*this.bytes)))
+        })
     }
 }
 
@@ -85,6 +92,7 @@ macro_rules! number_readers {
             /// # Ok(())
             /// # }) }
             /// ```
+            #[track_caller]
             fn $name(&mut self) -> ReadInt<'_, Self, $number, [u8; size_of::<$number>()]>
             where
                 Self: Unpin,

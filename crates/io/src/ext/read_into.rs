@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncRead;
 use crate::read_buf::poll_read_into;
@@ -19,12 +20,18 @@ pin_project! {
     pub struct ReadInto<'a, R: ?Sized, B: ?Sized> {
         reader: &'a mut R,
         buf: &'a mut B,
+        caller: Caller,
     }
 }
 
 impl<'a, R: ?Sized, B: ?Sized> ReadInto<'a, R, B> {
+    #[track_caller]
     pub(super) fn new(reader: &'a mut R, buf: &'a mut B) -> Self {
-        Self { reader, buf }
+        Self {
+            reader,
+            buf,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -36,10 +43,13 @@ where
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        if !this.buf.has_remaining_mut() {
-            return Poll::Ready(Ok(0));
-        }
-        poll_read_into(Pin::new(&mut **this.reader), cx, this.buf)
+        let caller = self.caller;
+        poll_located(cx, "AsyncReadExt::read_buf", caller, |cx| {
+            let this = self.project();
+            if !this.buf.has_remaining_mut() {
+                return Poll::Ready(Ok(0));
+            }
+            poll_read_into(Pin::new(&mut **this.reader), cx, this.buf)
+        })
     }
 }

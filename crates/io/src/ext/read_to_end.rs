@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncRead;
 use crate::read_buf::{Appender, VecMut};
@@ -22,14 +23,21 @@ pin_project! {
         buf: Appender<&'a mut Vec<u8>>,
         // Bytes appended to `buf` by now.
         read: usize,
+        caller: Caller,
     }
 }
 
 impl<'a, R: ?Sized> ReadToEnd<'a, R> {
+    #[track_caller]
     pub(super) fn new(reader: &'a mut R, buf: &'a mut Vec<u8>) -> Self {
         let buf = Appender::new(buf);
         let read = 0;
-        Self { reader, buf, read }
+        Self {
+            reader,
+            buf,
+            read,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -37,9 +45,12 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for ReadToEnd<'_, R> {
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        let reader = Pin::new(&mut **this.reader);
-        poll_read_to_end(reader, cx, this.buf, this.read)
+        let caller = self.caller;
+        poll_located(cx, "AsyncReadExt::read_to_end", caller, |cx| {
+            let this = self.project();
+            let reader = Pin::new(&mut **this.reader);
+            poll_read_to_end(reader, cx, this.buf, this.read)
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use super::read_to_end::poll_read_to_end;
 use super::text::Text;
@@ -20,13 +21,19 @@ pin_project! {
     pub struct ReadToString<'a, R: ?Sized> {
         reader: &'a mut R,
         text: Text<'a>,
+        caller: Caller,
     }
 }
 
 impl<'a, R: ?Sized> ReadToString<'a, R> {
+    #[track_caller]
     pub(super) fn new(reader: &'a mut R, buf: &'a mut String) -> Self {
         let text = Text::new(buf);
-        Self { reader, text }
+        Self {
+            reader,
+            text,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -34,14 +41,17 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for ReadToString<'_, R> {
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        let (buf, read) = this.text.parts();
-        let result = ready!(poll_read_to_end(
-            Pin::new(&mut **this.reader),
-            cx,
-            buf,
-            read
-        ));
-        Poll::Ready(this.text.finish_whole(result))
+        let caller = self.caller;
+        poll_located(cx, "AsyncReadExt::read_to_string", caller, |cx| {
+            let this = self.project();
+            let (buf, read) = this.text.parts();
+            let result = ready!(poll_read_to_end(
+                Pin::new(&mut **this.reader),
+                cx,
+                buf,
+                read
+            ));
+            Poll::Ready(this.text.finish_whole(result))
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncBufRead;
 use crate::util::poll_spend;
@@ -22,16 +23,19 @@ pin_project! {
         buf: &'a mut Vec<u8>,
         // Bytes appended to `buf` by now.
         read: usize,
+        caller: Caller,
     }
 }
 
 impl<'a, R: ?Sized> ReadUntil<'a, R> {
+    #[track_caller]
     pub(super) fn new(reader: &'a mut R, delimiter: u8, buf: &'a mut Vec<u8>) -> Self {
         Self {
             reader,
             delimiter,
             buf,
             read: 0,
+            caller: Caller::here(),
         }
     }
 }
@@ -40,9 +44,12 @@ impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadUntil<'_, R> {
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        let reader = Pin::new(&mut **this.reader);
-        poll_read_until(reader, cx, *this.delimiter, this.buf, this.read)
+        let caller = self.caller;
+        poll_located(cx, "AsyncBufReadExt::read_until", caller, |cx| {
+            let this = self.project();
+            let reader = Pin::new(&mut **this.reader);
+            poll_read_until(reader, cx, *this.delimiter, this.buf, this.read)
+        })
     }
 }
 

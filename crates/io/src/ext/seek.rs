@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncSeek;
 
@@ -18,14 +19,17 @@ pin_project! {
         stream: &'a mut S,
         // Where to, until the seek is started.
         position: Option<SeekFrom>,
+        caller: Caller,
     }
 }
 
 impl<'a, S: ?Sized> Seek<'a, S> {
+    #[track_caller]
     pub(super) fn new(stream: &'a mut S, position: SeekFrom) -> Self {
         Self {
             stream,
             position: Some(position),
+            caller: Caller::here(),
         }
     }
 }
@@ -34,14 +38,17 @@ impl<S: AsyncSeek + Unpin + ?Sized> Future for Seek<'_, S> {
     type Output = io::Result<u64>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
-        let this = self.project();
-        let mut stream = Pin::new(&mut **this.stream);
-        if let Some(position) = *this.position {
-            // A stream cannot start one operation while it is busy with another.
-            ready!(stream.as_mut().poll_complete(cx))?;
-            stream.as_mut().start_seek(position)?;
-            *this.position = None;
-        }
-        stream.poll_complete(cx)
+        let caller = self.caller;
+        poll_located(cx, "AsyncSeekExt::seek", caller, |cx| {
+            let this = self.project();
+            let mut stream = Pin::new(&mut **this.stream);
+            if let Some(position) = *this.position {
+                // A stream cannot start one operation while it is busy with another.
+                ready!(stream.as_mut().poll_complete(cx))?;
+                stream.as_mut().start_seek(position)?;
+                *this.position = None;
+            }
+            stream.poll_complete(cx)
+        })
     }
 }

@@ -54,6 +54,7 @@ pub trait AsyncSeekExt: AsyncSeek {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn seek(&mut self, position: SeekFrom) -> Seek<'_, Self>
     where
         Self: Unpin,
@@ -86,6 +87,7 @@ pub trait AsyncSeekExt: AsyncSeek {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn rewind(&mut self) -> Seek<'_, Self>
     where
         Self: Unpin,
@@ -117,6 +119,7 @@ pub trait AsyncSeekExt: AsyncSeek {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn stream_position(&mut self) -> Seek<'_, Self>
     where
         Self: Unpin,

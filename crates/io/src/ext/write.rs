@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncWrite;
 
@@ -17,12 +18,18 @@ pin_project! {
     pub struct Write<'a, W: ?Sized> {
         writer: &'a mut W,
         buf: &'a [u8],
+        caller: Caller,
     }
 }
 
 impl<'a, W: ?Sized> Write<'a, W> {
+    #[track_caller]
     pub(super) fn new(writer: &'a mut W, buf: &'a [u8]) -> Self {
-        Self { writer, buf }
+        Self {
+            writer,
+            buf,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -30,7 +37,10 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for Write<'_, W> {
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        Pin::new(&mut **this.writer).poll_write(cx, this.buf)
+        let caller = self.caller;
+        poll_located(cx, "AsyncWriteExt::write", caller, |cx| {
+            let this = self.project();
+            Pin::new(&mut **this.writer).poll_write(cx, this.buf)
+        })
     }
 }

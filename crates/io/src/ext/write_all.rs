@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncWrite;
 
@@ -18,12 +19,18 @@ pin_project! {
         writer: &'a mut W,
         // What is still to be written.
         buf: &'a [u8],
+        caller: Caller,
     }
 }
 
 impl<'a, W: ?Sized> WriteAll<'a, W> {
+    #[track_caller]
     pub(super) fn new(writer: &'a mut W, buf: &'a [u8]) -> Self {
-        Self { writer, buf }
+        Self {
+            writer,
+            buf,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -31,16 +38,19 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteAll<'_, W> {
     type Output = io::Result<()>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.project();
-        while !this.buf.is_empty() {
-            match ready!(Pin::new(&mut **this.writer).poll_write(cx, this.buf)) {
-                Ok(0) => return Poll::Ready(Err(write_zero())),
-                Ok(n) => *this.buf = &this.buf[n..],
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(error)),
+        let caller = self.caller;
+        poll_located(cx, "AsyncWriteExt::write_all", caller, |cx| {
+            let this = self.project();
+            while !this.buf.is_empty() {
+                match ready!(Pin::new(&mut **this.writer).poll_write(cx, this.buf)) {
+                    Ok(0) => return Poll::Ready(Err(write_zero())),
+                    Ok(n) => *this.buf = &this.buf[n..],
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
             }
-        }
-        Poll::Ready(Ok(()))
+            Poll::Ready(Ok(()))
+        })
     }
 }
 

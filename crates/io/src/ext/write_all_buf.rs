@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use super::write_all::write_zero;
 use super::write_buf::poll_write_from;
@@ -21,12 +22,18 @@ pin_project! {
     pub struct WriteAllBuf<'a, W: ?Sized, B> {
         writer: &'a mut W,
         buf: &'a mut B,
+        caller: Caller,
     }
 }
 
 impl<'a, W: ?Sized, B> WriteAllBuf<'a, W, B> {
+    #[track_caller]
     pub(super) fn new(writer: &'a mut W, buf: &'a mut B) -> Self {
-        Self { writer, buf }
+        Self {
+            writer,
+            buf,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -34,15 +41,18 @@ impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteAllBuf<'_, W, B> {
     type Output = io::Result<()>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.project();
-        while this.buf.has_remaining() {
-            match ready!(poll_write_from(Pin::new(&mut **this.writer), cx, this.buf)) {
-                Ok(0) => return Poll::Ready(Err(write_zero())),
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(error)),
+        let caller = self.caller;
+        poll_located(cx, "AsyncWriteExt::write_all_buf", caller, |cx| {
+            let this = self.project();
+            while this.buf.has_remaining() {
+                match ready!(poll_write_from(Pin::new(&mut **this.writer), cx, this.buf)) {
+                    Ok(0) => return Poll::Ready(Err(write_zero())),
+                    Ok(_) => {}
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
             }
-        }
-        Poll::Ready(Ok(()))
+            Poll::Ready(Ok(()))
+        })
     }
 }

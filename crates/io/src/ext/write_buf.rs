@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncWrite;
 
@@ -21,12 +22,18 @@ pin_project! {
     pub struct WriteBuf<'a, W: ?Sized, B> {
         writer: &'a mut W,
         buf: &'a mut B,
+        caller: Caller,
     }
 }
 
 impl<'a, W: ?Sized, B> WriteBuf<'a, W, B> {
+    #[track_caller]
     pub(super) fn new(writer: &'a mut W, buf: &'a mut B) -> Self {
-        Self { writer, buf }
+        Self {
+            writer,
+            buf,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -34,11 +41,14 @@ impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteBuf<'_, W, B> {
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        if !this.buf.has_remaining() {
-            return Poll::Ready(Ok(0));
-        }
-        poll_write_from(Pin::new(&mut **this.writer), cx, this.buf)
+        let caller = self.caller;
+        poll_located(cx, "AsyncWriteExt::write_buf", caller, |cx| {
+            let this = self.project();
+            if !this.buf.has_remaining() {
+                return Poll::Ready(Ok(0));
+            }
+            poll_write_from(Pin::new(&mut **this.writer), cx, this.buf)
+        })
     }
 }
 

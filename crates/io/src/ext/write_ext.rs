@@ -58,6 +58,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn write<'a>(&'a mut self, buf: &'a [u8]) -> Write<'a, Self>
     where
         Self: Unpin,
@@ -91,6 +92,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn write_vectored<'a, 'b>(&'a mut self, bufs: &'a [IoSlice<'b>]) -> WriteVectored<'a, 'b, Self>
     where
         Self: Unpin,
@@ -126,6 +128,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn write_buf<'a, B>(&'a mut self, buf: &'a mut B) -> WriteBuf<'a, Self, B>
     where
         Self: Unpin,
@@ -162,6 +165,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn write_all<'a>(&'a mut self, buf: &'a [u8]) -> WriteAll<'a, Self>
     where
         Self: Unpin,
@@ -196,6 +200,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn write_all_buf<'a, B>(&'a mut self, buf: &'a mut B) -> WriteAllBuf<'a, Self, B>
     where
         Self: Unpin,
@@ -254,6 +259,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn flush(&mut self) -> Flush<'_, Self>
     where
         Self: Unpin,
@@ -289,6 +295,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Ok(())
     /// # }) }
     /// ```
+    #[track_caller]
     fn shutdown(&mut self) -> Shutdown<'_, Self>
     where
         Self: Unpin,

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use super::write_all::write_zero;
 use crate::AsyncWrite;
@@ -20,15 +21,18 @@ pin_project! {
         bytes: B,
         // The first bytes, which are written by now.
         written: usize,
+        caller: Caller,
     }
 }
 
 impl<'a, W: ?Sized, const N: usize> WriteInt<'a, W, [u8; N]> {
+    #[track_caller]
     pub(super) fn new(writer: &'a mut W, bytes: [u8; N]) -> Self {
         Self {
             writer,
             bytes,
             written: 0,
+            caller: Caller::here(),
         }
     }
 }
@@ -37,17 +41,20 @@ impl<W: AsyncWrite + Unpin + ?Sized, const N: usize> Future for WriteInt<'_, W, 
     type Output = io::Result<()>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.project();
-        while *this.written < N {
-            let rest = &this.bytes[*this.written..];
-            match ready!(Pin::new(&mut **this.writer).poll_write(cx, rest)) {
-                Ok(0) => return Poll::Ready(Err(write_zero())),
-                Ok(n) => *this.written += n,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(error)),
+        let caller = self.caller;
+        poll_located(cx, "AsyncWriteExt::write of a number", caller, |cx| {
+            let this = self.project();
+            while *this.written < N {
+                let rest = &this.bytes[*this.written..];
+                match ready!(Pin::new(&mut **this.writer).poll_write(cx, rest)) {
+                    Ok(0) => return Poll::Ready(Err(write_zero())),
+                    Ok(n) => *this.written += n,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
             }
-        }
-        Poll::Ready(Ok(()))
+            Poll::Ready(Ok(()))
+        })
     }
 }
 
@@ -83,6 +90,7 @@ macro_rules! number_writers {
             /// # Ok(())
             /// # }) }
             /// ```
+            #[track_caller]
             fn $name(&mut self, n: $number) -> WriteInt<'_, Self, [u8; size_of::<$number>()]>
             where
                 Self: Unpin,

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
+use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncWrite;
 
@@ -18,12 +19,18 @@ pin_project! {
     pub struct WriteVectored<'a, 'b, W: ?Sized> {
         writer: &'a mut W,
         bufs: &'a [IoSlice<'b>],
+        caller: Caller,
     }
 }
 
 impl<'a, 'b, W: ?Sized> WriteVectored<'a, 'b, W> {
+    #[track_caller]
     pub(super) fn new(writer: &'a mut W, bufs: &'a [IoSlice<'b>]) -> Self {
-        Self { writer, bufs }
+        Self {
+            writer,
+            bufs,
+            caller: Caller::here(),
+        }
     }
 }
 
@@ -31,7 +38,10 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteVectored<'_, '_, W> {
     type Output = io::Result<usize>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let this = self.project();
-        Pin::new(&mut **this.writer).poll_write_vectored(cx, this.bufs)
+        let caller = self.caller;
+        poll_located(cx, "AsyncWriteExt::write_vectored", caller, |cx| {
+            let this = self.project();
+            Pin::new(&mut **this.writer).poll_write_vectored(cx, this.bufs)
+        })
     }
 }

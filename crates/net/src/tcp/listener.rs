@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use raddle_reactor::{Evented, Handle, Interest};
+use raddle_wait::{Resource, located};
 
 use super::TcpStream;
 use crate::ToSocketAddrs;
@@ -129,13 +130,16 @@ impl TcpListener {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        let (stream, addr) = self
-            .io
-            .async_io(Interest::READABLE, |listener| listener.accept())
-            .await
-            .map_err(explained)?;
-        Ok((TcpStream::accepted(stream, self.io.handle())?, addr))
+    #[track_caller]
+    pub fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> {
+        located("TcpListener::accept", Resource::Unknown, async move {
+            let (stream, addr) = self
+                .io
+                .async_io(Interest::READABLE, |listener| listener.accept())
+                .await
+                .map_err(explained)?;
+            Ok((TcpStream::accepted(stream, self.io.handle())?, addr))
+        })
     }
 
     /// As [`accept`](Self::accept), for a server that keeps running when single connections fail or

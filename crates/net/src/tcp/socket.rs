@@ -1,10 +1,12 @@
 //! A socket that is neither connected nor listening yet.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
+use raddle_wait::{Resource, located};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::{TcpListener, TcpStream};
@@ -168,12 +170,15 @@ impl TcpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn connect(self, addr: SocketAddr) -> io::Result<TcpStream> {
-        match self.socket.connect(&addr.into()) {
-            Err(error) if !is_under_way(&error) => return Err(error),
-            _ => {}
-        }
-        TcpStream::connecting(mio::net::TcpStream::from_std(self.socket.into())).await
+    #[track_caller]
+    pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
+        located("TcpSocket::connect", Resource::Unknown, async move {
+            match self.socket.connect(&addr.into()) {
+                Err(error) if !is_under_way(&error) => return Err(error),
+                _ => {}
+            }
+            TcpStream::connecting(mio::net::TcpStream::from_std(self.socket.into())).await
+        })
     }
 
     /// Listens, with a queue of at most `backlog` connections that have not been accepted. The

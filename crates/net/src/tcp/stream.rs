@@ -1,6 +1,6 @@
 //! The connected socket.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::SocketAddr;
 #[cfg(unix)]
@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_wait::{Resource, located};
 
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::ToSocketAddrs;
@@ -93,16 +94,19 @@ impl TcpStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn connect<A: ToSocketAddrs>(addr: A) -> io::Result<TcpStream> {
-        let addrs = resolve(addr).await?;
-        let mut last = None;
-        for addr in addrs {
-            match TcpStream::connect_to(addr).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = Some(error),
+    #[track_caller]
+    pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
+        located("TcpStream::connect", Resource::Unknown, async move {
+            let addrs = resolve(addr).await?;
+            let mut last = None;
+            for addr in addrs {
+                match TcpStream::connect_to(addr).await {
+                    Ok(stream) => return Ok(stream),
+                    Err(error) => last = Some(error),
+                }
             }
-        }
-        Err(last.unwrap_or_else(no_address))
+            Err(last.unwrap_or_else(no_address))
+        })
     }
 
     async fn connect_to(addr: SocketAddr) -> io::Result<TcpStream> {
@@ -220,8 +224,11 @@ impl TcpStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.io.ready(interest).await
+    #[track_caller]
+    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
+        located("TcpStream::ready", Resource::Unknown, async move {
+            self.io.ready(interest).await
+        })
     }
 
     /// Waits until there is something to read or the stream has ended. Usually
@@ -262,8 +269,11 @@ impl TcpStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn readable(&self) -> io::Result<()> {
-        self.ready(Interest::READABLE).await.map(drop)
+    #[track_caller]
+    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
+        located("TcpStream::readable", Resource::Unknown, async move {
+            self.ready(Interest::READABLE).await.map(drop)
+        })
     }
 
     /// Waits until there is room to write. Usually followed by
@@ -298,8 +308,11 @@ impl TcpStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn writable(&self) -> io::Result<()> {
-        self.ready(Interest::WRITABLE).await.map(drop)
+    #[track_caller]
+    pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
+        located("TcpStream::writable", Resource::Unknown, async move {
+            self.ready(Interest::WRITABLE).await.map(drop)
+        })
     }
 
     /// As [`readable`](Self::readable), for implementing a future.
@@ -577,14 +590,17 @@ impl TcpStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn async_io<R>(
+    #[track_caller]
+    pub fn async_io<R>(
         &self,
         interest: Interest,
         mut f: impl FnMut() -> io::Result<R>,
-    ) -> io::Result<R> {
-        self.io
-            .async_io(interest, |stream| stream.try_io(&mut f))
-            .await
+    ) -> impl Future<Output = io::Result<R>> {
+        located("TcpStream::async_io", Resource::Unknown, async move {
+            self.io
+                .async_io(interest, |stream| stream.try_io(&mut f))
+                .await
+        })
     }
 
     /// Waits for data and copies it to `buf` without taking it: the next read
@@ -618,10 +634,13 @@ impl TcpStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io
-            .async_io(Interest::READABLE, |stream| stream.peek(buf))
-            .await
+    #[track_caller]
+    pub fn peek(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
+        located("TcpStream::peek", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |stream| stream.peek(buf))
+                .await
+        })
     }
 
     /// As [`peek`](Self::peek), for implementing a future. What is copied is

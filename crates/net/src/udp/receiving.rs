@@ -1,5 +1,6 @@
 //! Receiving datagrams, and looking at them without taking them.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
@@ -7,6 +8,7 @@ use std::task::{Context, Poll};
 use bytes::BufMut;
 use raddle_io::ReadBuf;
 use raddle_reactor::Interest;
+use raddle_wait::{Resource, located};
 use socket2::SockRef;
 
 use super::UdpSocket;
@@ -48,10 +50,13 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io
-            .async_io(Interest::READABLE, |socket| socket.recv(buf))
-            .await
+    #[track_caller]
+    pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
+        located("UdpSocket::recv", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| socket.recv(buf))
+                .await
+        })
     }
 
     /// As [`recv`](Self::recv), for implementing a future.
@@ -145,12 +150,15 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
-        self.io
-            .async_io(Interest::READABLE, |socket| {
-                sys::fill(buf, |buf| recv(socket, buf))
-            })
-            .await
+    #[track_caller]
+    pub fn recv_buf<B: BufMut>(&self, buf: &mut B) -> impl Future<Output = io::Result<usize>> {
+        located("UdpSocket::recv_buf", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| {
+                    sys::fill(buf, |buf| recv(socket, buf))
+                })
+                .await
+        })
     }
 
     /// As [`recv_buf`](Self::recv_buf), without waiting.
@@ -213,10 +221,16 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io
-            .async_io(Interest::READABLE, |socket| socket.recv_from(buf))
-            .await
+    #[track_caller]
+    pub fn recv_from(
+        &self,
+        buf: &mut [u8],
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
+        located("UdpSocket::recv_from", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| socket.recv_from(buf))
+                .await
+        })
     }
 
     /// As [`recv_from`](Self::recv_from), for implementing a future.
@@ -314,12 +328,18 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
-        self.io
-            .async_io(Interest::READABLE, |socket| {
-                sys::fill(buf, |buf| recv_from(socket, buf))
-            })
-            .await
+    #[track_caller]
+    pub fn recv_buf_from<B: BufMut>(
+        &self,
+        buf: &mut B,
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
+        located("UdpSocket::recv_buf_from", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| {
+                    sys::fill(buf, |buf| recv_from(socket, buf))
+                })
+                .await
+        })
     }
 
     /// As [`recv_buf_from`](Self::recv_buf_from), without waiting.
@@ -384,10 +404,13 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io
-            .async_io(Interest::READABLE, |socket| socket.peek(buf))
-            .await
+    #[track_caller]
+    pub fn peek(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
+        located("UdpSocket::peek", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| socket.peek(buf))
+                .await
+        })
     }
 
     /// As [`peek`](Self::peek), for implementing a future.
@@ -480,10 +503,16 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io
-            .async_io(Interest::READABLE, |socket| socket.peek_from(buf))
-            .await
+    #[track_caller]
+    pub fn peek_from(
+        &self,
+        buf: &mut [u8],
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
+        located("UdpSocket::peek_from", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| socket.peek_from(buf))
+                .await
+        })
     }
 
     /// As [`peek_from`](Self::peek_from), for implementing a future.
@@ -578,8 +607,11 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn peek_sender(&self) -> io::Result<SocketAddr> {
-        self.io.async_io(Interest::READABLE, peek_sender).await
+    #[track_caller]
+    pub fn peek_sender(&self) -> impl Future<Output = io::Result<SocketAddr>> {
+        located("UdpSocket::peek_sender", Resource::Unknown, async move {
+            self.io.async_io(Interest::READABLE, peek_sender).await
+        })
     }
 
     /// As [`peek_sender`](Self::peek_sender), for implementing a future.

@@ -1,10 +1,12 @@
 //! Sending datagrams.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use raddle_reactor::Interest;
+use raddle_wait::{Resource, located};
 
 use super::UdpSocket;
 use crate::ToSocketAddrs;
@@ -43,10 +45,13 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
-        self.io
-            .async_io(Interest::WRITABLE, |socket| socket.send(buf))
-            .await
+    #[track_caller]
+    pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
+        located("UdpSocket::send", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::WRITABLE, |socket| socket.send(buf))
+                .await
+        })
     }
 
     /// As [`send`](Self::send), for implementing a future.
@@ -125,11 +130,18 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn send_to<A: ToSocketAddrs>(&self, buf: &[u8], addr: A) -> io::Result<usize> {
-        let target = resolve(addr).await?.next().ok_or_else(no_address)?;
-        self.io
-            .async_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
-            .await
+    #[track_caller]
+    pub fn send_to<A: ToSocketAddrs>(
+        &self,
+        buf: &[u8],
+        addr: A,
+    ) -> impl Future<Output = io::Result<usize>> {
+        located("UdpSocket::send_to", Resource::Unknown, async move {
+            let target = resolve(addr).await?.next().ok_or_else(no_address)?;
+            self.io
+                .async_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
+                .await
+        })
     }
 
     /// As [`send_to`](Self::send_to), for implementing a future.

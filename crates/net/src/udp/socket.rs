@@ -1,5 +1,6 @@
 //! The socket: what it is made from, and what it is ready for.
 
+use std::future::Future;
 use std::io;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
@@ -8,6 +9,7 @@ use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::task::{Context, Poll};
 
 use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_wait::{Resource, located};
 
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
@@ -191,16 +193,19 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
-        let addrs = resolve(addr).await?;
-        let mut last = None;
-        for addr in addrs {
-            match self.io.connect(addr) {
-                Ok(()) => return Ok(()),
-                Err(error) => last = Some(error),
+    #[track_caller]
+    pub fn connect<A: ToSocketAddrs>(&self, addr: A) -> impl Future<Output = io::Result<()>> {
+        located("UdpSocket::connect", Resource::Unknown, async move {
+            let addrs = resolve(addr).await?;
+            let mut last = None;
+            for addr in addrs {
+                match self.io.connect(addr) {
+                    Ok(()) => return Ok(()),
+                    Err(error) => last = Some(error),
+                }
             }
-        }
-        Err(last.unwrap_or_else(no_address))
+            Err(last.unwrap_or_else(no_address))
+        })
     }
 
     /// Waits until the socket is ready for any of `interest`, and returns for what. A later
@@ -228,8 +233,11 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.io.ready(interest).await
+    #[track_caller]
+    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
+        located("UdpSocket::ready", Resource::Unknown, async move {
+            self.io.ready(interest).await
+        })
     }
 
     /// Waits until there may be a datagram. Usually followed by
@@ -268,8 +276,11 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn readable(&self) -> io::Result<()> {
-        self.ready(Interest::READABLE).await.map(drop)
+    #[track_caller]
+    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
+        located("UdpSocket::readable", Resource::Unknown, async move {
+            self.ready(Interest::READABLE).await.map(drop)
+        })
     }
 
     /// Waits until there may be room to send. Usually followed by
@@ -298,8 +309,11 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn writable(&self) -> io::Result<()> {
-        self.ready(Interest::WRITABLE).await.map(drop)
+    #[track_caller]
+    pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
+        located("UdpSocket::writable", Resource::Unknown, async move {
+            self.ready(Interest::WRITABLE).await.map(drop)
+        })
     }
 
     /// As [`readable`](Self::readable), for implementing a future.
@@ -416,14 +430,17 @@ impl UdpSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn async_io<R>(
+    #[track_caller]
+    pub fn async_io<R>(
         &self,
         interest: Interest,
         mut f: impl FnMut() -> io::Result<R>,
-    ) -> io::Result<R> {
-        self.io
-            .async_io(interest, |socket| socket.try_io(&mut f))
-            .await
+    ) -> impl Future<Output = io::Result<R>> {
+        located("UdpSocket::async_io", Resource::Unknown, async move {
+            self.io
+                .async_io(interest, |socket| socket.try_io(&mut f))
+                .await
+        })
     }
 }
 

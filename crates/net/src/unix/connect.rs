@@ -1,8 +1,10 @@
 //! Connecting to a listener.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::path::Path;
+
+use raddle_wait::{Resource, located};
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
@@ -45,9 +47,12 @@ impl UnixStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
-        let addr = of_path(path.as_ref())?;
-        UnixStream::connect_addr(&addr.into()).await
+    #[track_caller]
+    pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
+        located("UnixStream::connect", Resource::Unknown, async move {
+            let addr = of_path(path.as_ref())?;
+            UnixStream::connect_addr(&addr.into()).await
+        })
     }
 
     /// As [`connect`](Self::connect), to an address.
@@ -80,9 +85,12 @@ impl UnixStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
-        let stream = mio::net::UnixStream::connect_addr(&socket_addr.0)?;
-        UnixStream::connecting(stream).await
+    #[track_caller]
+    pub fn connect_addr(socket_addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> {
+        located("UnixStream::connect_addr", Resource::Unknown, async move {
+            let stream = mio::net::UnixStream::connect_addr(&socket_addr.0)?;
+            UnixStream::connecting(stream).await
+        })
     }
 
     /// Waits for the end of an attempt to connect.

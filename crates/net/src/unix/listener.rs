@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use raddle_reactor::{Evented, Handle, Interest};
+use raddle_wait::{Resource, located};
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
@@ -145,10 +146,13 @@ impl UnixListener {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        let accepted = self.io.async_io(Interest::READABLE, accept).await;
-        let (stream, addr) = accepted.map_err(explained)?;
-        Ok((UnixStream::accepted(stream, self.io.handle())?, addr))
+    #[track_caller]
+    pub fn accept(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> {
+        located("UnixListener::accept", Resource::Unknown, async move {
+            let accepted = self.io.async_io(Interest::READABLE, accept).await;
+            let (stream, addr) = accepted.map_err(explained)?;
+            Ok((UnixStream::accepted(stream, self.io.handle())?, addr))
+        })
     }
 
     /// As [`accept`](Self::accept), for a server that keeps running when single connections fail or

@@ -1,9 +1,11 @@
 //! A socket that is neither connected nor listening yet.
 
+use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
+use raddle_wait::{Resource, located};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::{UnixDatagram, UnixListener, UnixStream};
@@ -180,14 +182,17 @@ impl UnixSocket {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn connect(self, path: impl AsRef<Path>) -> io::Result<UnixStream> {
-        self.check(Type::STREAM, NO_STREAM)?;
-        let addr = SockAddr::unix(path)?;
-        match self.socket.connect(&addr) {
-            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
-            _ => {}
-        }
-        UnixStream::connecting(mio::net::UnixStream::from_std(self.socket.into())).await
+    #[track_caller]
+    pub fn connect(self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<UnixStream>> {
+        located("UnixSocket::connect", Resource::Unknown, async move {
+            self.check(Type::STREAM, NO_STREAM)?;
+            let addr = SockAddr::unix(path)?;
+            match self.socket.connect(&addr) {
+                Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+                _ => {}
+            }
+            UnixStream::connecting(mio::net::UnixStream::from_std(self.socket.into())).await
+        })
     }
 
     /// Turns it into a socket for datagrams.

@@ -1,5 +1,6 @@
 //! The connected socket.
 
+use std::future::Future;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net;
@@ -9,6 +10,7 @@ use std::task::{Context, Poll};
 use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_wait::{Resource, located};
 
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use super::{SocketAddr, UCred};
@@ -188,8 +190,11 @@ impl UnixStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.io.ready(interest).await
+    #[track_caller]
+    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
+        located("UnixStream::ready", Resource::Unknown, async move {
+            self.io.ready(interest).await
+        })
     }
 
     /// Waits until there is something to read or the stream has ended. Usually
@@ -226,8 +231,11 @@ impl UnixStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn readable(&self) -> io::Result<()> {
-        self.ready(Interest::READABLE).await.map(drop)
+    #[track_caller]
+    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
+        located("UnixStream::readable", Resource::Unknown, async move {
+            self.ready(Interest::READABLE).await.map(drop)
+        })
     }
 
     /// Waits until there is room to write. Usually followed by
@@ -255,8 +263,11 @@ impl UnixStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn writable(&self) -> io::Result<()> {
-        self.ready(Interest::WRITABLE).await.map(drop)
+    #[track_caller]
+    pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
+        located("UnixStream::writable", Resource::Unknown, async move {
+            self.ready(Interest::WRITABLE).await.map(drop)
+        })
     }
 
     /// As [`readable`](Self::readable), for implementing a future.
@@ -509,14 +520,17 @@ impl UnixStream {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn async_io<R>(
+    #[track_caller]
+    pub fn async_io<R>(
         &self,
         interest: Interest,
         mut f: impl FnMut() -> io::Result<R>,
-    ) -> io::Result<R> {
-        self.io
-            .async_io(interest, |stream| stream.try_io(&mut f))
-            .await
+    ) -> impl Future<Output = io::Result<R>> {
+        located("UnixStream::async_io", Resource::Unknown, async move {
+            self.io
+                .async_io(interest, |stream| stream.try_io(&mut f))
+                .await
+        })
     }
 
     /// The local address.

@@ -1,11 +1,13 @@
 //! Receiving datagrams.
 
+use std::future::Future;
 use std::io;
 use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use raddle_io::ReadBuf;
 use raddle_reactor::Interest;
+use raddle_wait::{Resource, located};
 
 use super::UnixDatagram;
 use crate::sys;
@@ -40,10 +42,13 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io
-            .async_io(Interest::READABLE, |socket| socket.recv(buf))
-            .await
+    #[track_caller]
+    pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
+        located("UnixDatagram::recv", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| socket.recv(buf))
+                .await
+        })
     }
 
     /// As [`recv`](Self::recv), for implementing a future.
@@ -128,12 +133,15 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
-        self.io
-            .async_io(Interest::READABLE, |socket| {
-                sys::fill(buf, |buf| recv(socket, buf))
-            })
-            .await
+    #[track_caller]
+    pub fn recv_buf<B: BufMut>(&self, buf: &mut B) -> impl Future<Output = io::Result<usize>> {
+        located("UnixDatagram::recv_buf", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| {
+                    sys::fill(buf, |buf| recv(socket, buf))
+                })
+                .await
+        })
     }
 
     /// As [`recv_buf`](Self::recv_buf), without waiting.
@@ -192,10 +200,16 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io
-            .async_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
-            .await
+    #[track_caller]
+    pub fn recv_from(
+        &self,
+        buf: &mut [u8],
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
+        located("UnixDatagram::recv_from", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
+                .await
+        })
     }
 
     /// As [`recv_from`](Self::recv_from), for implementing a future.
@@ -289,12 +303,22 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
-        self.io
-            .async_io(Interest::READABLE, |socket| {
-                sys::fill(buf, |buf| recv_from(socket, buf))
-            })
-            .await
+    #[track_caller]
+    pub fn recv_buf_from<B: BufMut>(
+        &self,
+        buf: &mut B,
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
+        located(
+            "UnixDatagram::recv_buf_from",
+            Resource::Unknown,
+            async move {
+                self.io
+                    .async_io(Interest::READABLE, |socket| {
+                        sys::fill(buf, |buf| recv_from(socket, buf))
+                    })
+                    .await
+            },
+        )
     }
 
     /// As [`recv_buf_from`](Self::recv_buf_from), without waiting.

@@ -1,10 +1,12 @@
 //! Sending datagrams.
 
+use std::future::Future;
 use std::io;
 use std::path::Path;
 use std::task::{Context, Poll};
 
 use raddle_reactor::Interest;
+use raddle_wait::{Resource, located};
 
 use super::UnixDatagram;
 
@@ -36,10 +38,13 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
-        self.io
-            .async_io(Interest::WRITABLE, |socket| socket.send(buf))
-            .await
+    #[track_caller]
+    pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
+        located("UnixDatagram::send", Resource::Unknown, async move {
+            self.io
+                .async_io(Interest::WRITABLE, |socket| socket.send(buf))
+                .await
+        })
     }
 
     /// As [`send`](Self::send), for implementing a future.
@@ -117,11 +122,18 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
-        let target = target.as_ref();
-        self.io
-            .async_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
-            .await
+    #[track_caller]
+    pub fn send_to<P: AsRef<Path>>(
+        &self,
+        buf: &[u8],
+        target: P,
+    ) -> impl Future<Output = io::Result<usize>> {
+        located("UnixDatagram::send_to", Resource::Unknown, async move {
+            let target = target.as_ref();
+            self.io
+                .async_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
+                .await
+        })
     }
 
     /// As [`send_to`](Self::send_to), for implementing a future.

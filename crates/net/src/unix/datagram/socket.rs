@@ -1,5 +1,6 @@
 //! The socket: what it is made from, and what it is ready for.
 
+use std::future::Future;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
@@ -8,6 +9,7 @@ use std::path::Path;
 use std::task::{Context, Poll};
 
 use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_wait::{Resource, located};
 
 use crate::evented::{self, debug_assert_nonblocking};
 use crate::unix::SocketAddr;
@@ -372,8 +374,11 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.io.ready(interest).await
+    #[track_caller]
+    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
+        located("UnixDatagram::ready", Resource::Unknown, async move {
+            self.io.ready(interest).await
+        })
     }
 
     /// Waits until there may be a datagram. Usually followed by
@@ -401,8 +406,11 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn readable(&self) -> io::Result<()> {
-        self.ready(Interest::READABLE).await.map(drop)
+    #[track_caller]
+    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
+        located("UnixDatagram::readable", Resource::Unknown, async move {
+            self.ready(Interest::READABLE).await.map(drop)
+        })
     }
 
     /// Waits until there may be room to send. Usually followed by
@@ -430,8 +438,11 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn writable(&self) -> io::Result<()> {
-        self.ready(Interest::WRITABLE).await.map(drop)
+    #[track_caller]
+    pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
+        located("UnixDatagram::writable", Resource::Unknown, async move {
+            self.ready(Interest::WRITABLE).await.map(drop)
+        })
     }
 
     /// As [`readable`](Self::readable), for implementing a future.
@@ -546,12 +557,15 @@ impl UnixDatagram {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn async_io<R>(
+    #[track_caller]
+    pub fn async_io<R>(
         &self,
         interest: Interest,
         mut f: impl FnMut() -> io::Result<R>,
-    ) -> io::Result<R> {
-        self.io.async_io(interest, |_| f()).await
+    ) -> impl Future<Output = io::Result<R>> {
+        located("UnixDatagram::async_io", Resource::Unknown, async move {
+            self.io.async_io(interest, |_| f()).await
+        })
     }
 }
 

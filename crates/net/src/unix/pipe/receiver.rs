@@ -1,6 +1,7 @@
 //! The reading end.
 
 use std::fs::File;
+use std::future::Future;
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::pin::Pin;
@@ -9,6 +10,7 @@ use std::task::{Context, Poll};
 use bytes::BufMut;
 use raddle_io::{AsyncRead, ReadBuf};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_wait::{Resource, located};
 
 use super::{adopt, set_nonblocking};
 use crate::evented::ByteStream;
@@ -250,8 +252,11 @@ impl Receiver {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.io.ready(interest).await
+    #[track_caller]
+    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
+        located("pipe::Receiver::ready", Resource::Unknown, async move {
+            self.io.ready(interest).await
+        })
     }
 
     /// Waits until there is something to read, or no sender is open any more.
@@ -280,8 +285,11 @@ impl Receiver {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn readable(&self) -> io::Result<()> {
-        self.ready(Interest::READABLE).await.map(drop)
+    #[track_caller]
+    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
+        located("pipe::Receiver::readable", Resource::Unknown, async move {
+            self.ready(Interest::READABLE).await.map(drop)
+        })
     }
 
     /// As [`readable`](Self::readable), for implementing a future; keeps the

@@ -1,6 +1,7 @@
 //! The writing end.
 
 use std::fs::File;
+use std::future::Future;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::pin::Pin;
@@ -8,6 +9,7 @@ use std::task::{Context, Poll};
 
 use raddle_io::AsyncWrite;
 use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_wait::{Resource, located};
 
 use super::{adopt, set_nonblocking};
 use crate::evented::ByteStream;
@@ -246,8 +248,11 @@ impl Sender {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.io.ready(interest).await
+    #[track_caller]
+    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
+        located("pipe::Sender::ready", Resource::Unknown, async move {
+            self.io.ready(interest).await
+        })
     }
 
     /// Waits until there is room to write, or no receiver is open any more.
@@ -275,8 +280,11 @@ impl Sender {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn writable(&self) -> io::Result<()> {
-        self.ready(Interest::WRITABLE).await.map(drop)
+    #[track_caller]
+    pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
+        located("pipe::Sender::writable", Resource::Unknown, async move {
+            self.ready(Interest::WRITABLE).await.map(drop)
+        })
     }
 
     /// As [`writable`](Self::writable), for implementing a future; keeps the
