@@ -88,9 +88,13 @@ async fn child_with_timers() {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     println!("ready");
     let mut count = 0;
-    while start.elapsed() < PAUSE {
+    // Also if the process was stopped before the first.
+    loop {
         ticks.tick().await;
         count += 1;
+        if start.elapsed() >= PAUSE {
+            break;
+        }
     }
     for task in due {
         let (span, elapsed) = timeout(LIMIT, task).await.unwrap().unwrap();
