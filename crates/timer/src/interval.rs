@@ -173,8 +173,10 @@ impl Interval {
     /// ```
     #[track_caller]
     pub fn tick(&mut self) -> impl Future<Output = Instant> {
-        let tick = poll_fn(|cx| self.poll_tick(cx));
-        raddle_wait::located("Interval::tick", Resource::Unknown, tick)
+        // A block, so that the future is not `Unpin`, as that of Tokio.
+        raddle_wait::located("Interval::tick", Resource::Unknown, async move {
+            poll_fn(|cx| self.poll_tick(cx)).await
+        })
     }
 
     /// Polls for the next tick. While it is pending, the task of the last call
