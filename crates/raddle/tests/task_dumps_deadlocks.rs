@@ -281,6 +281,51 @@ fn a_circle_with_a_task_that_also_joins_a_task_that_makes_progress_is_no_deadloc
     });
 }
 
+/// A future that is polled with a waker of its own, as those of a set are: its task may be polled
+/// without it.
+struct WithItsWaker<F>(std::pin::Pin<Box<F>>);
+
+struct Forward(std::task::Waker);
+
+impl std::task::Wake for Forward {
+    fn wake(self: Arc<Self>) {
+        self.0.wake_by_ref();
+    }
+}
+
+impl<F: Future> Future for WithItsWaker<F> {
+    type Output = F::Output;
+
+    fn poll(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<F::Output> {
+        let waker = Arc::new(Forward(cx.waker().clone())).into();
+        let mut cx = std::task::Context::from_waker(&waker);
+        self.0.as_mut().poll(&mut cx)
+    }
+}
+
+#[test]
+fn a_circle_through_a_future_with_a_waker_of_its_own_is_no_deadlock() {
+    runtime().block_on(async {
+        let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
+        let first = raddle::spawn(lock_both(a.clone(), b.clone()));
+        let second = raddle::spawn(async move {
+            let _first = b.lock().await;
+            yield_now().await;
+            yield_now().await;
+            WithItsWaker(Box::pin(async { drop(a.lock().await) })).await;
+        });
+        let dump = dump().await;
+        let edges = dump.edges().iter().map(|edge| (edge.from(), edge.to()));
+        let circle = [(id(&first), id(&second)), (id(&second), id(&first))];
+        assert_eq!(edges.collect::<Vec<_>>(), circle, "{dump}");
+        // The second may have other futures with wakers of their own.
+        assert!(dump.deadlocks().is_empty(), "{dump}");
+    });
+}
+
 #[test]
 fn a_guard_that_was_dropped_by_another_task_is_not_held_any_more() {
     runtime().block_on(async {
