@@ -223,7 +223,8 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
         let caller = Caller::here();
         raddle_wait::located("RwLock::read", self.resource(), async move {
-            self.acquire(1, caller).await;
+            self.acquire(1).await;
+            self.note_acquired(1, caller);
             self.read_guard()
         })
     }
@@ -252,7 +253,8 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
         let caller = Caller::here();
         raddle_wait::located("RwLock::write", self.resource(), async move {
-            self.acquire(self.max_readers, caller).await;
+            self.acquire(self.max_readers).await;
+            self.note_acquired(self.max_readers, caller);
             self.write_guard()
         })
     }
@@ -284,7 +286,8 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let caller = Caller::here();
         raddle_wait::located("RwLock::read_owned", self.resource(), async move {
-            self.acquire(1, caller).await;
+            self.acquire(1).await;
+            self.note_acquired(1, caller);
             self.owned_read_guard()
         })
     }
@@ -317,11 +320,13 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let caller = Caller::here();
         raddle_wait::located("RwLock::write_owned", self.resource(), async move {
-            self.acquire(self.max_readers, caller).await;
+            self.acquire(self.max_readers).await;
+            self.note_acquired(self.max_readers, caller);
             self.owned_write_guard()
         })
     }
 
+    #[inline]
     fn resource(&self) -> Resource {
         Resource::Lock(ptr::from_ref(&self.core).addr())
     }
@@ -332,11 +337,10 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     #[inline]
-    async fn acquire(&self, permits: u32, caller: Caller) {
+    async fn acquire(&self, permits: u32) {
         if self.core.acquire(permits as usize).await.is_err() {
             unreachable!("a lock is never closed");
         }
-        self.note_acquired(permits, caller);
     }
 
     /// Takes a read lock if there is no writer and no task waits.
