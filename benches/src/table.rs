@@ -6,8 +6,10 @@ use crate::stats::Interval;
 /// How the columns of [`rows`] are to be read.
 pub fn header(rounds: usize) -> String {
     format!(
-        "Medians of {rounds} rounds in which all took turns. \"times\": how many times as good the first is as this\n\
-         one (above 1 it is ahead), the median of the rounds' ratios, with its 95 % interval.\n\n{}",
+        "Medians of {rounds} rounds in which all took turns. \"times\": how many times as good \
+         the first is as this\n\
+         one (above 1 it is ahead), the median of the rounds' ratios, with its 95 % \
+         interval.\n\n{}",
         columns()
     )
 }

@@ -74,8 +74,8 @@ pub(super) fn total(report: &Report) -> String {
         return String::new();
     };
     format!(
-        "On this machine Raddle is ahead of Tokio at **{}** of {} figures, level at {} and behind at {}. In the \
-         middle it is **{} times** as good.\n",
+        "On this machine Raddle is ahead of Tokio at **{}** of {} figures, level at {} and behind \
+         at {}. In the middle it is **{} times** as good.\n",
         tally.ahead,
         tally.count(),
         tally.level,
@@ -111,8 +111,9 @@ pub(super) fn announced(report: &Report) -> String {
         return String::new();
     }
     let mut text = format!(
-        "\n### What was announced in 2019\n\nTimes as good as the old version, which was tokio-threadpool 0.1, and for \
-        hyper its version 0.12 on Tokio 0.1. {}\n\n| | announced | Tokio here | Raddle here | here |\n|---|---|---|---|---|\n",
+        "\n### What was announced in 2019\n\nTimes as good as the old version, which was \
+         tokio-threadpool 0.1, and for hyper its version 0.12 on Tokio 0.1. {}\n\n| | announced | \
+         Tokio here | Raddle here | here |\n|---|---|---|---|---|\n",
         announced::BRIDGE
     );
     for row in rows {
@@ -136,9 +137,10 @@ pub(super) fn changes(report: &Report) -> String {
         return String::new();
     };
     let mut text = format!(
-        "\n### Against {}\n\nHow many times as good as Tokio, or as the contestant that ran beside it, Raddle was then \
-         and is now. Only where the intervals are apart, in bold, is it more than chance. Times of two runs are not \
-         compared.\n\n| | then | now | change |\n|---|---|---|---|\n",
+        "\n### Against {}\n\nHow many times as good as Tokio, or as the contestant that ran \
+         beside it, Raddle was then and is now. Only where the intervals are apart, in bold, is \
+         it more than chance. Times of two runs are not compared.\n\n| | then | now | change \
+         |\n|---|---|---|---|\n",
         saved.name
     );
     for change in compare::changes(report).iter().take(CHANGES) {
@@ -181,7 +183,8 @@ pub(super) fn rows(part: &Part) -> String {
     let verdict = words::verdict(part.comparisons());
     let verdict = verdict.map_or_else(String::new, |verdict| format!("\n{verdict}\n"));
     format!(
-        "{verdict}\n| | Raddle, or the named one | Tokio, or the named one | times as good (95 %) | in |\n\
+        "{verdict}\n| | Raddle, or the named one | Tokio, or the named one | times as good (95 %) \
+         | in |\n\
          |---|---|---|---|---|\n{rows}"
     )
 }

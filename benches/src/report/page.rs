@@ -17,9 +17,10 @@ pub(super) fn page(report: &Report) -> String {
     let notes = report.records.iter().flat_map(|record| &record.notes);
     let notes: String = notes.map(|note| format!("- {}\n", escaped(note))).collect();
     let opening = format!(
-        "# Raddle side by side\n\n{}\nMade by `{}`. All runtimes took turns, round by round, in one run: a noisy machine \
-         disturbs them alike. What counts is the ratio; the times are this machine's.\n\n{notes}\n## At a glance\n\nHow many \
-         figures of each part have Raddle ahead of Tokio, level, or behind, and the lead in the middle of them.\n{}{}{}",
+        "# Raddle side by side\n\n{}\nMade by `{}`. All runtimes took turns, round by round, in \
+         one run: a noisy machine disturbs them alike. What counts is the ratio; the times are \
+         this machine's.\n\n{notes}\n## At a glance\n\nHow many figures of each part have Raddle \
+         ahead of Tokio, level, or behind, and the lead in the middle of them.\n{}{}{}",
         markdown::total(report),
         report.command,
         markdown::overview(report),
@@ -29,12 +30,14 @@ pub(super) fn page(report: &Report) -> String {
     let parts: String = report.parts.iter().map(section).collect();
     let programs: String = report.records.iter().map(ran).collect();
     let end = format!(
-        "{READING}\n## The machine, and what ran\n\n{}\n| program | ended | commit | load |\n|---|---|---|--:|\n{programs}",
+        "{READING}\n## The machine, and what ran\n\n{}\n| program | ended | commit | load \
+         |\n|---|---|---|--:|\n{programs}",
         markdown::machine(report)
     );
     format!(
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\"><title>Raddle side by side</title><style>{STYLE}</style></head>\
+         content=\"width=device-width, initial-scale=1\"><title>Raddle side by \
+         side</title><style>{STYLE}</style></head>\
          <body>{}{parts}{}</body></html>",
         html(&opening),
         html(&end)
@@ -57,8 +60,9 @@ fn section(part: &Part) -> String {
     if !leads.is_empty() {
         let label = format!("{title}: how many times as good Raddle is");
         text += &format!(
-            "<figure class=\"wide\">{}<figcaption>How many times as good as Tokio, or as the contestant that a row names \
-             first, {} is, with the 95 % interval; of what was varied, one in the middle.</figcaption></figure>",
+            "<figure class=\"wide\">{}<figcaption>How many times as good as Tokio, or as the \
+             contestant that a row names first, {} is, with the 95 % interval; of what was \
+             varied, one in the middle.</figcaption></figure>",
             plot::forest(&label, &leads),
             first(part)
         );
@@ -69,7 +73,8 @@ fn section(part: &Part) -> String {
     text += &html(&markdown::rows(part));
     let all: Vec<_> = part.comparisons().cloned().collect();
     text + &format!(
-        "<details><summary>All figures</summary><div class=\"scroll\"><pre>{}\n{}</pre></div></details>",
+        "<details><summary>All figures</summary><div \
+         class=\"scroll\"><pre>{}\n{}</pre></div></details>",
         table::columns(),
         escaped(&table::rows(&all))
     )

@@ -2,6 +2,10 @@
 //! clients do not change the runtime's latency.
 #![cfg(all(feature = "console", feature = "rt-multi-thread", feature = "time"))]
 
+#[cfg(feature = "sync")]
+#[path = "common/deadlock.rs"]
+mod deadlock;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,24 +64,6 @@ fn json(answer: &str) -> serde_json::Value {
     serde_json::from_str(body).unwrap()
 }
 
-/// Two tasks that have locked a mutex each, and wait for that of the other.
-#[cfg(feature = "sync")]
-fn spawn_a_deadlock(runtime: &Runtime) {
-    use raddle::sync::{Barrier, Mutex};
-
-    let locks = [Arc::new(Mutex::new(())), Arc::new(Mutex::new(()))];
-    let both = Arc::new(Barrier::new(2));
-    for number in 0..2 {
-        let (own, other) = (locks[number].clone(), locks[1 - number].clone());
-        let both = both.clone();
-        runtime.spawn(async move {
-            let _own = own.lock().await;
-            both.wait().await;
-            let _other = other.lock().await;
-        });
-    }
-}
-
 #[cfg(feature = "sync")]
 #[test]
 fn waits_has_the_deadlocks_and_the_tasks_that_others_wait_for() {
@@ -90,7 +76,7 @@ fn waits_has_the_deadlocks_and_the_tasks_that_others_wait_for() {
         (&none["deadlocks"], &none["total"]),
         (&serde_json::json!([]), &0.into())
     );
-    spawn_a_deadlock(&runtime);
+    deadlock::spawn(&runtime);
     let start = Instant::now();
     let graph = loop {
         let graph = json(&get(address, &target));

@@ -98,10 +98,10 @@ fn a_signal_between_two_listeners_is_not_kept() {
     });
 }
 
-/// A listener's runtime hears by itself, also if another that is not run at the
-/// time was there first.
+/// A runtime delivers signals to its own listeners, also while another runtime, whose listener was
+/// registered first, runs nothing.
 #[test]
-fn a_runtime_that_is_not_driven_does_not_withhold_signals() {
+fn an_idle_runtime_does_not_keep_signals_from_another() {
     let runtimes = [(); 2].map(|()| current_thread().build().unwrap());
     let kind = SignalKind::quit();
     let mut listeners = runtimes.each_ref().map(|runtime| {

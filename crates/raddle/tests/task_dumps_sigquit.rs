@@ -2,7 +2,7 @@
 #![cfg(all(unix, feature = "task-dumps"))]
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -16,14 +16,7 @@ fn sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck() {
     if std::env::var_os(IS_CHILD).is_some() {
         hang();
     }
-    let test = "sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck";
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([test, "--exact", "--nocapture"])
-        .env(IS_CHILD, "1")
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start("sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck");
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut next = || lines.next().expect("the program goes on").unwrap();
     while next() != "stuck" {}
@@ -40,6 +33,17 @@ fn sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// Starts this program again, as the child of the test with this name.
+fn start(test: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(IS_CHILD, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
 }
 
 /// Two workers in polls that do not return, and a task that waits for a worker.
@@ -72,17 +76,7 @@ fn sigquit_names_the_deadlock_of_a_program_that_hangs() {
     if std::env::var_os(IS_CHILD).is_some() {
         deadlock();
     }
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "sigquit_names_the_deadlock_of_a_program_that_hangs",
-            "--exact",
-            "--nocapture",
-        ])
-        .env(IS_CHILD, "1")
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start("sigquit_names_the_deadlock_of_a_program_that_hangs");
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut next = || lines.next().expect("the program goes on").unwrap();
     while next() != "stuck" {}

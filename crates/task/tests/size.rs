@@ -69,6 +69,17 @@ fn a_task_is_one_small_allocation() {
     assert!(layout.align() <= 16, "{layout:?}");
 }
 
+/// The README of `raddle` has the figure.
+#[cfg(feature = "tracing")]
+#[test]
+fn a_span_makes_a_future_40_bytes_larger() {
+    use raddle_task::trace::{Kind, task};
+
+    let future = std::future::ready([0_u64; 4]);
+    let size = size_of_val(&future);
+    assert_eq!(size_of_val(&task(Kind::BlockOn, future)), size + 40);
+}
+
 #[test]
 fn handles_are_one_word() {
     assert_eq!(size_of::<Option<Runnable>>(), size_of::<usize>());

@@ -32,8 +32,8 @@ pub(crate) fn observe(
         .worker_threads(2)
         .enable_all()
         .watchdog(Duration::from_millis(20), move |report| {
-            // It is printed later, since to look up the names of a stack takes long. After the end
-            // nobody receives it.
+            // Printed later: looking up the names of a stack takes long. The send fails once
+            // `observe` has returned and the receiver is gone.
             let _ = sender.send(report.clone());
         })
         .enable_task_dumps()

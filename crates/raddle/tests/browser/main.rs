@@ -10,6 +10,9 @@
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 mod chromium;
+#[cfg(feature = "sync")]
+#[path = "../common/deadlock.rs"]
+mod deadlock;
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -200,8 +203,6 @@ fn the_page_filters_sorts_and_scrolls_a_hundred_thousand_tasks() {
 #[cfg(feature = "sync")]
 #[test]
 fn the_page_shows_a_deadlock_and_keeps_an_entry_open() {
-    use raddle::sync::{Barrier, Mutex};
-
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime = runtime();
     let Some(mut tab) = open(&runtime) else {
@@ -211,18 +212,7 @@ fn the_page_shows_a_deadlock_and_keeps_an_entry_open() {
         tab.text("document.getElementById('waits').textContent"),
         "none"
     );
-    let locks = [Arc::new(Mutex::new(())), Arc::new(Mutex::new(()))];
-    let both = Arc::new(Barrier::new(2));
-    for number in 0..2 {
-        let (own, other) = (locks[number].clone(), locks[1 - number].clone());
-        let both = both.clone();
-        runtime.spawn(async move {
-            let _own = own.lock().await;
-            both.wait().await;
-            let _other = other.lock().await;
-        });
-    }
-    let lock = locks[0].clone();
+    let lock = deadlock::spawn(&runtime);
     runtime.spawn(async move { drop(lock.lock().await) });
     tab.wait_for(
         "document.querySelector('#waits .is-slow')?.textContent === 'deadlock of 2 tasks'",

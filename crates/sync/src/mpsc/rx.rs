@@ -94,12 +94,29 @@ impl<T, L: Limit> Rx<T, L> {
         Poll::Ready(count)
     }
 
-    pub(super) async fn recv(&mut self) -> Option<T> {
-        poll_fn(|cx| self.poll_recv(cx)).await
+    /// Receives a message, as this operation of the caller's.
+    #[track_caller]
+    #[inline]
+    pub(super) fn recv(&mut self, operation: &'static str) -> impl Future<Output = Option<T>> {
+        self.used(Some(Caller::here()));
+        raddle_wait::located(operation, self.chan.messages(), async move {
+            poll_fn(|cx| self.poll_recv(cx)).await
+        })
     }
 
-    pub(super) async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        poll_fn(|cx| self.poll_recv_many(cx, buffer, limit)).await
+    /// As [`recv`](Self::recv), for up to `limit` messages.
+    #[track_caller]
+    #[inline]
+    pub(super) fn recv_many(
+        &mut self,
+        operation: &'static str,
+        buffer: &mut Vec<T>,
+        limit: usize,
+    ) -> impl Future<Output = usize> {
+        self.used(Some(Caller::here()));
+        raddle_wait::located(operation, self.chan.messages(), async move {
+            poll_fn(|cx| self.poll_recv_many(cx, buffer, limit)).await
+        })
     }
 
     pub(super) fn try_recv(&mut self) -> Result<T, TryRecvError> {

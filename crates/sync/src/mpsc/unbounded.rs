@@ -372,12 +372,7 @@ impl<T> UnboundedReceiver<T> {
     /// ```
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
-        self.rx.used(Some(Caller::here()));
-        raddle_wait::located(
-            "mpsc::UnboundedReceiver::recv",
-            self.rx.chan().messages(),
-            async move { self.rx.recv().await },
-        )
+        self.rx.recv("mpsc::UnboundedReceiver::recv")
     }
 
     /// Receives what is there, at least one and up to `limit` messages, and appends them
@@ -405,12 +400,8 @@ impl<T> UnboundedReceiver<T> {
     /// ```
     #[track_caller]
     pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
-        self.rx.used(Some(Caller::here()));
-        raddle_wait::located(
-            "mpsc::UnboundedReceiver::recv_many",
-            self.rx.chan().messages(),
-            async move { self.rx.recv_many(buffer, limit).await },
-        )
+        self.rx
+            .recv_many("mpsc::UnboundedReceiver::recv_many", buffer, limit)
     }
 
     /// Receives the next message if it was sent already.

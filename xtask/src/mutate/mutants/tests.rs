@@ -4,7 +4,7 @@ fn file(text: &str) -> File {
     File::new("raddle-a", "crates/a/src/word.rs".into(), text).unwrap()
 }
 
-/// What becomes of each mutant's line.
+/// The changed line of each mutant.
 fn changed(text: &str) -> Vec<String> {
     let line = |mutant: Mutant| {
         let mutated = mutant.apply(text);

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::task::{Context, Poll};
 
-use raddle_wait::Caller;
-
 use crate::blocking::block_on;
 use crate::mpsc::chan::Limited;
 use crate::mpsc::error::TryRecvError;
@@ -60,12 +58,7 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
-        self.rx.used(Some(Caller::here()));
-        raddle_wait::located(
-            "mpsc::Receiver::recv",
-            self.rx.chan().messages(),
-            async move { self.rx.recv().await },
-        )
+        self.rx.recv("mpsc::Receiver::recv")
     }
 
     /// Receives what is there, at least one and up to `limit` messages, and appends them
@@ -93,12 +86,8 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
-        self.rx.used(Some(Caller::here()));
-        raddle_wait::located(
-            "mpsc::Receiver::recv_many",
-            self.rx.chan().messages(),
-            async move { self.rx.recv_many(buffer, limit).await },
-        )
+        self.rx
+            .recv_many("mpsc::Receiver::recv_many", buffer, limit)
     }
 
     /// Receives the next message if it was sent already.
