@@ -33,7 +33,7 @@ impl<'a> Spawner<BoxFuture<'a>> {
     ///
     /// # Errors
     ///
-    /// As [`spawn`](Self::spawn), with the box.
+    /// Returns the same errors as [`spawn`](Self::spawn), with the box.
     pub fn spawn_boxed(
         &self,
         future: impl Future<Output = ()> + 'a,

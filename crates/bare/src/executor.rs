@@ -17,13 +17,13 @@ use crate::state::{Turn, Vacated};
 use crate::storage::Storage;
 use crate::waker;
 
-/// How many polls [`Executor::run`] makes without a look at events.
+/// The number of polls that [`Executor::run`] makes before it looks for events.
 const POLLS: u32 = 128;
 
 /// Runs tasks of one type of future on one thread.
 ///
-/// It is pinned before it is used, and cannot leave its thread. Dropping it
-/// drops its tasks.
+/// An executor is pinned before it is used, and cannot leave its thread. Dropping it drops its
+/// tasks.
 ///
 /// `A` is the argument of a task, `M` the function that makes a future of it,
 /// `F` the future, and `S` the [`Storage`].
@@ -68,8 +68,7 @@ where
         Self::with(spawner, storage, make, &waker::CHECKED, thread)
     }
 
-    /// As `new`, without a check of the thread, for programs on targets
-    /// without thread-locals.
+    /// Like `new`, without a check of the thread, for programs on targets without thread-locals.
     ///
     /// # Safety
     ///
@@ -103,11 +102,11 @@ where
     ///
     /// # Errors
     ///
-    /// With the argument if the storage is full.
+    /// Returns the argument in the error if the storage is full.
     ///
     /// # Panics
     ///
-    /// If the spawner has another executor.
+    /// Panics if the spawner has another executor.
     pub fn spawn(self: Pin<&Self>, argument: A) -> Result<(), SpawnError<A>> {
         if !self.attached.get() {
             self.attach();
@@ -129,13 +128,13 @@ where
         self.attached.set(true);
     }
 
-    /// Polls the task that has been ready for longest. False if none is.
+    /// Polls the task that has been ready for longest. Returns false if no task is ready.
     ///
     /// # Panics
     ///
-    /// If the task panics, with its panic; the task has ended then. If the task
-    /// ends and one of its wakers is left; the storage has one task's room less
-    /// until that waker is dropped. In a task of this executor.
+    /// Panics if the task panics, with the same payload; the task has ended then. Panics if the
+    /// task ends while one of its wakers is left; the slot stays occupied until that waker is
+    /// dropped. Panics if it is called inside a task of this executor.
     pub fn step(self: Pin<&Self>) -> bool {
         let lists = self.storage.lists();
         let _running = lists.enter();
@@ -150,11 +149,11 @@ where
     ///
     /// # Errors
     ///
-    /// The first of `park`. The tasks are still there, and may be run again.
+    /// Returns the first error of `park`. The tasks are still there, and may be run again.
     ///
     /// # Panics
     ///
-    /// As [`step`](Self::step).
+    /// Panics in the same cases as [`step`](Self::step).
     #[inline]
     pub fn run<E>(self: Pin<&Self>, mut park: impl FnMut(Park) -> Result<(), E>) -> Result<(), E> {
         let lists = self.storage.lists();
@@ -246,8 +245,7 @@ impl<A, F> Drop for End<'_, A, F> {
     }
 }
 
-/// Gives a slot back whose content is gone, or about to be dropped by an `End`
-/// inside.
+/// Frees a slot whose content was dropped, or is about to be dropped by an inner `End`.
 struct Vacate<'a> {
     lists: &'a Lists,
     slot: NonNull<Header>,
@@ -272,17 +270,17 @@ fn outlived(wakers: usize) -> ! {
 }
 
 impl<A, F, M, S: Storage<A, F>> Executor<'_, A, F, M, S> {
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub fn len(&self) -> usize {
         self.storage.lists().tasks()
     }
 
-    /// Whether there is no task.
+    /// Returns whether there is no task.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many tasks there can be at a time.
+    /// Returns the largest number of tasks at a time.
     pub fn capacity(&self) -> usize {
         self.storage.slots().len()
     }

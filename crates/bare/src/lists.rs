@@ -9,8 +9,8 @@ use crate::header::Header;
 /// The next entry of a list.
 pub(crate) type Link = Cell<Option<NonNull<Header>>>;
 
-/// Which slots are ready, which are free, and what else every part of an
-/// executor looks at.
+/// The list of ready slots, the list of free slots, and the counts that all parts of an executor
+/// use.
 pub struct Lists {
     /// First in, first out.
     first: Link,
@@ -18,9 +18,9 @@ pub struct Lists {
     end: Cell<NonNull<Link>>,
     /// Last in, first out, so that what is used next is still in the cache.
     free: Link,
-    /// How many tasks there are.
+    /// The number of tasks.
     tasks: Cell<usize>,
-    /// How far behind its header the content of a slot is.
+    /// The offset of the content of a slot from its header.
     offset: Cell<usize>,
     /// Whether a call of the executor is polling.
     running: Cell<bool>,
@@ -38,8 +38,8 @@ impl Lists {
         }
     }
 
-    /// Says that the lists are in their place, and where contents begin. Nothing
-    /// is put on the ready list before.
+    /// Notes that the lists are pinned, and the offset of contents. Until then nothing is put on
+    /// the ready list.
     pub(crate) fn attach(&self, offset: usize) {
         self.end.set(NonNull::from(&self.first));
         self.offset.set(offset);
@@ -104,11 +104,11 @@ impl Lists {
         self.offset.get()
     }
 
-    /// Says that this call polls from now on.
+    /// Notes that this call polls, until the guard is dropped.
     ///
     /// # Panics
     ///
-    /// If another one does, further up the stack.
+    /// Panics if another call, further up the stack, polls already.
     #[inline]
     pub(crate) fn enter(&self) -> Running<'_> {
         assert!(

@@ -54,7 +54,7 @@ struct Pinned;
 /// ```
 struct Borrowed;
 
-/// Nothing of it goes to another thread.
+/// No part of an executor goes to another thread.
 ///
 /// ```compile_fail,E0277
 /// # use raddle_bare::Spawner;

@@ -25,7 +25,7 @@ union Content<A, F> {
 }
 
 impl<A, F> Slot<A, F> {
-    /// How far behind the header the content begins.
+    /// The offset of the content of a slot from the header.
     pub(crate) const OFFSET: usize = offset_of!(Self, content);
 
     pub(crate) const fn vacant() -> Self {

@@ -19,8 +19,7 @@ use crate::lists::Lists;
 pub struct Spawner<A> {
     /// The lists of the attached executor, which detaches itself when it is dropped.
     lists: Cell<Option<NonNull<Lists>>>,
-    /// It writes arguments into slots, so it may not pass for a spawner of
-    /// anything shorter-lived or longer-lived.
+    /// The spawner writes arguments into slots, so it is invariant in `A`.
     _argument: PhantomData<Cell<A>>,
 }
 
@@ -39,9 +38,8 @@ impl<A> Spawner<A> {
     ///
     /// # Errors
     ///
-    /// With the argument if the storage is full, or if there is no executor. A
-    /// task that woke itself in its last poll takes its place until the next
-    /// step.
+    /// Returns the argument in the error if the storage is full, or if there is no executor. A task
+    /// that woke itself in its last poll takes its place until the next step.
     #[inline]
     pub fn spawn(&self, argument: A) -> Result<(), SpawnError<A>> {
         let Some(lists) = self.lists.get() else {
@@ -74,7 +72,7 @@ impl<A> Spawner<A> {
     ///
     /// # Panics
     ///
-    /// If there is an executor already.
+    /// Panics if there is an executor already.
     pub(crate) unsafe fn attach(&self, lists: &Lists) {
         assert!(
             self.lists.get().is_none(),
@@ -119,8 +117,8 @@ impl<A> SpawnError<A> {
         Self { argument, reason }
     }
 
-    /// Whether the storage has as many tasks as it can hold. Later, when one has
-    /// ended, there is room.
+    /// Returns whether the storage has as many tasks as it can hold. Later, when one has ended,
+    /// there is room.
     pub fn is_full(&self) -> bool {
         self.reason == Reason::Full
     }

@@ -101,8 +101,8 @@ impl State {
 
     /// # Panics
     ///
-    /// If there are so many wakers that they cannot be counted, which takes
-    /// forgetting most of them.
+    /// Panics if the count of wakers overflows, which is possible only if most of them were
+    /// forgotten.
     #[inline]
     pub(crate) fn add_waker(&self) {
         let word = self.0.get().checked_add(WAKER);
@@ -127,7 +127,7 @@ impl State {
         self.0.get() & STARTED != 0
     }
 
-    /// How many wakers were cloned and not dropped.
+    /// Returns the number of wakers that were cloned and not dropped.
     #[inline]
     pub(crate) fn wakers(&self) -> usize {
         self.0.get() / WAKER

@@ -90,12 +90,12 @@ impl<A, F, const N: usize> fmt::Debug for Array<A, F, N> {
     }
 }
 
-/// Whether a waker points at one of the slots.
+/// Returns whether a waker points at one of the slots.
 pub(crate) fn has_wakers<A, F>(slots: &[Slot<A, F>]) -> bool {
     slots.iter().any(|slot| slot.header().state.wakers() > 0)
 }
 
-/// Says why, and ends the program.
+/// Reports the reason and aborts the process.
 #[cold]
 extern "C" fn abort() -> ! {
     // A panic does not leave a function of this kind: it is the one abort that

@@ -15,8 +15,8 @@ pub type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 pub struct Config {
     /// The most threads at any time. Default: 512.
     pub max_threads: usize,
-    /// How long a thread stays without work before it ends; `None` keeps it
-    /// until the shutdown. Default: 10 seconds.
+    /// The time that a thread waits for work before it ends; `None` keeps it until the shutdown.
+    /// Default: 10 seconds.
     pub keep_alive: Option<Duration>,
     /// Names a new thread; called on the thread that submits, outside of any
     /// lock of the pool. Default: `raddle-blocking`.
@@ -26,7 +26,7 @@ pub struct Config {
     /// Runs around each thread's loop, on that thread. A hook that panics or
     /// does not call the loop costs the pool that thread.
     pub around_thread: Option<Around>,
-    /// Is called for the events of jobs.
+    /// The observer, which is called for the events of jobs.
     pub observer: Option<Arc<dyn Observer>>,
 }
 

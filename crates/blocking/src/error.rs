@@ -29,13 +29,12 @@ impl<J> Refused<J> {
         }
     }
 
-    /// Whether the pool has been shut down.
+    /// Returns whether the pool has been shut down.
     pub fn is_shutdown(&self) -> bool {
         matches!(self.reason, Reason::ShutDown)
     }
 
-    /// Whether the pool has no thread and the operating system refused to
-    /// start one.
+    /// Returns whether the pool has no thread and the operating system refused to start one.
     pub fn is_no_thread(&self) -> bool {
         matches!(self.reason, Reason::NoThread(_))
     }

@@ -21,9 +21,9 @@ pub(crate) struct Member<J: Job> {
 /// The count that includes a thread, besides that of all threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// As serving and as free: it has not looked at the queue yet.
+    /// Counted as serving and as free: the thread has not looked at the queue yet.
     Starting,
-    /// As serving, and as free while it waits.
+    /// Counted as serving, and as free while the thread waits.
     Serving,
     /// Nowhere: it takes no more jobs.
     Left,

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-/// Is called when something happens to a job of a pool: for a recorder, a watchdog.
+/// Callbacks for the events of a pool's jobs, for a recorder or a watchdog.
 ///
 /// Each method does nothing by default. It is called outside of any lock of the pool, on the
 /// thread where the event happens. A panic in it ends the call and nothing else. Without an
@@ -67,6 +67,6 @@ pub trait Observer: Send + Sync {
 pub struct JobMeta {
     /// The number of the job, or 0.
     pub id: u64,
-    /// Where the job was submitted, if that is known.
+    /// The location where the job was submitted, if it is known.
     pub location: Option<&'static Location<'static>>,
 }

@@ -32,7 +32,7 @@ impl<J: Job> Pool<J> {
     ///
     /// # Panics
     ///
-    /// If `config.max_threads` is zero.
+    /// Panics if `config.max_threads` is zero.
     pub fn new(config: Config) -> Self {
         Self::with_spawn(config, Box::new(|builder, body| builder.spawn(body)))
     }
@@ -138,7 +138,7 @@ impl<J: Job> Handle<J> {
     ///
     /// # Panics
     ///
-    /// If `thread_name` panics or gives a name with a zero byte.
+    /// Panics if `thread_name` panics or gives a name with a zero byte.
     pub fn submit(&self, job: J) -> Result<(), Refused<J>> {
         self.submit_observed(Queued {
             job,
@@ -146,20 +146,19 @@ impl<J: Job> Handle<J> {
         })
     }
 
-    /// As [`submit`](Self::submit), for a job that the shutdown does not drop:
-    /// one that is taken before is run, also if it has not been started by
-    /// then.
+    /// Like [`submit`](Self::submit), for a job that the shutdown does not drop: one that is taken
+    /// before is run, also if it has not been started by then.
     ///
     /// It is dropped all the same if the process ends, or if a panicking hook
     /// of the pool leaves no thread to run it.
     ///
     /// # Errors
     ///
-    /// As [`submit`](Self::submit).
+    /// Returns the same errors as [`submit`](Self::submit).
     ///
     /// # Panics
     ///
-    /// As [`submit`](Self::submit).
+    /// Panics in the same cases as [`submit`](Self::submit).
     pub fn submit_mandatory(&self, job: J) -> Result<(), Refused<J>> {
         self.submit_observed(Queued {
             job,
@@ -260,20 +259,19 @@ impl<J: Job> Handle<J> {
         }
     }
 
-    /// How many threads the pool has at the moment, those that are ending
-    /// included.
+    /// Returns the number of threads at the moment, including those that are ending.
     pub fn threads(&self) -> usize {
         self.shared.state.lock().alive
     }
 
-    /// How many of the threads wait for a job at the moment. One that a queued
-    /// job is about to wake does not count.
+    /// Returns the number of threads that wait for a job at the moment. One that a queued job is
+    /// about to wake does not count.
     pub fn idle_threads(&self) -> usize {
         let state = self.shared.state.lock();
         state.free.saturating_sub(state.queue.len())
     }
 
-    /// How many jobs wait for a thread at the moment.
+    /// Returns the number of jobs that wait for a thread at the moment.
     pub fn queued(&self) -> usize {
         self.shared.state.lock().queue.len()
     }

@@ -16,9 +16,9 @@ pub(crate) type Spawn =
 
 pub(crate) struct Shared<J> {
     pub(crate) state: Mutex<State<J>>,
-    /// On which free threads wait for a job or the shutdown.
+    /// Free threads wait on it for a job or the shutdown.
     pub(crate) work: Condvar,
-    /// On which the shutdown waits for the last thread.
+    /// The shutdown waits on it for the last thread.
     pub(crate) gone: Condvar,
     pub(crate) observed: Observed,
 }
@@ -34,8 +34,8 @@ pub(crate) struct State<J> {
     /// Of those, the ones that will look at the queue before anything else:
     /// they wait for work, or have just been started.
     pub(crate) free: usize,
-    /// What new threads are made with; `None` once shut down, so that hooks
-    /// which hold the pool's owner are let go.
+    /// The configuration of new threads; `None` after the shutdown, so that hooks which own the
+    /// pool's owner are dropped.
     pub(crate) recipe: Option<StdArc<Recipe>>,
     /// The threads to be joined by the shutdown, by number. One that ends
     /// earlier takes its own out.
@@ -78,8 +78,8 @@ impl<J> Shared<J> {
 }
 
 impl<J> State<J> {
-    /// Whether one more job would outnumber the free threads while another
-    /// thread may be started.
+    /// Returns whether one more job would outnumber the free threads while another thread may be
+    /// started.
     pub(crate) fn wants_thread(&self, max_threads: usize) -> bool {
         self.queue.len() >= self.free && self.serving < max_threads
     }

@@ -16,7 +16,7 @@ use crate::slow::SlowPolls;
 use crate::table::Table;
 use crate::token::Token;
 
-/// How long the end of a console waits for its own connection.
+/// The time that dropping a console waits for its own connection.
 const WAKE_LIMIT: Duration = Duration::from_millis(200);
 
 /// A live page that has an address and is not served yet.
@@ -37,8 +37,8 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// If the text is not an address with a port, if the address is not a loopback address, and if
-    /// it is in use.
+    /// Returns an error if the text is not an address with a port, if the address is not a loopback
+    /// address, and if it is in use.
     pub fn bind(address: &str) -> io::Result<Self> {
         let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let parsed: SocketAddr = address.parse().map_err(|_| {
@@ -73,7 +73,7 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// If the system refuses the thread.
+    /// Returns an error if the system refuses the thread.
     pub fn serve(self, source: impl Source) -> io::Result<Serving> {
         let Self {
             listener,

@@ -1,11 +1,11 @@
-//! What the page shows of the runtime's counters.
+//! The counters of the runtime that the page shows.
 
 use std::fmt::Write;
 use std::time::Duration;
 
-/// What the console asks the runtime for, on threads of its own.
+/// The interface through which the console's threads read the metrics of the runtime.
 pub trait Source: Send + Sync + 'static {
-    /// What the runtime counts.
+    /// Returns the present metrics of the runtime.
     fn metrics(&self) -> Metrics;
 
     /// A recording of the flight recorder, as a file. None if there is no recorder.
@@ -14,7 +14,7 @@ pub trait Source: Send + Sync + 'static {
     }
 }
 
-/// What a runtime counts.
+/// The metrics of a runtime.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     /// One for each worker.
@@ -33,14 +33,14 @@ pub struct Metrics {
     pub blocking_depth: usize,
 }
 
-/// What one worker counts.
+/// The metrics of one worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkerMetrics {
     /// Polls.
     pub polls: u64,
     /// Tasks that it has taken from other workers.
     pub steals: u64,
-    /// How many times it has parked.
+    /// The number of times it has parked.
     pub parks: u64,
     /// The time in which it was not parked.
     pub busy: Duration,

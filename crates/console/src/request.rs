@@ -10,7 +10,7 @@ use crate::token::Token;
 /// The greatest size of a request's head, in bytes, and the greatest number of its headers.
 const MAX_HEAD: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
-/// How long a client has for the head.
+/// The time that a client has to send the head of its request.
 const HEAD_LIMIT: Duration = Duration::from_secs(2);
 
 /// A request that may be answered.
@@ -19,7 +19,7 @@ pub(crate) struct Request {
     pub(crate) route: Route,
 }
 
-/// What is asked for.
+/// The resource that a request asks for.
 #[derive(Clone, Debug)]
 pub(crate) enum Route {
     Page,
@@ -96,7 +96,7 @@ fn is_time_out(error: &io::Error) -> bool {
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }
 
-/// None if the head is not complete.
+/// `None` if the head is not complete.
 fn parse(head: &[u8], token: &Token) -> Option<Result<Request, Refusal>> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
@@ -159,7 +159,8 @@ fn check(request: &httparse::Request<'_, '_>, token: &Token) -> Result<Request, 
     Ok(Request { route })
 }
 
-/// Whether a `Host` names this machine by an address or by the name that browsers do not look up.
+/// Returns whether a `Host` names this machine by an address or by the name that browsers do not
+/// look up.
 fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {

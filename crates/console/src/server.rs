@@ -21,11 +21,11 @@ const MAX_CLIENTS: usize = 24;
 const MAX_STREAMS: usize = 12;
 /// The stack of such a thread. Names of functions are looked up on it.
 const STACK: usize = 1024 * 1024;
-/// How long one write may wait for a client.
+/// The time that one write may wait for a client.
 const WRITE_LIMIT: Duration = Duration::from_secs(2);
 /// The time between two events.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// How long the listener rests when the system has no descriptor for a client.
+/// The time that the listener pauses when the system has no descriptor for a client.
 const REST: Duration = Duration::from_millis(50);
 
 const PAGE: &str = include_str!("page.html");

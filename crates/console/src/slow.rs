@@ -22,11 +22,11 @@ pub struct SlowPoll {
     pub task: Option<u64>,
     /// The task's name.
     pub name: Option<String>,
-    /// Where the task was spawned.
+    /// The location where the task was spawned.
     pub location: Option<String>,
     /// The thread that polls.
     pub thread: String,
-    /// How long the poll has taken.
+    /// The time that the poll has taken.
     pub elapsed: Duration,
     /// Makes the text of the thread's stack, on a thread of the console.
     pub stack: Box<dyn FnOnce() -> String + Send>,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub(crate) const SLOW: Duration = Duration::from_millis(100);
 /// A task that waits and was not polled for so long is idle.
 pub(crate) const IDLE: Duration = Duration::from_secs(10);
-/// How long a copy of the tasks serves several requests.
+/// The age up to which a copy of the tasks serves further requests.
 const COPY_AGE: Duration = Duration::from_millis(200);
 /// The greatest number of tasks in one answer.
 pub(crate) const MAX_ROWS: usize = 200;
@@ -45,7 +45,7 @@ pub(crate) enum Activity {
     Stopped,
 }
 
-/// Which tasks a request wants to see.
+/// The tasks that a request asks for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
     pub(crate) filter: Filter,
@@ -84,7 +84,7 @@ pub(crate) enum Order {
 /// The answer to a query.
 #[derive(Debug)]
 pub(crate) struct Page {
-    /// All tasks, and those that the query matches.
+    /// The numbers of all tasks, and of those that the query matches.
     pub(crate) total: usize,
     pub(crate) matching: usize,
     pub(crate) tasks: Vec<TaskDump>,
@@ -248,7 +248,7 @@ fn sentences<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> Vec<String> {
     edges.map(ToString::to_string).collect()
 }
 
-/// What a task waits for, in words.
+/// Returns what a task waits for, in words.
 fn waits_of(task: &TaskDump) -> Vec<String> {
     task.waits().iter().map(ToString::to_string).collect()
 }

@@ -18,7 +18,7 @@ impl Token {
         &self.0
     }
 
-    /// Whether `other` is the token. The time says nothing about how much of it is right.
+    /// Returns whether `other` is the token. The time says nothing about how much of it is right.
     pub(crate) fn is(&self, other: &str) -> bool {
         let differences = self.0.bytes().zip(other.bytes());
         let differences = differences.fold(0, |all, (one, two)| all | (one ^ two));

@@ -100,8 +100,8 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     }
 }
 
-/// As [`poll_proceed`], for a resource that wakes the task by itself if nothing
-/// is left: `None`, and no waker has been woken.
+/// Like [`poll_proceed`], for a resource that wakes the task by itself if nothing is left: `None`,
+/// and no waker has been woken.
 #[inline]
 pub fn try_proceed() -> Option<RestoreOnPending> {
     REMAINING.with(|cell| match cell.get() {
@@ -120,7 +120,7 @@ fn yield_to_others(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     Poll::Pending
 }
 
-/// Whether the current poll may continue: some budget is left, or none is in force.
+/// Returns whether the current poll may continue: some budget is left, or none is in force.
 ///
 /// For code that does a lot of work in one poll without a resource of Raddle's,
 /// and can stop in between.
@@ -143,8 +143,8 @@ pub fn has_budget_remaining() -> bool {
     REMAINING.with(|cell| cell.get() != 0)
 }
 
-/// Whether a budget is in force: this thread is inside the poll of a task, and
-/// would keep others from running if it blocked.
+/// Returns whether a budget is in force: this thread is inside the poll of a task, and would keep
+/// others from running if it blocked.
 ///
 /// For operations that block, so that they can refuse. Inside [`unlimited`] and
 /// [`unconstrained`](crate::unconstrained) it is false.
@@ -199,7 +199,7 @@ impl RestoreOnPending {
         Self(Cell::new(spent), PhantomData)
     }
 
-    /// Says that the operation completed, so that its unit stays spent.
+    /// Notes that the operation completed, so that its unit stays spent.
     ///
     /// # Examples
     ///

@@ -12,7 +12,7 @@ use crate::poll_proceed;
 ///
 /// # Cancel safety
 ///
-/// Cancel safe: dropped before completion, it has taken nothing.
+/// Cancel safe: if the future is dropped before completion, it has taken nothing.
 ///
 /// # Examples
 ///

@@ -36,7 +36,7 @@ pin_project! {
 ///
 /// # Cancel safety
 ///
-/// As `future` itself.
+/// The same as for `future` itself.
 ///
 /// # Examples
 ///

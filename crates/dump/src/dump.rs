@@ -176,7 +176,7 @@ impl BlockOn {
         self.since
     }
 
-    /// What the future waits for, as [`TaskDump::waits`].
+    /// Returns what the future waits for, as [`TaskDump::waits`].
     ///
     /// # Examples
     ///
@@ -202,7 +202,7 @@ impl fmt::Display for BlockOn {
     }
 }
 
-/// What a dump says of one task.
+/// The entry of one task in a dump.
 ///
 /// # Examples
 ///
@@ -228,7 +228,7 @@ pub struct TaskDump {
     waits: Box<[Wait]>,
 }
 
-/// What a task does.
+/// The state of a task.
 ///
 /// # Examples
 ///
@@ -265,7 +265,7 @@ pub struct Wake {
     by: WokenBy,
 }
 
-/// What has woken a task.
+/// The code that woke a task.
 ///
 /// # Examples
 ///
@@ -333,7 +333,7 @@ impl TaskDump {
         self.name.as_deref()
     }
 
-    /// Where the task was spawned.
+    /// Returns where the task was spawned.
     ///
     /// # Examples
     ///
@@ -346,7 +346,7 @@ impl TaskDump {
         self.location
     }
 
-    /// What the task does.
+    /// Returns the state of the task.
     ///
     /// # Examples
     ///
@@ -360,7 +360,7 @@ impl TaskDump {
         self.state
     }
 
-    /// How long the task has been in its [state](Self::state).
+    /// Returns how long the task has been in its [state](Self::state).
     ///
     /// # Examples
     ///
@@ -437,9 +437,9 @@ impl TaskDump {
         self.woken
     }
 
-    /// What the task waits for: the leaf operations that returned `Pending` in its last poll, in
-    /// the order in which they were polled. A task in a `select!` has several. Empty if the task
-    /// does not wait, and if none of its leaf operations is one of Raddle's.
+    /// Returns what the task waits for: the leaf operations that returned `Pending` in its last
+    /// poll, in the order in which they were polled. A task in a `select!` has several. Empty if
+    /// the task does not wait, and if none of its leaf operations is one of Raddle's.
     ///
     /// At most 64 are kept. A poll of a task that polls its parts apart (`FuturesUnordered`,
     /// `LocalSet`) has the waits of the parts that it has polled, which are marked by
@@ -473,7 +473,7 @@ impl Wake {
         self.ago
     }
 
-    /// What has woken the task.
+    /// Returns which code woke the task.
     ///
     /// # Examples
     ///

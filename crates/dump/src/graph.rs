@@ -73,7 +73,7 @@ impl Edge {
         self.to
     }
 
-    /// What it waits for.
+    /// Returns what it waits for.
     ///
     /// # Examples
     ///
@@ -86,8 +86,8 @@ impl Edge {
         &self.wait
     }
 
-    /// Where the other task has locked the lock or taken the permits, or has used its end of the
-    /// channel first. `None` if that task is joined.
+    /// Returns where the other task has locked the lock or taken the permits, or has used its end
+    /// of the channel first. `None` if that task is joined.
     ///
     /// # Examples
     ///
@@ -100,10 +100,10 @@ impl Edge {
         self.location
     }
 
-    /// Whether the task makes no progress before the other one does something: the other one has
-    /// the lock, or is joined. Permits of a semaphore may be added by any task, a channel may have
-    /// ends that no task has used yet, and the future of a `block_on` may have parts that it did
-    /// not poll.
+    /// Returns whether the task makes no progress before the other one does something: the other
+    /// one has the lock, or is joined. Permits of a semaphore may be added by any task, a channel
+    /// may have ends that no task has used yet, and the future of a `block_on` may have parts that
+    /// it did not poll.
     ///
     /// # Examples
     ///
@@ -132,7 +132,8 @@ impl Deadlock {
         &self.edges
     }
 
-    /// Whether an edge is not [certain](Edge::is_certain), so that other code may end the deadlock.
+    /// Returns whether an edge is not [certain](Edge::is_certain), so that other code may end the
+    /// deadlock.
     ///
     /// # Examples
     ///
@@ -214,8 +215,8 @@ fn edges_of(from: u64, wait: &Wait) -> Vec<Edge> {
     known.unwrap_or_default()
 }
 
-/// Whether the wait goes on while one of the tasks that it is for is stuck: all holders of a lock
-/// have to give it back, but one task that gives a permit, a message or room is enough.
+/// Returns whether the wait goes on while one of the tasks that it is for is stuck: all holders of
+/// a lock have to give it back, but one task that gives a permit, a message or room is enough.
 fn needs_all(wait: &Wait) -> bool {
     matches!(wait.resource(), Resource::Lock(_) | Resource::Task(_))
 }
@@ -280,7 +281,7 @@ fn circles(waiters: &HashMap<u64, Waiter>, stuck: &HashSet<u64>) -> Vec<Deadlock
     deadlocks
 }
 
-/// What the other task has to do with the resource; nothing for a task that is joined.
+/// Returns what the other task has to do with the resource; nothing for a task that is joined.
 pub(crate) fn write_blocker(f: &mut fmt::Formatter<'_>, edge: &Edge) -> fmt::Result {
     let to = Name(edge.to);
     let how = match edge.role {

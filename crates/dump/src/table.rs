@@ -37,7 +37,7 @@ pub(crate) struct Table {
     block_ons: Mutex<HashMap<u64, Waiting>>,
 }
 
-/// What is known of the future of a `block_on`.
+/// The state of the future of a `block_on`.
 #[derive(Clone)]
 pub(crate) struct Waiting {
     pub(crate) thread: Option<Arc<str>>,
@@ -45,7 +45,7 @@ pub(crate) struct Waiting {
     pub(crate) waits: Vec<Wait>,
 }
 
-/// What is known of a task.
+/// The state of a task.
 #[derive(Clone)]
 pub(crate) struct Task {
     pub(crate) id: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Task {
     pub(crate) busy: Duration,
     pub(crate) longest: Duration,
     pub(crate) woken: Option<(Instant, WokenBy)>,
-    /// What its last poll has noted, if the task waits since.
+    /// The waits that its last poll noted, if the task has waited since.
     pub(crate) waits: Vec<Wait>,
 }
 
@@ -146,14 +146,14 @@ impl Tasks {
         Dump::new(tasks, copies, is_unchanged)
     }
 
-    /// Whether the task still waits after so many polls.
+    /// Returns whether the task still waits after so many polls.
     fn is_waiting_since(&self, id: u64, polls: u64) -> bool {
         let shard = self.shard(id).lock();
         let task = shard.get(&id);
         task.is_some_and(|task| task.state == State::Waiting && task.polls == polls)
     }
 
-    /// Whether the future of the `block_on` still waits since then.
+    /// Returns whether the future of the `block_on` still waits since then.
     fn is_blocked_since(&self, id: u64, since: Option<Instant>) -> bool {
         let block_ons = self.0.block_ons.lock();
         since.is_some() && block_ons.get(&id).map(|waiting| waiting.since) == since
@@ -171,7 +171,8 @@ impl Tasks {
         drop(former);
     }
 
-    /// What a [dump](Self::dump) would say of one task, unless it has ended.
+    /// Returns the entry that one task would have in a [dump](Self::dump), or `None` if it has
+    /// ended.
     ///
     /// # Examples
     ///

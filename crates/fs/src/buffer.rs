@@ -11,7 +11,7 @@ pub(crate) const DEFAULT_MAX_BUF_SIZE: usize = 2 * 1024 * 1024;
 /// Bytes that are owned, so that they can go to another thread.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
-    /// All that was ever used, so that it is zeroed once only.
+    /// All memory that was used before, so that it is zeroed only once.
     bytes: Vec<u8>,
     /// The content are the bytes from `pos` to `end`.
     pos: usize,

@@ -50,8 +50,7 @@ impl DirBuilder {
         Self::default()
     }
 
-    /// Whether parents that are missing are made too, and a directory that
-    /// exists is no error.
+    /// Sets whether missing parents are created too, and an existing directory is not an error.
     ///
     /// # Examples
     ///
@@ -105,7 +104,7 @@ impl DirBuilder {
     ///
     /// # Cancel safety
     ///
-    /// As [the module](crate#cancel-safety) says.
+    /// See [the crate documentation](crate#cancel-safety).
     ///
     /// # Examples
     ///

@@ -78,7 +78,7 @@ impl File {
     ///
     /// # Cancel safety
     ///
-    /// As [the module](crate#cancel-safety) says.
+    /// See [the crate documentation](crate#cancel-safety).
     ///
     /// # Examples
     ///
@@ -114,7 +114,7 @@ impl File {
     ///
     /// # Cancel safety
     ///
-    /// As [the module](crate#cancel-safety) says.
+    /// See [the crate documentation](crate#cancel-safety).
     ///
     /// # Examples
     ///
@@ -142,12 +142,11 @@ impl File {
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` if there is one; otherwise as
-    /// [`std::fs::File::create_new`].
+    /// Returns `AlreadyExists` if there is one; otherwise as [`std::fs::File::create_new`].
     ///
     /// # Cancel safety
     ///
-    /// As [the module](crate#cancel-safety) says.
+    /// See [the crate documentation](crate#cancel-safety).
     ///
     /// # Examples
     ///
@@ -226,7 +225,7 @@ impl File {
     ///
     /// # Cancel safety
     ///
-    /// As [the type](File#cancel-safety) says.
+    /// See [the type](File#cancel-safety).
     ///
     /// # Examples
     ///
@@ -254,11 +253,11 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`sync_all`](Self::sync_all).
+    /// Returns the same errors as [`sync_all`](Self::sync_all).
     ///
     /// # Cancel safety
     ///
-    /// As [the type](File#cancel-safety) says.
+    /// See [the type](File#cancel-safety).
     ///
     /// # Examples
     ///
@@ -292,7 +291,7 @@ impl File {
     ///
     /// # Cancel safety
     ///
-    /// As [the type](File#cancel-safety) says.
+    /// See [the type](File#cancel-safety).
     ///
     /// # Examples
     ///
@@ -341,11 +340,11 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::metadata`].
+    /// Returns the same errors as [`std::fs::File::metadata`].
     ///
     /// # Cancel safety
     ///
-    /// As [the type](File#cancel-safety) says.
+    /// See [the type](File#cancel-safety).
     ///
     /// # Examples
     ///
@@ -370,11 +369,11 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::File::try_clone`].
+    /// Returns the same errors as [`std::fs::File::try_clone`].
     ///
     /// # Cancel safety
     ///
-    /// As [the type](File#cancel-safety) says.
+    /// See [the type](File#cancel-safety).
     ///
     /// # Examples
     ///
@@ -476,13 +475,13 @@ impl File {
     ///
     /// # Errors
     ///
-    /// `PermissionDenied` if the process does not own the file.
+    /// Returns `PermissionDenied` if the process does not own the file.
     ///
     /// Other errors are the same as for [`std::fs::File::set_permissions`].
     ///
     /// # Cancel safety
     ///
-    /// As [the type](File#cancel-safety) says.
+    /// See [the type](File#cancel-safety).
     ///
     /// # Examples
     ///
@@ -509,13 +508,13 @@ impl File {
     ///
     /// # Errors
     ///
-    /// `PermissionDenied` if the process does not own the file.
+    /// Returns `PermissionDenied` if the process does not own the file.
     ///
     /// Other errors are the same as for [`std::fs::File::set_times`].
     ///
     /// # Cancel safety
     ///
-    /// As [the type](File#cancel-safety) says.
+    /// See [the type](File#cancel-safety).
     ///
     /// # Examples
     ///
@@ -543,11 +542,11 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As [`set_times`](Self::set_times).
+    /// Returns the same errors as [`set_times`](Self::set_times).
     ///
     /// # Cancel safety
     ///
-    /// As [the type](File#cancel-safety) says.
+    /// See [the type](File#cancel-safety).
     ///
     /// # Examples
     ///
@@ -569,12 +568,11 @@ impl File {
         self.set_times(FileTimes::new().set_modified(time)).await
     }
 
-    /// How many bytes a call reads or writes at most from now on; 2 MiB at the
-    /// start.
+    /// Sets the maximum number of bytes that one call reads or writes. The default is 2 MiB.
     ///
     /// # Panics
     ///
-    /// If it is zero, with which nothing could be written.
+    /// Panics if it is zero, with which nothing could be written.
     ///
     /// # Examples
     ///
@@ -599,7 +597,7 @@ impl File {
         self.max_buf_size = max_buf_size;
     }
 
-    /// How many bytes a call reads or writes at most.
+    /// Returns the maximum number of bytes that one call reads or writes.
     ///
     /// # Examples
     ///
@@ -651,7 +649,7 @@ async fn yield_once() {
     .await;
 }
 
-/// From the end of what was read to the start of what no caller has received.
+/// The distance from the end of what was read back to the first byte that no caller has received.
 fn backwards(ahead: usize) -> SeekFrom {
     // A buffer is no larger than isize::MAX.
     SeekFrom::Current(-(ahead as i64))

@@ -17,7 +17,7 @@ use crate::offload;
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -51,7 +51,7 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -83,7 +83,7 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -116,7 +116,7 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -148,7 +148,7 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -181,7 +181,7 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -214,7 +214,7 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -248,7 +248,7 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -282,7 +282,7 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -316,7 +316,7 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -349,7 +349,7 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -370,18 +370,18 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     offload::run(move || fs::symlink_metadata(path)).await
 }
 
-/// Whether there is something at `path`: where a symbolic link leads, if it is one.
+/// Returns whether there is something at `path`: where a symbolic link leads, if it is one.
 ///
 /// # Errors
 ///
-/// `PermissionDenied` if the process may not search a directory on the way. That there is nothing
-/// at the path is no error.
+/// Returns `PermissionDenied` if the process may not search a directory on the way. That there is
+/// nothing at the path is no error.
 ///
 /// Other errors are the same as for [`std::fs::exists`].
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -417,7 +417,7 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -451,7 +451,7 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -474,8 +474,8 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
     offload::run(move || fs::hard_link(original, link)).await
 }
 
-/// Gives a file or directory another name, which replaces a file of that name. Both
-/// names are in one file system.
+/// Renames a file or directory, and replaces a file that has the new name. Both names must be in
+/// one file system.
 ///
 /// # Errors
 ///
@@ -487,7 +487,7 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -521,7 +521,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -557,7 +557,7 @@ pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::R
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///

@@ -17,7 +17,7 @@ pub(super) struct InFlight {
     state: State,
     /// The error of a write, until a write or flush returns it.
     pub(super) write_error: Option<io::Error>,
-    /// Where the last seek led to.
+    /// The position to which the last seek led.
     pub(super) position: u64,
 }
 
@@ -68,8 +68,8 @@ impl InFlight {
         }
     }
 
-    /// Lets a call have the buffer that [`idle`](Self::idle) gave. One that the
-    /// pool has not taken has ended, with an error.
+    /// Passes to a call the buffer that [`idle`](Self::idle) gave. One that the pool has not taken
+    /// has ended, with an error.
     pub(super) fn begin(&mut self, call: Result<JoinHandle<Finished>, Finished>) -> io::Result<()> {
         let (state, result) = match call {
             Ok(call) => (State::Busy(call), Ok(())),

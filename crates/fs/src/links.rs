@@ -9,11 +9,11 @@ use crate::offload;
 ///
 /// # Errors
 ///
-/// As [`std::os::unix::fs::symlink`].
+/// Returns the same errors as [`std::os::unix::fs::symlink`].
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///

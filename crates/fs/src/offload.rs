@@ -10,7 +10,7 @@ use raddle_task::blocking::{self, BlockingTask, Refused};
 ///
 /// # Panics
 ///
-/// If the thread is in no runtime.
+/// Panics if the thread is in no runtime.
 pub(crate) async fn run<F, T>(call: F) -> io::Result<T>
 where
     F: FnOnce() -> io::Result<T> + Send + 'static,
@@ -39,7 +39,7 @@ where
 ///
 /// # Panics
 ///
-/// If the thread is in no runtime.
+/// Panics if the thread is in no runtime.
 #[track_caller]
 pub(crate) fn spawn<F, T>(call: F) -> Result<JoinHandle<T>, T>
 where
@@ -49,7 +49,7 @@ where
     blocking::try_spawn(call, false, submit)
 }
 
-/// As [`spawn`], for a call that is made even if the runtime is shut down before.
+/// Like [`spawn`], for a call that is made even if the runtime is shut down before.
 #[track_caller]
 pub(crate) fn spawn_mandatory<F, T>(call: F) -> Result<JoinHandle<T>, T>
 where

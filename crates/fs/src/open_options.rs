@@ -48,7 +48,7 @@ impl OpenOptions {
         Self(fs::OpenOptions::new())
     }
 
-    /// Whether the file can be read.
+    /// Sets whether the file can be read.
     ///
     /// # Examples
     ///
@@ -69,8 +69,7 @@ impl OpenOptions {
         self
     }
 
-    /// Whether the file can be written. Its content is kept, and overwritten
-    /// from the start.
+    /// Sets whether the file can be written. Its content is kept, and overwritten from the start.
     ///
     /// # Examples
     ///
@@ -90,7 +89,7 @@ impl OpenOptions {
         self
     }
 
-    /// Whether each write goes to the end of the file, wherever that is by then.
+    /// Sets whether each write goes to the end that the file has at that time.
     ///
     /// # Examples
     ///
@@ -115,8 +114,7 @@ impl OpenOptions {
         self
     }
 
-    /// Whether the content of a file that exists is removed. It must be opened
-    /// for writing.
+    /// Sets whether the content of an existing file is removed. It must be opened for writing.
     ///
     /// # Examples
     ///
@@ -138,8 +136,8 @@ impl OpenOptions {
         self
     }
 
-    /// Whether the file is made if there is none. It must be opened for writing
-    /// or appending.
+    /// Sets whether the file is created if it does not exist. It must be opened for writing or
+    /// appending.
     ///
     /// # Examples
     ///
@@ -160,9 +158,8 @@ impl OpenOptions {
         self
     }
 
-    /// Whether the file must be made, and a file that exists is an error. It must
-    /// be opened for writing or appending; `create` and `truncate` do not matter
-    /// then.
+    /// Sets whether the file must be created, so that an existing file is an error. It must be
+    /// opened for writing or appending; `create` and `truncate` do not matter then.
     ///
     /// # Examples
     ///
@@ -243,7 +240,7 @@ impl OpenOptions {
     ///
     /// # Cancel safety
     ///
-    /// As [the module](crate#cancel-safety) says.
+    /// See [the crate documentation](crate#cancel-safety).
     ///
     /// # Examples
     ///

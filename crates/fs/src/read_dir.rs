@@ -29,7 +29,7 @@ const CHUNK: usize = 32;
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -140,8 +140,7 @@ impl ReadDir {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, the next call gives the same
-    /// entry.
+    /// Cancel safe: if the future is dropped before completion, the next call gives the same entry.
     ///
     /// # Examples
     ///
@@ -167,7 +166,7 @@ impl ReadDir {
     ///
     /// # Errors
     ///
-    /// As [`next_entry`](Self::next_entry).
+    /// Returns the same errors as [`next_entry`](Self::next_entry).
     ///
     /// # Examples
     ///
@@ -300,11 +299,11 @@ impl DirEntry {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::DirEntry::metadata`].
+    /// Returns the same errors as [`std::fs::DirEntry::metadata`].
     ///
     /// # Cancel safety
     ///
-    /// As [the module](crate#cancel-safety) says.
+    /// See [the crate documentation](crate#cancel-safety).
     ///
     /// # Examples
     ///
@@ -331,11 +330,11 @@ impl DirEntry {
     ///
     /// # Errors
     ///
-    /// As [`std::fs::DirEntry::file_type`].
+    /// Returns the same errors as [`std::fs::DirEntry::file_type`].
     ///
     /// # Cancel safety
     ///
-    /// As [the module](crate#cancel-safety) says.
+    /// See [the crate documentation](crate#cancel-safety).
     ///
     /// # Examples
     ///

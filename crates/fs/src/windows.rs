@@ -19,7 +19,7 @@ use crate::{File, OpenOptions, offload};
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///
@@ -44,7 +44,7 @@ pub async fn symlink_dir(original: impl AsRef<Path>, link: impl AsRef<Path>) -> 
 ///
 /// # Cancel safety
 ///
-/// As [the module](crate#cancel-safety) says.
+/// See [the crate documentation](crate#cancel-safety).
 ///
 /// # Examples
 ///

@@ -24,7 +24,7 @@ where
 {
     /// # Panics
     ///
-    /// If the thread is in no runtime.
+    /// Panics if the thread is in no runtime.
     fn execute(&self, future: F) {
         raddle::spawn(future);
     }

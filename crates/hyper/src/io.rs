@@ -34,7 +34,7 @@ impl<T> RaddleIo<T> {
         &mut self.inner
     }
 
-    /// Gives the stream back.
+    /// Returns the stream.
     pub fn into_inner(self) -> T {
         self.inner
     }

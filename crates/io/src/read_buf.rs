@@ -318,7 +318,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Panics
     ///
-    /// If fewer than `n` bytes are unfilled.
+    /// Panics if fewer than `n` bytes are unfilled.
     ///
     /// # Examples
     ///
@@ -350,8 +350,8 @@ impl<'a> ReadBuf<'a> {
     /// A buffer over the first `n` unfilled bytes, or over all of them if they
     /// are fewer.
     ///
-    /// What is filled in it does not become part of this one by itself: that
-    /// takes [`assume_init`](Self::assume_init) and [`advance`](Self::advance).
+    /// Bytes that are filled in it are not counted as filled in this buffer; for that call
+    /// [`assume_init`](Self::assume_init) and [`advance`](Self::advance).
     ///
     /// # Examples
     ///
@@ -401,11 +401,11 @@ impl<'a> ReadBuf<'a> {
         self.filled = 0;
     }
 
-    /// Says that the next `n` bytes are filled.
+    /// Advances the filled part by `n` bytes.
     ///
     /// # Panics
     ///
-    /// If they are not all initialised.
+    /// Panics if they are not all initialised.
     ///
     /// # Examples
     ///
@@ -427,11 +427,11 @@ impl<'a> ReadBuf<'a> {
         self.set_filled(filled);
     }
 
-    /// Says that the first `n` bytes, and no others, are filled.
+    /// Sets the filled part to the first `n` bytes.
     ///
     /// # Panics
     ///
-    /// If they are not all initialised.
+    /// Panics if they are not all initialised.
     ///
     /// # Examples
     ///
@@ -457,7 +457,7 @@ impl<'a> ReadBuf<'a> {
         self.filled = n;
     }
 
-    /// Says that the first `n` unfilled bytes are initialised.
+    /// Asserts that the first `n` unfilled bytes are initialised.
     ///
     /// # Safety
     ///
@@ -491,7 +491,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Panics
     ///
-    /// If they are more than [`remaining`](Self::remaining).
+    /// Panics if they are more than [`remaining`](Self::remaining).
     ///
     /// # Examples
     ///

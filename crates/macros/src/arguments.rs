@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Nothing given.
+    /// Returns the arguments of an attribute that gives none.
     pub(crate) fn new(attribute: Attribute) -> Self {
         Self {
             flavor: match attribute.multi_thread {

@@ -30,7 +30,7 @@ pub(crate) struct Names {
     pub(crate) futures: Vec<TokenStream>,
 }
 
-/// How many futures the largest of the facade's structs takes.
+/// The number of futures in the largest of the facade's structs.
 const GROUP: usize = 8;
 
 impl Names {
@@ -84,7 +84,7 @@ fn parts(whole: &TokenStream, count: usize) -> Vec<TokenStream> {
     groups.flatten().collect()
 }
 
-/// How many futures each group has.
+/// Returns the number of futures in each group.
 fn group_len(count: usize) -> usize {
     count.div_ceil(GROUP)
 }

@@ -54,8 +54,8 @@ pub(crate) fn test(
 
 /// Writes the function for `arguments`, headed by what `check` answers.
 ///
-/// Where something is wrong, the function is written all the same, as if no
-/// arguments were given, so that the error is the only one that is reported.
+/// If there is an error, the function is still written, as if no arguments were given, so that no
+/// other error is reported.
 fn expand(
     arguments: TokenStream,
     item: TokenStream,

@@ -91,7 +91,7 @@ fn rename(manifest: &str, package: &str) -> Option<String> {
     None
 }
 
-/// Whether a section of dependencies of the manifest has an entry `name`.
+/// Returns whether a section of dependencies of the manifest has an entry `name`.
 fn depends_on(manifest: &str, name: &str) -> bool {
     let mut in_dependencies = false;
     manifest.lines().map(str::trim).any(|line| {

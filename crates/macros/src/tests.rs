@@ -1,5 +1,5 @@
-//! What is written, and what is refused with which words. The macros are used
-//! in earnest by the tests of `raddle`.
+//! Tests of the code that the macros write, and of their errors. The tests of `raddle` use the
+//! macros.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};

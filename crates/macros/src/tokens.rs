@@ -56,14 +56,14 @@ pub(crate) fn split(tokens: TokenStream, sign: char) -> Vec<Vec<TokenTree>> {
     parts
 }
 
-/// Whether `text` is one identifier or keyword.
+/// Returns whether `text` is one identifier or keyword.
 pub(crate) fn is_name(text: &str) -> bool {
     let tokens: Result<TokenStream, _> = text.parse();
     let mut tokens = tokens.into_iter().flatten();
     matches!(tokens.next(), Some(TokenTree::Ident(_))) && tokens.next().is_none()
 }
 
-/// Whether a `>` behind `before` is the end of an arrow.
+/// Returns whether a `>` behind `before` is the end of an arrow.
 pub(crate) fn is_arrow(before: &[TokenTree]) -> bool {
     before.last().is_some_and(|token| is_punct(token, '-'))
 }

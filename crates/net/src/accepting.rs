@@ -7,7 +7,7 @@ use std::time::Duration;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// How to continue after an error of `accept`.
+/// The reaction to an error of `accept`.
 #[derive(Debug, PartialEq, Eq)]
 enum Remedy {
     /// The error belongs to one connection, which is gone: accept the next one.

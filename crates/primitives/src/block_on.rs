@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::thread::{self, Thread};
 
-/// Where a thread may block, other than in [`park`](crate::thread::park).
+/// A place where a thread can block, other than [`park`](crate::thread::park).
 pub trait Notify {
     /// Unblocks the thread.
     fn notify(&self);
@@ -38,12 +38,12 @@ impl<N: Notify> ThreadWaker<N> {
         }
     }
 
-    /// Where else the thread may block.
+    /// Returns the other place where the thread can block.
     pub fn place(&self) -> &N {
         &self.place
     }
 
-    /// Whether the thread has been woken since the last [`take_woken`](Self::take_woken).
+    /// Returns whether the thread has been woken since the last [`take_woken`](Self::take_woken).
     #[inline]
     pub fn is_woken(&self) -> bool {
         // ORDERING: a hint; `take_woken` swaps, and the token of `park` makes sure that a wake
@@ -51,8 +51,8 @@ impl<N: Notify> ThreadWaker<N> {
         self.woken.load(Ordering::Relaxed)
     }
 
-    /// Whether the thread has been woken since the last call. It sees then what was done before
-    /// the wake.
+    /// Returns whether the thread has been woken since the last call. It sees then what was done
+    /// before the wake.
     #[inline]
     pub fn take_woken(&self) -> bool {
         // ORDERING: Acquire pairs with `wake_by_ref`: the poll that follows sees what the waker
@@ -60,7 +60,7 @@ impl<N: Notify> ThreadWaker<N> {
         self.is_woken() && self.woken.swap(false, Ordering::Acquire)
     }
 
-    /// Lets the present or next park of the thread return, without a wake.
+    /// Makes the present or next park of the thread return, without a wake.
     pub fn unpark(&self) {
         self.thread.unpark();
     }

@@ -11,9 +11,8 @@ use std::sync::atomic::Ordering;
 /// A number that one thread at a time writes, with plain stores, and any
 /// thread reads.
 ///
-/// It is the same in a model, and no point at which one switches threads: counts
-/// would multiply the executions. So nothing that must not race may be reached
-/// on the strength of it.
+/// In a model it is the same, and loom does not switch threads at it, since counts would multiply
+/// the executions. So no code may rely on it for synchronization.
 #[derive(Debug)]
 pub struct Count(AtomicU64);
 

@@ -18,10 +18,10 @@ pub use ledger::{Entry, Kind, Operations, act_as, event, report, reset, settle};
 pub(crate) use tag::Tag;
 pub use tag::Tagged;
 
-/// How many actors there are at most: their numbers are below this.
+/// The maximum number of actors; their numbers are below this.
 pub const MAX_ACTORS: usize = 320;
 
-/// How many phases there are: their numbers are below this.
+/// The number of phases; their numbers are below this.
 pub const PHASES: usize = 8;
 
 /// The actor of a thread that has called [`act_as`] never.

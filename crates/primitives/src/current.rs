@@ -93,7 +93,7 @@ impl<'a> Request<'a> {
 ///
 /// # Panics
 ///
-/// If `f` enters a frame, or drops an [`EnterGuard`].
+/// Panics if `f` enters a frame, or drops an [`EnterGuard`].
 #[inline]
 pub fn with<T: 'static, R>(f: impl FnOnce(&T) -> R) -> Option<R> {
     let result = STACK.try_with(|stack| {
@@ -141,7 +141,7 @@ pub fn enter<'a>(frame: impl Frame) -> EnterGuard<'a> {
     }
 }
 
-/// How many frames the thread has entered; `None` if it is ending.
+/// Returns the number of frames that the thread has entered, or `None` if it is ending.
 pub fn depth() -> Option<usize> {
     STACK.try_with(|stack| stack.borrow().len()).ok()
 }

@@ -51,7 +51,7 @@ impl AtomicU64 {
     ///
     /// # Errors
     ///
-    /// The value, if it is another.
+    /// Returns the present value if it is not `current`.
     pub fn compare_exchange(
         &self,
         current: u64,
@@ -67,11 +67,11 @@ impl AtomicU64 {
         Ok(current)
     }
 
-    /// As [`compare_exchange`](Self::compare_exchange); it fails for no other reason.
+    /// Like [`compare_exchange`](Self::compare_exchange); it fails for no other reason.
     ///
     /// # Errors
     ///
-    /// The value, if it is another.
+    /// Returns the present value if it is not `current`.
     pub fn compare_exchange_weak(
         &self,
         current: u64,
@@ -86,7 +86,7 @@ impl AtomicU64 {
     ///
     /// # Errors
     ///
-    /// The value, if `f` makes nothing of it.
+    /// Returns the value if `f` makes nothing of it.
     pub fn fetch_update(
         &self,
         _set: Ordering,

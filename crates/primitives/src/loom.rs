@@ -31,8 +31,8 @@ pub(crate) mod sync {
             Self(loom::sync::Mutex::new(value))
         }
 
-        /// As [`new`](Self::new): the order of locks is not checked in a model,
-        /// which finds a deadlock by itself.
+        /// Like [`new`](Self::new): the order of locks is not checked in a model, which finds a
+        /// deadlock by itself.
         pub fn ranked(_: crate::rank::Rank, value: T) -> Self {
             Self::new(value)
         }
@@ -53,7 +53,7 @@ pub(crate) mod sync {
             }
         }
 
-        /// As [`lock`](Self::lock): ranks are not checked.
+        /// Like [`lock`](Self::lock): ranks are not checked.
         #[track_caller]
         pub fn lock_unordered(&self) -> MutexGuard<'_, T> {
             self.lock()
@@ -196,7 +196,7 @@ pub(crate) mod thread {
     }
 
     impl Thread {
-        /// Lets the thread's present or next `park` return.
+        /// Makes the thread's present or next `park` return.
         pub fn unpark(&self) {
             *self.0.set.lock() = true;
             self.0.condvar.notify_one();

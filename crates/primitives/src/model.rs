@@ -99,7 +99,7 @@ impl Model {
     }
 }
 
-/// Whether a variable is set in the environment.
+/// Returns whether a variable is set in the environment.
 fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some()
 }

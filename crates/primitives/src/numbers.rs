@@ -6,7 +6,8 @@ use crate::locked_u64::AtomicU64;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 
-/// Gives numbers from zero up, each once in the process: a static of it names things.
+/// A source of numbers from zero up, each of which occurs once in the process. A static of this
+/// type names things.
 ///
 /// It has no bearing on any other memory, so it is the same in a model, and no point at which one
 /// switches threads.

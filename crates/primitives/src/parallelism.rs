@@ -1,7 +1,7 @@
-//! How many threads run at the same time.
+//! The number of threads that can run at the same time.
 
-/// How many threads of this process run at the same time: the cores that the calling thread may
-/// use, at most as many as the quota of the process is worth, rounded up; at least one.
+/// Returns how many threads of this process can run at the same time: the cores that the calling
+/// thread may use, at most as many as the quota of the process is worth, rounded up; at least one.
 ///
 /// [`std::thread::available_parallelism`] rounds a quota down, so in a container with 1.5 cores a
 /// third is never used. Go (from 1.25 on) and Java round up as well; Go has two threads at least,

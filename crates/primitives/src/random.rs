@@ -72,11 +72,11 @@ impl RngSeed {
     }
 }
 
-/// Where the threads of a runtime that has a seed begin.
+/// The seeds of the threads of a runtime that has a seed.
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
-    /// How many calls of `block_on` there were.
+    /// The number of calls of `block_on`.
     calls: AtomicU32,
 }
 

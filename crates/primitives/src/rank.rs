@@ -52,7 +52,7 @@ impl Rank {
     ///
     /// # Panics
     ///
-    /// If `level` is the greatest, which is the level of leaves.
+    /// Panics if `level` is the greatest, which is the level of leaves.
     pub const fn outer(level: u8, name: &'static str) -> Self {
         assert!(level < u8::MAX, "the greatest level is for leaves");
         Self { level, name }

@@ -86,10 +86,9 @@ pub(crate) mod sync {
             }
         }
 
-        /// As [`lock`](Self::lock), without a look at the order of ranks, so
-        /// that it does not panic: for who owns something at the time that a panic
-        /// would drop in the wrong place, and [checks](Self::check_order)
-        /// afterwards.
+        /// Like [`lock`](Self::lock), but does not check the order of ranks, so that it does not
+        /// panic. It is for callers which own something that a panic would drop in the wrong place,
+        /// and which [checks](Self::check_order) afterwards.
         #[inline]
         pub fn lock_unordered(&self) -> MutexGuard<'_, T> {
             self.tag.lock();
@@ -99,12 +98,11 @@ pub(crate) mod sync {
             }
         }
 
-        /// Looks whether the thread may take the lock now, by the order of
-        /// ranks.
+        /// Checks that the order of ranks allows the thread to take the lock now.
         ///
         /// # Panics
         ///
-        /// If it may not, in a build with debug assertions.
+        /// Panics if it does not, in a build with debug assertions.
         #[inline]
         #[track_caller]
         pub fn check_order(&self) {
@@ -228,8 +226,8 @@ pub(crate) mod sync {
             MutexGuard { inner, held }
         }
 
-        /// As [`wait`](Self::wait), but for no longer than `timeout`; the
-        /// boolean says whether the time ran out.
+        /// Like [`wait`](Self::wait), but for no longer than `timeout`; the boolean says whether
+        /// the time ran out.
         pub fn wait_timeout<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,

@@ -11,11 +11,11 @@ const CAPACITY: usize = 32;
 
 /// A fixed number of wakers on the stack: filled under a lock, woken outside.
 ///
-/// What is left in a batch is woken when it is dropped, so that a waker that
-/// panics takes no wake-up of the others with it.
+/// Dropping a batch wakes the wakers that are left in it, so that a waker that panics does not keep
+/// the others from being woken.
 pub struct WakerBatch {
     wakers: ArrayVec<Option<Waker>, CAPACITY>,
-    /// Those before it are woken already; nonzero only while waking.
+    /// The wakers before it have been woken; nonzero only while waking.
     next: usize,
 }
 
@@ -29,18 +29,18 @@ impl WakerBatch {
         }
     }
 
-    /// How many wakers there are.
+    /// Returns the number of wakers.
     pub fn len(&self) -> usize {
         self.wakers.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.wakers.is_empty()
     }
 
-    /// Whether there is no room for another waker.
+    /// Returns whether there is no room for another waker.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.wakers.is_full()
@@ -50,7 +50,7 @@ impl WakerBatch {
     ///
     /// # Panics
     ///
-    /// If the batch is full.
+    /// Panics if the batch is full.
     #[inline]
     pub fn push(&mut self, waker: Waker) {
         self.wakers.push(Some(waker));
@@ -70,9 +70,8 @@ impl WakerBatch {
         self.wakers.clear();
     }
 
-    /// As [`wake_all`](Self::wake_all), for a caller that has more to do than a
-    /// panic of a waker may keep it from: it ends here, reported by the panic
-    /// hook.
+    /// Like [`wake_all`](Self::wake_all), but a panic of a waker, which the panic hook reports,
+    /// does not reach the caller.
     #[inline]
     pub fn wake_all_contained(&mut self) {
         while !contain(|| self.wake_all()) {}

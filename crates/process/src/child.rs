@@ -107,7 +107,8 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// `PermissionDenied` if the child has taken an identity that this process may not signal.
+    /// Returns `PermissionDenied` if the child has taken an identity that this process may not
+    /// signal.
     ///
     /// # Examples
     ///
@@ -163,8 +164,8 @@ impl Child {
     /// Waits for the end of the process, and closes the pipe to its standard
     /// input first, so that it does not wait for more of that.
     ///
-    /// It needs no descriptor that the process has not taken when the child was
-    /// spawned. After the end it gives the same status again.
+    /// It needs no descriptor beyond those that were opened when the child was spawned. After the
+    /// child has ended, it returns the same status each time.
     ///
     /// # Errors
     ///
@@ -178,7 +179,7 @@ impl Child {
     ///
     /// # Panics
     ///
-    /// When polled, if the thread is in no runtime with I/O.
+    /// Panics when it is polled if the thread is in no runtime with I/O.
     ///
     /// # Examples
     ///
@@ -233,7 +234,7 @@ impl Child {
     ///
     /// # Panics
     ///
-    /// As [`wait`](Self::wait).
+    /// Panics in the same cases as [`wait`](Self::wait).
     ///
     /// # Examples
     ///

@@ -15,7 +15,7 @@ use super::Child;
 /// Builds a child process. It has the methods of [`std::process::Command`]; [`spawn`](Self::spawn),
 /// [`status`](Self::status) and [`output`](Self::output) are for async code.
 ///
-/// What std has and this has not is set through [`as_std_mut`](Self::as_std_mut).
+/// Settings that only std's type has are set through [`as_std_mut`](Self::as_std_mut).
 ///
 /// # Examples
 ///
@@ -407,9 +407,9 @@ impl Command {
         self
     }
 
-    /// Has `f` called in the child, after the fork and before the program is run.
-    /// An error of it is the error of [`spawn`](Self::spawn), and the program is
-    /// not run. Functions are called in the order in which they were given.
+    /// Calls `f` in the child, after the fork and before the program is run. If `f` returns an
+    /// error, so does [`spawn`](Self::spawn), and the program is not run. Functions are called in
+    /// the order in which they were given.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -490,8 +490,8 @@ impl Command {
         self
     }
 
-    /// Has the child be killed when its [`Child`] is dropped, before it has
-    /// been waited for to the end. Default: false.
+    /// Sets whether the child is killed when its [`Child`] is dropped before the child has ended.
+    /// Default: false.
     ///
     /// # Examples
     ///
@@ -510,7 +510,7 @@ impl Command {
         self
     }
 
-    /// Whether [`kill_on_drop`](Self::kill_on_drop) is set.
+    /// Returns whether [`kill_on_drop`](Self::kill_on_drop) is set.
     ///
     /// # Examples
     ///
@@ -533,12 +533,12 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is no such program, `PermissionDenied` if it may not be run, and an
-    /// uncategorized error (EAGAIN, EMFILE) if the system has no process or descriptor left.
+    /// Returns `NotFound` if there is no such program, `PermissionDenied` if it may not be run, and
+    /// an uncategorized error (EAGAIN, EMFILE) if the system has no process or descriptor left.
     ///
     /// # Panics
     ///
-    /// If the thread is in no runtime with I/O.
+    /// Panics if the thread is in no runtime with I/O.
     ///
     /// # Examples
     ///
@@ -561,11 +561,11 @@ impl Command {
     /// [`std::process::Command::spawn`].
     ///
     /// # Errors
-    /// The errors of `spawn`, and an error if the system has no descriptor left.
+    /// Returns the errors of `spawn`, and an error if the system has no descriptor left.
     ///
     /// # Panics
     ///
-    /// As [`spawn`](Self::spawn).
+    /// Panics in the same cases as [`spawn`](Self::spawn).
     ///
     /// # Examples
     ///
@@ -604,7 +604,7 @@ impl Command {
     ///
     /// # Panics
     ///
-    /// As [`spawn`](Self::spawn).
+    /// Panics in the same cases as [`spawn`](Self::spawn).
     ///
     /// # Examples
     ///
@@ -642,7 +642,7 @@ impl Command {
     ///
     /// # Panics
     ///
-    /// As [`spawn`](Self::spawn).
+    /// Panics in the same cases as [`spawn`](Self::spawn).
     ///
     /// # Examples
     ///

@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 #[cfg(unix)]
 use crate::signal::unix::{Signal, SignalKind, signal};
 
-/// Says when it is worth while to ask whether a process has ended.
+/// Notifies when it is worth asking whether a process has ended.
 ///
-/// It is made when the process is spawned, and waiting takes nothing that the
-/// system could refuse then.
+/// It is made when the process is spawned, so that waiting later needs nothing that the system
+/// could refuse.
 #[derive(Debug)]
 pub(super) enum Ending {
     /// A descriptor of the process itself.
@@ -54,13 +54,13 @@ impl Ending {
         }
     }
 
-    /// As [`of`](Self::of), where processes have no descriptors.
+    /// Like [`of`](Self::of), for systems where processes have no descriptors.
     #[cfg(unix)]
     pub(super) fn of_any_child() -> io::Result<Self> {
         signal(SignalKind::child()).map(Self::AnyChild)
     }
 
-    /// As [`of`](Self::of), where nothing has descriptors.
+    /// Like [`of`](Self::of), for systems without descriptors.
     #[cfg(all(test, target_os = "linux"))]
     pub(super) fn of_thread(child: &Child) -> io::Result<Self> {
         thread::Waiting::of(child).map(Self::Thread)
@@ -110,8 +110,7 @@ mod pidfd {
     struct Descriptor(OwnedFd);
 
     impl PidFd {
-        /// None where the system does not give such a descriptor: an old one, one
-        /// that forbids it, or one that has none left.
+        /// Returns `None` if the system has no such descriptors, forbids them, or has none left.
         pub(crate) fn of(child: &Child) -> io::Result<Option<Self>> {
             let Ok(descriptor) = sys::pidfd_open(child.id()) else {
                 return Ok(None);
@@ -186,7 +185,7 @@ mod thread {
         Running(Option<Waker>),
         /// The process has ended, or cannot be waited for.
         Ended,
-        /// That was notified.
+        /// The end was notified.
         Notified,
     }
 

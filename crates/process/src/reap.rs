@@ -12,7 +12,7 @@ use super::orphans;
 /// dropped, when the reactor notices the end.
 #[derive(Debug)]
 pub(super) struct Process {
-    /// None once it was found to have ended.
+    /// `None` after the child was found to have ended.
     running: Option<std::process::Child>,
     status: Option<ExitStatus>,
     /// Made along with it. None if that failed, or once the process has ended.

@@ -83,11 +83,11 @@ impl ChildStdin {
     ///
     /// # Errors
     ///
-    /// If the descriptor cannot be set non-blocking or be watched.
+    /// Returns an error if the descriptor cannot be set non-blocking or be watched.
     ///
     /// # Panics
     ///
-    /// If the thread is in no runtime with I/O.
+    /// Panics if the thread is in no runtime with I/O.
     ///
     /// # Examples
     ///
@@ -113,11 +113,11 @@ impl ChildStdin {
         Evented::new(pipe, Interest::WRITABLE, &Handle::current()).map(Self)
     }
 
-    /// Gives the descriptor back, in blocking mode.
+    /// Returns the descriptor, in blocking mode.
     ///
     /// # Errors
     ///
-    /// If the descriptor cannot be made blocking or be deregistered.
+    /// Returns an error if the descriptor cannot be made blocking or be deregistered.
     ///
     /// # Examples
     ///
@@ -194,11 +194,11 @@ macro_rules! output {
             ///
             /// # Errors
             ///
-            /// If the descriptor cannot be set non-blocking or be watched.
+            /// Returns an error if the descriptor cannot be set non-blocking or be watched.
             ///
             /// # Panics
             ///
-            /// If the thread is in no runtime with I/O.
+            /// Panics if the thread is in no runtime with I/O.
             ///
             /// # Examples
             ///
@@ -224,11 +224,11 @@ macro_rules! output {
                 Evented::new(pipe, Interest::READABLE, &Handle::current()).map(Self)
             }
 
-            /// Gives the descriptor back, in blocking mode.
+            /// Returns the descriptor, in blocking mode.
             ///
             /// # Errors
             ///
-            /// If the descriptor cannot be made blocking or be deregistered.
+            /// Returns an error if the descriptor cannot be made blocking or be deregistered.
             ///
             /// # Examples
             ///

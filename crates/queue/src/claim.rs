@@ -37,7 +37,7 @@ impl ClaimCell {
         (word & MARKED != 0).then(|| Index::new(word as u32))
     }
 
-    /// Whether a stealer is at work.
+    /// Returns whether a stealer is at work.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         // ORDERING: nothing is read or written on the strength of it.

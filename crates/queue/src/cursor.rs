@@ -34,7 +34,7 @@ impl Index {
         Self::new(self.0.wrapping_add(count))
     }
 
-    /// How many items lie between `earlier` and this.
+    /// Returns the number of items between `earlier` and this.
     #[inline]
     pub(crate) fn since(self, earlier: Self) -> u32 {
         self.0.wrapping_sub(earlier.0) & INDEX_MASK

@@ -10,8 +10,7 @@ use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::{Overflow, Owner, Pointer, Stolen};
 
-/// How much room an empty queue keeps, in items. What it needed beyond that
-/// for once goes back.
+/// The number of items for which an empty queue keeps room. It releases memory beyond that.
 const KEPT: usize = 1 << 14;
 
 /// Items that were taken out together, or refused together.
@@ -72,7 +71,7 @@ impl<T> Injection<T> {
     ///
     /// # Errors
     ///
-    /// The item, if the queue is closed.
+    /// Returns the item if the queue is closed.
     pub fn push(&self, item: T) -> Result<(), T> {
         self.push_with(item, || {})
     }
@@ -82,7 +81,7 @@ impl<T> Injection<T> {
     ///
     /// # Errors
     ///
-    /// The item, if the queue is closed; `pushed` is not called.
+    /// Returns the item if the queue is closed; `pushed` is not called.
     #[inline]
     pub fn push_with(&self, item: T, pushed: impl FnOnce()) -> Result<(), T> {
         let mut list = self.list.lock_unordered();
@@ -99,7 +98,7 @@ impl<T> Injection<T> {
     ///
     /// # Errors
     ///
-    /// All of them, if the queue is closed.
+    /// Returns all of them if the queue is closed.
     pub fn push_batch(&self, items: impl IntoIterator<Item = T>) -> Result<(), Batch<T>> {
         // Collected first: the iterator is not run under the lock.
         let items: Vec<T> = items.into_iter().collect();
@@ -112,11 +111,11 @@ impl<T> Injection<T> {
         Ok(())
     }
 
-    /// Looks whether the calling thread may push, by the order of locks.
+    /// Checks that the order of locks allows the calling thread to push.
     ///
     /// # Panics
     ///
-    /// If it may not, in a build with debug assertions.
+    /// Panics if it does not, in a build with debug assertions.
     #[inline]
     #[track_caller]
     pub fn check_lock_order(&self) {
@@ -173,12 +172,12 @@ impl<T> Injection<T> {
         !std::mem::replace(&mut self.list.lock().closed, true)
     }
 
-    /// Whether [`close`](Self::close) was called.
+    /// Returns whether [`close`](Self::close) was called.
     pub fn is_closed(&self) -> bool {
         self.list.lock().closed
     }
 
-    /// How many items are queued, without locking.
+    /// Returns the number of queued items, without locking.
     #[inline]
     pub fn len(&self) -> usize {
         // ORDERING: pairs with `publish`. A caller that must not miss a push
@@ -187,7 +186,7 @@ impl<T> Injection<T> {
         self.len.load(Ordering::Acquire)
     }
 
-    /// Whether nothing is queued, without locking.
+    /// Returns whether nothing is queued, without locking.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

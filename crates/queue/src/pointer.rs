@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// is `Send`), and `into_ptr` must give up ownership without running code of
 /// the value. Neither may use the queue that the value is moved into.
 pub unsafe trait Pointer: Sized {
-    /// Gives the value up for its pointer.
+    /// Converts the value to a pointer that owns it.
     fn into_ptr(self) -> NonNull<()>;
 
     /// Takes the value back.

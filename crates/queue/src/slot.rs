@@ -42,8 +42,7 @@ impl<T: Pointer> Slot<T> {
         Self::own(self.item.swap(new, Ordering::AcqRel))
     }
 
-    /// As [`put`](Self::put), without a read-modify-write when the slot is
-    /// empty.
+    /// Like [`put`](Self::put), but without a read-modify-write when the slot is empty.
     ///
     /// # Safety
     ///
@@ -82,7 +81,7 @@ impl<T: Pointer> Slot<T> {
         None
     }
 
-    /// As [`take`](Self::take), without a read-modify-write.
+    /// Like [`take`](Self::take), but without a read-modify-write.
     ///
     /// # Safety
     ///
@@ -99,7 +98,7 @@ impl<T: Pointer> Slot<T> {
         Self::own(word)
     }
 
-    /// Whether there is nothing in the slot.
+    /// Returns whether there is nothing in the slot.
     #[inline]
     pub fn is_empty(&self) -> bool {
         // ORDERING: a hint; `take` decides.

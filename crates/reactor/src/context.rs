@@ -9,7 +9,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// Panics if no handle is current.
     #[track_caller]
     pub fn current() -> Handle {
         match Handle::try_current() {

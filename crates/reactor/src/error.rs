@@ -17,7 +17,7 @@ impl fmt::Display for ShutDown {
     }
 }
 
-/// As an error that is text only: it is what an `unwrap` shows.
+/// Shows only the text, as this is what an `unwrap` prints.
 impl fmt::Debug for ShutDown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(SHUT_DOWN, f)
@@ -31,7 +31,7 @@ pub(crate) fn shut_down() -> io::Error {
     io::Error::other(ShutDown)
 }
 
-/// Whether an error says that the reactor of a resource has been shut down.
+/// Returns whether an error says that the reactor of a resource has been shut down.
 pub fn is_shut_down(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<ShutDown>())
 }

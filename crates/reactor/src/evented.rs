@@ -38,11 +38,11 @@ pub struct Evented<E: Source> {
 }
 
 impl<E: Source> Evented<E> {
-    /// Has `handle`'s reactor watch `source` for `interest`.
+    /// Registers `source` with `handle`'s reactor for `interest`.
     ///
     /// # Errors
     ///
-    /// As [`Handle::register`].
+    /// Returns the same errors as [`Handle::register`].
     pub fn new(mut source: E, interest: Interest, handle: &Handle) -> io::Result<Self> {
         let registration = handle.register(&mut source, interest)?;
         Ok(Self {
@@ -51,8 +51,8 @@ impl<E: Source> Evented<E> {
         })
     }
 
-    /// Has the first operations tried without waiting for an event: those that
-    /// are likely to find the source `ready`.
+    /// Assumes that the source is `ready`, so that its first operations are tried without waiting
+    /// for an event.
     pub fn assuming(self, ready: Ready) -> Self {
         self.registration.assume_ready(ready);
         self
@@ -72,7 +72,7 @@ impl<E: Source> Evented<E> {
     ///
     /// # Errors
     ///
-    /// As [`Registration::deregister`].
+    /// Returns the same errors as [`Registration::deregister`].
     pub fn into_inner(mut self) -> io::Result<E> {
         let Some(mut source) = self.source.take() else {
             unreachable!("only this takes the source, and it consumes self");
@@ -85,7 +85,7 @@ impl<E: Source> Evented<E> {
     ///
     /// # Errors
     ///
-    /// If the reactor has shut down.
+    /// Returns an error if the reactor has shut down.
     ///
     /// # Cancel safety
     ///
@@ -95,14 +95,14 @@ impl<E: Source> Evented<E> {
         Ok(event.ready())
     }
 
-    /// As [`Registration::poll_read_ready`].
+    /// The same as [`Registration::poll_read_ready`].
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         poll_budgeted(cx, |cx| {
             self.registration.poll_read_ready(cx).map_ok(|_| ())
         })
     }
 
-    /// As [`Registration::poll_write_ready`].
+    /// The same as [`Registration::poll_write_ready`].
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         poll_budgeted(cx, |cx| {
             self.registration.poll_write_ready(cx).map_ok(|_| ())
@@ -113,7 +113,7 @@ impl<E: Source> Evented<E> {
     /// budget.
     ///
     /// # Errors
-    /// The errors of `f`, and `WouldBlock` if the source is not ready.
+    /// Returns the errors of `f`, and `WouldBlock` if the source is not ready.
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -143,7 +143,7 @@ impl<E: Source> Evented<E> {
     /// Calls `f` until it would not block, as [`Registration::async_io`].
     ///
     /// # Errors
-    /// The errors of `f`, and an error if the reactor has shut down.
+    /// Returns the errors of `f`, and an error if the reactor has shut down.
     ///
     /// # Cancel safety
     ///
@@ -200,7 +200,7 @@ pub fn poll_budgeted<R>(
 ///
 /// # Cancel safety
 ///
-/// As `future` itself.
+/// The same as for `future` itself.
 pub async fn budgeted<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|cx| poll_budgeted(cx, |cx| future.as_mut().poll(cx))).await

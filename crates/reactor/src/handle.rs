@@ -44,22 +44,21 @@ impl Handle {
         })
     }
 
-    /// Lets the present or next [`turn`](crate::Reactor::turn) return without
-    /// waiting.
+    /// Makes the present or next [`turn`](crate::Reactor::turn) return without waiting.
     pub fn unpark(&self) {
         // Fails only if the descriptor is not the waker's own, or if the waker
         // is set so often that it could not be missed.
         let _ = self.shared.unpark.wake();
     }
 
-    /// Has the reactor watch `source` for `interest` until the registration is
+    /// Registers `source` for `interest` until the registration is
     /// [deregistered](Registration::deregister) or the source closed.
     ///
     /// # Errors
     ///
-    /// If the selector refuses the source, if there are 2^28 - 1 registrations (2^18 - 1 on
-    /// targets of 32 bits), if the reactor has shut down, and in a forked child of the process
-    /// that made the reactor. Nothing stays registered then.
+    /// Returns an error if the selector refuses the source, if there are 2^28 - 1 registrations
+    /// (2^18 - 1 on targets of 32 bits), if the reactor has shut down, and in a forked child of the
+    /// process that made the reactor. Nothing stays registered then.
     pub fn register<S>(&self, source: &mut S, interest: Interest) -> io::Result<Registration>
     where
         S: Source + ?Sized,
@@ -84,12 +83,12 @@ impl Handle {
         }
     }
 
-    /// Whether `other` is a handle of the same reactor.
+    /// Returns whether `other` is a handle of the same reactor.
     pub fn is_same_reactor(&self, other: &Handle) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// How many sources are registered now.
+    /// Returns the number of sources that are registered now.
     pub fn registered_count(&self) -> usize {
         self.table().lock().len()
     }

@@ -75,7 +75,7 @@ impl Interest {
         (left != 0).then_some(Interest(left))
     }
 
-    /// Whether reading is among it.
+    /// Returns whether reading is among it.
     ///
     /// # Examples
     ///
@@ -91,7 +91,7 @@ impl Interest {
         self.0 & READABLE != 0
     }
 
-    /// Whether writing is among it.
+    /// Returns whether writing is among it.
     ///
     /// # Examples
     ///
@@ -107,7 +107,7 @@ impl Interest {
         self.0 & WRITABLE != 0
     }
 
-    /// Whether out-of-band data is among it.
+    /// Returns whether out-of-band data is among it.
     ///
     /// # Examples
     ///
@@ -123,7 +123,7 @@ impl Interest {
         self.0 & PRIORITY != 0
     }
 
-    /// Whether errors are among it.
+    /// Returns whether errors are among it.
     ///
     /// # Examples
     ///

@@ -20,10 +20,10 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// How many sources have been registered.
+    /// The number of sources that have been registered.
     pub registered: u64,
-    /// How many of those are registered no more.
+    /// The number of these that are no longer registered.
     pub deregistered: u64,
-    /// How many events of registered sources have been dispatched.
+    /// The number of events of registered sources that have been dispatched.
     pub events: u64,
 }

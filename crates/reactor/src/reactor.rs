@@ -18,7 +18,7 @@ const SELECTOR: &str = if cfg!(any(target_os = "linux", target_os = "android")) 
     "the call that makes a selector"
 };
 
-/// How many events one wait takes from the selector.
+/// The maximum number of events that one wait takes from the selector.
 const EVENTS: usize = 1024;
 
 /// Waits for events and hands them to the registrations they are for. The thread that
@@ -73,7 +73,7 @@ impl Reactor {
     /// A forked child must not call it: it would take the parent's events.
     ///
     /// # Errors
-    /// The errors of the selector.
+    /// Returns the errors of the selector.
     pub fn turn(&mut self, timeout: Option<Duration>, limit: usize) -> io::Result<usize> {
         if self.cursor == self.batch.len() {
             if timeout == Some(Duration::ZERO) && self.handle.registered_count() == 0 {

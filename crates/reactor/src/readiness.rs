@@ -68,10 +68,9 @@ impl Readiness {
 
     /// Removes the flags of `event`, for an operation would have blocked.
     ///
-    /// Those that say that a direction is closed stay, for they are reported
-    /// once; unless the operation was for one direction alone and the event had
-    /// no other flag, so that it was tried on their strength and has proved them
-    /// wrong.
+    /// Closed flags stay, since the selector reports them only once. The exception is an operation
+    /// for one direction alone whose event had no other flag: it was tried because of the closed
+    /// flag, and has shown that the flag is wrong.
     pub fn transition_to_blocked(&self, event: ReadyEvent) -> Clearing {
         let passing = event.ready - (Ready::READ_CLOSED | Ready::WRITE_CLOSED);
         self.clear(event, |_| {
@@ -140,17 +139,17 @@ impl Snapshot {
         Ready::from_bits((self.0 & READY) as u8)
     }
 
-    /// Whether the reactor has shut down.
+    /// Returns whether the reactor has shut down.
     pub fn is_shutdown(self) -> bool {
         self.0 & SHUTDOWN != 0
     }
 
-    /// How many events the source has had, modulo 2^55.
+    /// Returns the number of events that the source has had, modulo 2^55.
     pub fn tick(self) -> u64 {
         self.0 >> TICK_SHIFT
     }
 
-    /// What of it answers one of `flags`, if any does.
+    /// Returns the part of the readiness that is in `flags`, if any is.
     pub fn event(self, flags: Ready) -> Option<ReadyEvent> {
         let ready = self.ready() & flags;
         (!ready.is_empty()).then(|| ReadyEvent {
@@ -176,13 +175,13 @@ impl ReadyEvent {
         }
     }
 
-    /// Whether the operation that asked reads, or writes, and nothing else. One
-    /// for several interests may have tried one of them only.
+    /// Returns whether the operation that asked reads, or writes, and nothing else. One for several
+    /// interests may have tried one of them only.
     fn is_of_one_direction(&self) -> bool {
         self.asked == Ready::READ || self.asked == Ready::WRITE
     }
 
-    /// Whether `now` has had no event since this one.
+    /// Returns whether `now` has had no event since this one.
     pub(crate) fn is_newest_of(&self, now: Snapshot) -> bool {
         self.tick == now.tick()
     }

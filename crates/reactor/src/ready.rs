@@ -47,7 +47,7 @@ impl Ready {
     pub const WRITABLE: Ready = Ready(WRITABLE);
     /// The peer writes no more: a read ends after what is buffered.
     pub const READ_CLOSED: Ready = Ready(READ_CLOSED);
-    /// Nothing more can be written.
+    /// The writing direction is closed.
     pub const WRITE_CLOSED: Ready = Ready(WRITE_CLOSED);
     /// Out-of-band data has arrived (Linux and Android).
     pub const PRIORITY: Ready = Ready(PRIORITY);
@@ -125,7 +125,7 @@ impl Ready {
         Ready(bits)
     }
 
-    /// Whether no flag is set.
+    /// Returns whether no flag is set.
     ///
     /// # Examples
     ///
@@ -141,7 +141,7 @@ impl Ready {
         self.0 == 0
     }
 
-    /// Whether a read need not wait: readable or read-closed.
+    /// Returns whether a read need not wait: readable or read-closed.
     ///
     /// # Examples
     ///
@@ -157,7 +157,7 @@ impl Ready {
         self.0 & (READABLE | READ_CLOSED) != 0
     }
 
-    /// Whether a write need not wait: writable or write-closed.
+    /// Returns whether a write need not wait: writable or write-closed.
     ///
     /// # Examples
     ///
@@ -173,7 +173,7 @@ impl Ready {
         self.0 & (WRITABLE | WRITE_CLOSED) != 0
     }
 
-    /// Whether the reading direction is closed.
+    /// Returns whether the reading direction is closed.
     ///
     /// # Examples
     ///
@@ -189,7 +189,7 @@ impl Ready {
         self.0 & READ_CLOSED != 0
     }
 
-    /// Whether the writing direction is closed.
+    /// Returns whether the writing direction is closed.
     ///
     /// # Examples
     ///
@@ -205,7 +205,7 @@ impl Ready {
         self.0 & WRITE_CLOSED != 0
     }
 
-    /// Whether out-of-band data was reported.
+    /// Returns whether out-of-band data was reported.
     ///
     /// # Examples
     ///
@@ -221,7 +221,7 @@ impl Ready {
         self.0 & PRIORITY != 0
     }
 
-    /// Whether an error was reported.
+    /// Returns whether an error was reported.
     ///
     /// # Examples
     ///
@@ -237,7 +237,7 @@ impl Ready {
         self.0 & ERROR != 0
     }
 
-    /// Whether any flag is in both.
+    /// Returns whether any flag is in both.
     ///
     /// # Examples
     ///

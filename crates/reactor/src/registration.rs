@@ -46,7 +46,7 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// If the reactor has shut down.
+    /// Returns an error if the reactor has shut down.
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_read_ready(cx)
@@ -57,7 +57,7 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// If the reactor has shut down.
+    /// Returns an error if the reactor has shut down.
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_write_ready(cx)
@@ -68,7 +68,7 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// If the source is not known to be ready, and the reactor has shut down.
+    /// Returns an error if the source is not known to be ready, and the reactor has shut down.
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
         self.state.try_ready(interest)
@@ -80,7 +80,7 @@ impl Registration {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         self.state.ready(interest)
     }
@@ -105,9 +105,8 @@ impl Registration {
     /// Clears readable and writable of `event`, for a read or write moved fewer
     /// bytes than it was asked to, which proves the source drained or full.
     ///
-    /// Whether that is a proof depends on the selector and the source: it is
-    /// for stream sockets on Linux. The end of the stream and errors remain to
-    /// be seen.
+    /// Whether that is a proof depends on the selector and the source: it is for stream sockets on
+    /// Linux. The end of the stream and errors remain to be seen.
     #[inline]
     pub fn clear_drained(&self, event: ReadyEvent) -> Clearing {
         self.state.clear_drained(event)
@@ -117,9 +116,9 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if the source is not known to be ready, or if `f` says so,
-    /// which also clears the readiness; any other error of `f`; another error if
-    /// the source is not known to be ready, and the reactor has shut down.
+    /// Returns `WouldBlock` if the source is not known to be ready, or if `f` says so, which also
+    /// clears the readiness; any other error of `f`; another error if the source is not known to be
+    /// ready, and the reactor has shut down.
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -135,7 +134,7 @@ impl Registration {
     /// between.
     ///
     /// # Errors
-    /// The errors of `f`, and an error if the reactor has shut down.
+    /// Returns the errors of `f`, and an error if the reactor has shut down.
     #[inline]
     pub fn poll_read_io<R>(
         &self,
@@ -153,7 +152,7 @@ impl Registration {
     /// Runs `f` until it does not block, waiting for room to write in between.
     ///
     /// # Errors
-    /// The errors of `f`, and an error if the reactor has shut down.
+    /// Returns the errors of `f`, and an error if the reactor has shut down.
     #[inline]
     pub fn poll_write_io<R>(
         &self,
@@ -172,7 +171,7 @@ impl Registration {
     /// number of tasks may do so at the same time.
     ///
     /// # Errors
-    /// The errors of `f`, and an error if the reactor has shut down.
+    /// Returns the errors of `f`, and an error if the reactor has shut down.
     ///
     /// # Cancel safety
     ///
@@ -193,13 +192,13 @@ impl Registration {
         }
     }
 
-    /// Has the reactor forget `source`, which must be the one this was made
-    /// for. Nothing that waits on this registration is woken by events any more.
+    /// Deregisters `source`, which must be the one that this was made for. Events no longer wake
+    /// the waiters of this registration.
     ///
     /// # Errors
-    /// The errors of the selector, for example if the descriptor was closed already; and one in a
-    /// forked child of the process that made the reactor, where the
-    /// source stays registered for the parent. The slot is free in any case.
+    /// Returns the errors of the selector, for example if the descriptor was closed already; and
+    /// one in a forked child of the process that made the reactor, where the source stays
+    /// registered for the parent. The slot is free in any case.
     pub fn deregister<S>(&mut self, source: &mut S) -> io::Result<()>
     where
         S: Source + ?Sized,

@@ -36,9 +36,9 @@ struct Waiters {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collected {
-    /// All of them: wake the batch.
+    /// All wakers fitted: wake the batch.
     All,
-    /// Not all: wake the batch, then collect again.
+    /// The batch is full: wake it, then collect again.
     BatchFull,
 }
 
@@ -51,13 +51,13 @@ impl IoState {
         }
     }
 
-    /// What of `interest` the source is ready for, if anything: one load. What
-    /// was known before the reactor shut down stays known, for it needs no
+    /// Returns the part of `interest` that the source is ready for, if any, with one load. After
+    /// the reactor's shutdown, readiness that was known before is still returned, since it needs no
     /// waiting.
     ///
     /// # Errors
     ///
-    /// If the source is not known to be ready, and never will be, for the reactor
+    /// Returns an error if the source is not known to be ready, and never will be, for the reactor
     /// has shut down.
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
@@ -72,7 +72,7 @@ impl IoState {
     ///
     /// # Errors
     ///
-    /// If the reactor has shut down.
+    /// Returns an error if the reactor has shut down.
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         match self.look(Ready::READ, None).transpose() {
@@ -85,7 +85,7 @@ impl IoState {
     ///
     /// # Errors
     ///
-    /// If the reactor has shut down.
+    /// Returns an error if the reactor has shut down.
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         match self.look(Ready::WRITE, None).transpose() {
@@ -98,7 +98,7 @@ impl IoState {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         WaitReady {
             state: self,
@@ -108,13 +108,13 @@ impl IoState {
         }
     }
 
-    /// As [`ready`](Self::ready), for an operation that was tried because of the
-    /// event `tried` and would have blocked: flags that have stayed since then do
-    /// not end the wait, only a newer event does.
+    /// Like [`ready`](Self::ready), for an operation that was tried because of the event `tried`
+    /// and would have blocked: flags that have stayed since then do not end the wait, only a newer
+    /// event does.
     ///
     /// # Cancel safety
     ///
-    /// As [`ready`](Self::ready).
+    /// The same as for [`ready`](Self::ready).
     pub fn ready_after(&self, interest: Interest, tried: ReadyEvent) -> WaitReady<'_> {
         WaitReady {
             tried: Some(tried),
@@ -203,7 +203,7 @@ impl IoState {
         Ok(now.event(flags))
     }
 
-    /// What a task that waits for these flags waits for.
+    /// Returns the resource that a task waits for if it waits for these flags.
     fn resource(&self, flags: Ready) -> Resource {
         let direction = match (flags.is_readable(), flags.is_writable()) {
             (true, false) => Direction::Read,

@@ -59,7 +59,7 @@ impl Table {
         self.insert_below(INDEX, state)
     }
 
-    /// As [`insert`](Self::insert), with room for `limit` registrations.
+    /// Like [`insert`](Self::insert), with room for `limit` registrations.
     fn insert_below(&mut self, limit: usize, state: Arc<IoState>) -> io::Result<Token> {
         if self.shut_down {
             return Err(error::shut_down());

@@ -17,7 +17,7 @@ const SMALL: usize = 8;
 #[derive(Default)]
 pub(crate) struct WaiterList {
     entries: Vec<Entry>,
-    /// How many entries are gaps.
+    /// The number of gaps among the entries.
     gaps: usize,
     /// The key of the next entry. It counts to 2^64, which takes centuries.
     next: u64,

@@ -14,7 +14,7 @@ use crate::{Follower, Recorder};
 /// The extension of the files' names.
 const EXTENSION: &str = "raddle";
 
-/// Which files an [`Archive`] writes, and how long they stay.
+/// The files that an [`Archive`] writes, and how many of them are kept.
 ///
 /// # Examples
 ///
@@ -36,10 +36,10 @@ pub struct ArchiveOptions {
     pub max_file_bytes: u64,
     /// A file is written to for this long at most. Default: 10 minutes.
     pub max_file_age: Duration,
-    /// How many files stay, the one that is written to among them; at least 1. The oldest are
-    /// removed, also those that an earlier process left. Default: 10.
+    /// The number of files that are kept, including the one that is being written; at least 1. The
+    /// oldest are removed, also those that an earlier process left. Default: 10.
     pub max_files: usize,
-    /// How often events are taken from the rings. A thread that records more than
+    /// The interval at which events are taken from the rings. A thread that records more than
     /// [`Options::records_per_thread`](crate::Options::records_per_thread) in this time loses the
     /// oldest. Default: 100 ms.
     pub interval: Duration,
@@ -209,7 +209,7 @@ impl Stop {
 struct Files {
     follower: Follower,
     options: ArchiveOptions,
-    /// None after an error.
+    /// `None` after an error.
     open: Option<Open>,
     /// The number in the name of the last file.
     last: u128,

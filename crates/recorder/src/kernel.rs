@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use raddle_recording::Event;
 
-/// How long a thread does not look again: a look takes some 30 microseconds.
+/// The shortest time between two readings of a thread: one takes some 30 microseconds.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The system's number for the calling thread, 0 if it cannot be found out.
@@ -19,7 +19,7 @@ pub(crate) fn thread_id() -> u64 {
 /// The kernel's counts for the calling thread, and their values at the last reading.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
-    /// None before the first look, and where there is no such file.
+    /// `None` before the first look, and where there is no such file.
     files: Option<Files>,
     next: Option<Instant>,
     former: Option<Counts>,

@@ -57,7 +57,7 @@ impl Lane {
         })
     }
 
-    /// Gives the right to write to a thread, unless another thread has it.
+    /// Gives a thread the right to write, unless another thread has it.
     pub(crate) fn claim(&self, identity: &Identity) -> Option<RingWriter> {
         let mut state = self.state.lock();
         let writer = state.writer.take()?;

@@ -13,14 +13,14 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// How many of the latest records each thread keeps, rounded up to a power of two. A record
+    /// The number of latest records that each thread keeps, rounded up to a power of two. A record
     /// has 16 bytes. Default: 16,384, which are 256 KiB.
     pub records_per_thread: usize,
-    /// How many threads can record at a time. Further threads record nothing. The memory of a
-    /// thread that has ended is used again for the next. Default: 1,024.
+    /// The number of threads that can record at a time. Further threads record nothing. The memory
+    /// of a thread that has ended is used again for the next. Default: 1,024.
     pub max_threads: usize,
-    /// How many names and locations are kept. Further ones are recorded as unknown. Default:
-    /// 65,536.
+    /// The number of names and locations that are kept. Further ones are recorded as unknown.
+    /// Default: 65,536.
     pub max_strings: usize,
     /// Whether [`record_kernel_delays`](crate::Recorder::record_kernel_delays) does anything.
     /// Default: true.

@@ -16,7 +16,7 @@ use crate::ring::RingWriter;
 use crate::strings::Strings;
 use crate::{Follower, Options, kernel};
 
-/// How many locations a thread remembers the ids of.
+/// The number of locations whose ids a thread remembers.
 const REMEMBERED: usize = 16;
 
 /// Records what happens on the threads of a runtime.
@@ -58,13 +58,13 @@ struct Shared {
 struct Local {
     /// The recorder's [`Shared::id`].
     recorder: u64,
-    /// None if all rings were taken.
+    /// `None` if all rings are taken.
     writing: Option<Writing>,
 }
 
 struct Writing {
     lane: Arc<Lane>,
-    /// None after the ring was given back.
+    /// `None` after the ring was given back.
     ring: Option<RingWriter>,
     /// The task whose poll is under way, as far as [`Recorder::record_poll`] says.
     polled: Option<u64>,
@@ -120,7 +120,7 @@ impl Recorder {
         }
     }
 
-    /// Whether events are recorded.
+    /// Returns whether events are recorded.
     ///
     /// # Examples
     ///
@@ -495,7 +495,7 @@ impl Recorder {
         });
     }
 
-    /// What the thread has of this recorder, which is not its first one, or not yet.
+    /// Finds the thread's entry for this recorder if it is not the first one, or adds an entry.
     #[cold]
     fn find_local<'a>(&self, locals: &'a mut Locals) -> &'a mut Local {
         let is_ours = |local: &Local| local.recorder == self.shared.id;

@@ -57,7 +57,7 @@ pub fn ring(capacity: usize) -> (RingWriter, RingReader) {
 /// The one writer of a ring.
 pub struct RingWriter {
     shared: Arc<Shared>,
-    /// What `Shared::count` is.
+    /// The value of `Shared::count`.
     count: u64,
 }
 

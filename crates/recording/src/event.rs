@@ -24,7 +24,7 @@ use crate::StringId;
 pub enum Event {
     /// A runtime starts.
     RuntimeStarted {
-        /// How many workers it has.
+        /// The number of workers.
         workers: u32,
     },
     /// A runtime shuts down.
@@ -52,7 +52,7 @@ pub enum Event {
     PollFinished {
         /// The number of the task.
         task: u64,
-        /// What the task does next.
+        /// The state of the task after the poll.
         result: PollResult,
     },
     /// A task that waited is woken. It waits for its next poll.
@@ -64,7 +64,7 @@ pub enum Event {
     TaskEnded {
         /// The number of the task.
         task: u64,
-        /// How it ended.
+        /// The reason of the end.
         reason: EndReason,
     },
     /// A worker has nothing to do and parks.
@@ -86,7 +86,7 @@ pub enum Event {
     TasksStolen {
         /// The index of the worker whose tasks they were.
         victim: u32,
-        /// How many tasks.
+        /// The number of tasks.
         count: u32,
     },
     /// A worker asks the driver for events and due timers.
@@ -127,19 +127,19 @@ pub enum Event {
     },
     /// The kernel kept the thread waiting for a processor since the last record of this kind.
     ThreadDelayed {
-        /// For how long in all, in nanoseconds, at most 2^40 - 1: 18 minutes.
+        /// The total time in nanoseconds, at most 2^40 - 1: 18 minutes.
         nanos: u64,
     },
     /// The kernel took the thread off its processor since the last record of this kind.
     ContextSwitches {
-        /// How often the thread blocked.
+        /// The number of times the thread blocked.
         voluntary: u32,
-        /// How often the kernel preempted it, at most 2^24 - 1.
+        /// The number of times the kernel preempted it, at most 2^24 - 1.
         involuntary: u32,
     },
 }
 
-/// How a task continues after a poll.
+/// The state of a task after a poll.
 ///
 /// # Examples
 ///
@@ -159,7 +159,7 @@ pub enum PollResult {
     Ended,
 }
 
-/// How a task ended.
+/// The reason why a task ended.
 ///
 /// # Examples
 ///
@@ -179,7 +179,7 @@ pub enum EndReason {
     Panicked,
 }
 
-/// How a poll ended, and why the task has ended if it has.
+/// The result of a poll and, if the task has ended, the reason.
 ///
 /// # Examples
 ///
@@ -274,7 +274,7 @@ pub(crate) struct Parts {
     pub(crate) kind: u8,
     /// A number of a task, a job, a worker; a time.
     pub(crate) operand: u64,
-    /// What else there is to say.
+    /// The argument, whose meaning depends on the kind.
     pub(crate) argument: u32,
 }
 

@@ -32,7 +32,7 @@ enum Kind {
 }
 
 impl ReadError {
-    /// Whether the file is no recording.
+    /// Returns whether the file is no recording.
     ///
     /// # Examples
     ///
@@ -46,7 +46,7 @@ impl ReadError {
         matches!(self.0, Kind::Foreign)
     }
 
-    /// Whether a newer version wrote the file, in a format that this version cannot read.
+    /// Returns whether a newer version wrote the file, in a format that this version cannot read.
     ///
     /// # Examples
     ///
@@ -65,7 +65,7 @@ impl ReadError {
         matches!(self.0, Kind::Newer(_))
     }
 
-    /// Whether the content of a chunk is not what its tag promises.
+    /// Returns whether the content of a chunk is not what its tag promises.
     ///
     /// # Examples
     ///
@@ -79,7 +79,7 @@ impl ReadError {
         matches!(self.0, Kind::Damaged(_))
     }
 
-    /// Whether reading failed.
+    /// Returns whether reading failed.
     ///
     /// # Examples
     ///

@@ -82,7 +82,8 @@ impl Record {
         Self([first, second | former << OPERAND_BITS])
     }
 
-    /// How the former poll of the thread ended, if this is the start of a poll and says it.
+    /// Returns how the thread's previous poll ended, if this is the start of a poll and contains
+    /// that.
     ///
     /// # Examples
     ///

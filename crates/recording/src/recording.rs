@@ -18,7 +18,7 @@ use crate::{Event, StringId};
 pub struct Entry {
     /// Nanoseconds since the recorder was made.
     pub time: u64,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
@@ -38,7 +38,7 @@ pub struct Thread {
     pub os_id: u64,
     /// The name of the thread; empty if it has none.
     pub name: String,
-    /// How many records of the thread were overwritten before they were read.
+    /// The number of records of the thread that were overwritten before they were read.
     pub lost: u64,
     /// The events in the order in which they happened on the thread.
     pub entries: Vec<Entry>,
@@ -73,7 +73,7 @@ pub struct Recording {
     pub strings: BTreeMap<StringId, String>,
     /// The threads, by the number that the recorder gave each.
     pub threads: BTreeMap<u64, Thread>,
-    /// How many records a reader left out since it does not know their kind.
+    /// The number of records that the reader left out because it does not know their kind.
     pub unknown: u64,
     /// Whether the file ended in the middle of a chunk, as after a crash.
     pub is_truncated: bool,

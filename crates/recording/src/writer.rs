@@ -129,7 +129,7 @@ impl<W: io::Write> Writer<W> {
         Ok(())
     }
 
-    /// How many bytes the file has.
+    /// Returns the size of the file in bytes.
     ///
     /// # Examples
     ///

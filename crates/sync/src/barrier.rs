@@ -32,13 +32,13 @@ use crate::wakers::Wakers;
 /// ```
 pub struct Barrier {
     size: usize,
-    /// For tokio-console.
+    /// The span that tokio-console shows.
     _span: ResourceSpan,
     state: Mutex<State>,
 }
 
 struct State {
-    /// How many have come since it last opened.
+    /// The number of tasks that have come since it last opened.
     arrived: usize,
     /// The arrived tasks that wait; released when the barrier opens.
     waiters: WaitList<Waker, ()>,

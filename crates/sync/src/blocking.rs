@@ -8,9 +8,8 @@ use raddle_primitives::thread;
 ///
 /// # Panics
 ///
-/// If a poll budget is in force, for then the thread is in the middle of a poll
-/// and would keep the tasks of its executor waiting, perhaps the very one that
-/// could wake it.
+/// Panics if a poll budget is in force, for then the thread is in the middle of a poll and would
+/// keep the tasks of its executor waiting, perhaps the very one that could wake it.
 #[track_caller]
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     assert!(

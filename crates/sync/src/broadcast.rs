@@ -57,7 +57,7 @@ pub use self::sender::{Sender, WeakSender};
 ///
 /// # Panics
 ///
-/// If `capacity` is 0 or more than half of `usize::MAX`.
+/// Panics if `capacity` is 0 or more than half of `usize::MAX`.
 ///
 /// # Examples
 ///
@@ -83,12 +83,11 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// The state that senders and receivers share.
 struct Shared<T> {
     ring: Ring<T>,
-    /// How many values were sent, which is the next one's position. It advances
-    /// under the lock of `receivers`, once the value is in the ring; the last
-    /// sender closes it.
+    /// The number of values that were sent, which is the next one's position. It advances under the
+    /// lock of `receivers`, once the value is in the ring; the last sender closes it.
     sent: Sequence,
-    /// How many receivers there are: as many as the next value is for. In a cache line of its own,
-    /// as senders write it, and receivers read what is beside it.
+    /// The number of receivers, which is how many the next value is for. In a cache line of its
+    /// own, as senders write it, and receivers read what is beside it.
     receivers: CachePadded<Mutex<usize>>,
     senders: AtomicUsize,
     weak_senders: AtomicUsize,

@@ -51,7 +51,7 @@ use crate::try_lock_error::TryLockError;
 pub struct Mutex<T: ?Sized> {
     /// One permit, whose holder may use the value.
     core: Core,
-    /// For tokio-console.
+    /// The span that tokio-console shows.
     _span: ResourceSpan,
     value: UnsafeCell<T>,
 }
@@ -84,7 +84,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// As [`new`](Self::new), for statics.
+    /// Like [`new`](Self::new), but `const`, for statics.
     ///
     /// # Examples
     ///
@@ -129,8 +129,8 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in the queue.
+    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
+    /// up its place in the queue.
     ///
     /// # Examples
     ///
@@ -164,13 +164,12 @@ impl<T: ?Sized> Mutex<T> {
         })
     }
 
-    /// As [`lock`](Self::lock), with a guard that keeps the mutex alive, and can
-    /// go to another task.
+    /// Like [`lock`](Self::lock), but the guard keeps the mutex alive, and can go to another task.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in the queue.
+    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
+    /// up its place in the queue.
     ///
     /// # Examples
     ///
@@ -216,8 +215,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Panics
     ///
-    /// Inside the poll of a task, which must not block: there, await
-    /// [`lock`](Self::lock).
+    /// Panics inside the poll of a task, which must not block: there, await [`lock`](Self::lock).
     ///
     /// # Examples
     ///
@@ -243,12 +241,11 @@ impl<T: ?Sized> Mutex<T> {
         block_on(self.lock())
     }
 
-    /// As [`blocking_lock`](Self::blocking_lock), with a guard that keeps the
-    /// mutex alive.
+    /// Like [`blocking_lock`](Self::blocking_lock), but the guard keeps the mutex alive.
     ///
     /// # Panics
     ///
-    /// Inside the poll of a task, which must not block: there, await
+    /// Panics inside the poll of a task, which must not block: there, await
     /// [`lock_owned`](Self::lock_owned).
     ///
     /// # Examples
@@ -273,7 +270,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     ///
-    /// [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if one would have to wait.
     ///
     /// # Examples
     ///
@@ -297,11 +294,11 @@ impl<T: ?Sized> Mutex<T> {
         Ok(MutexGuard::new(self))
     }
 
-    /// As [`try_lock`](Self::try_lock), with a guard that keeps the mutex alive.
+    /// Like [`try_lock`](Self::try_lock), but the guard keeps the mutex alive.
     ///
     /// # Errors
     ///
-    /// [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if one would have to wait.
     ///
     /// # Examples
     ///
@@ -349,7 +346,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-/// Gives the lock back, whose permit the caller had.
+/// Unlocks the mutex, whose permit the caller has.
 #[inline]
 fn unlock(core: &Core) {
     // Before the next task has the lock.

@@ -161,12 +161,12 @@ impl Notify {
         Notified::new(self)
     }
 
-    /// As [`notified`](Self::notified), with a future that keeps the `Notify`
-    /// alive and may outlive the caller's borrow.
+    /// Like [`notified`](Self::notified), with a future that keeps the `Notify` alive and may
+    /// outlive the caller's borrow.
     ///
     /// # Cancel safety
     ///
-    /// As [`notified`](Self::notified).
+    /// The same as for [`notified`](Self::notified).
     ///
     /// # Examples
     ///
@@ -212,7 +212,7 @@ impl Notify {
         self.notify(By::First);
     }
 
-    /// As [`notify_one`](Self::notify_one), for the waiter that came last.
+    /// Like [`notify_one`](Self::notify_one), but notifies the waiter that came last.
     ///
     /// # Examples
     ///

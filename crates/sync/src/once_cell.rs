@@ -145,7 +145,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// Whether the cell holds a value.
+    /// Returns whether the cell holds a value.
     ///
     /// # Examples
     ///
@@ -206,7 +206,7 @@ impl<T> OnceCell<T> {
     ///
     /// # Errors
     ///
-    /// [`SetError`] with the value, if the cell is initialised or is being initialised.
+    /// Returns [`SetError`] with the value, if the cell is initialised or is being initialised.
     ///
     /// # Examples
     ///
@@ -239,7 +239,7 @@ impl<T> OnceCell<T> {
     ///
     /// # Panics
     ///
-    /// If `f` or its future panics. The cell stays empty then.
+    /// Panics if `f` or its future panics. The cell stays empty then.
     ///
     /// # Cancel safety
     ///
@@ -281,11 +281,11 @@ impl<T> OnceCell<T> {
     ///
     /// # Panics
     ///
-    /// If `f` or its future panics. The cell stays empty then.
+    /// Panics if `f` or its future panics. The cell stays empty then.
     ///
     /// # Cancel safety
     ///
-    /// As [`get_or_init`](Self::get_or_init).
+    /// The same as for [`get_or_init`](Self::get_or_init).
     ///
     /// # Examples
     ///
@@ -413,7 +413,7 @@ impl<T> From<T> for OnceCell<T> {
 }
 
 impl<T> SetError<T> {
-    /// Whether the cell held a value already.
+    /// Returns whether the cell held a value already.
     ///
     /// # Examples
     ///
@@ -430,7 +430,7 @@ impl<T> SetError<T> {
         matches!(self, Self::AlreadyInitializedError(_))
     }
 
-    /// Whether a task was initialising the cell.
+    /// Returns whether a task was initialising the cell.
     ///
     /// # Examples
     ///

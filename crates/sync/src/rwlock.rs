@@ -23,7 +23,7 @@ use crate::blocking::block_on;
 use crate::semaphore::core::Core;
 use crate::try_lock_error::TryLockError;
 
-/// As many readers as a lock admits at a time.
+/// The maximum number of readers of a lock at a time.
 const MAX_READS: u32 = u32::MAX >> 3;
 
 /// A value that many tasks can read, or one can write, also across an `.await`.
@@ -65,7 +65,7 @@ pub struct RwLock<T: ?Sized> {
     /// `max_readers` permits: a reader has one, a writer has all of them.
     core: Core,
     max_readers: u32,
-    /// For tokio-console.
+    /// The span that tokio-console shows.
     _span: ResourceSpan,
     value: UnsafeCell<T>,
 }
@@ -97,7 +97,7 @@ impl<T> RwLock<T> {
     ///
     /// # Panics
     ///
-    /// If `max_readers` is zero or above `u32::MAX >> 3`.
+    /// Panics if `max_readers` is zero or above `u32::MAX >> 3`.
     ///
     /// # Examples
     ///
@@ -123,7 +123,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// As [`new`](Self::new), for statics.
+    /// Like [`new`](Self::new), but `const`, for statics.
     ///
     /// # Examples
     ///
@@ -142,11 +142,11 @@ impl<T> RwLock<T> {
         Self::const_with_max_readers(value, MAX_READS)
     }
 
-    /// As [`with_max_readers`](Self::with_max_readers), for statics.
+    /// Like [`with_max_readers`](Self::with_max_readers), but `const`, for statics.
     ///
     /// # Panics
     ///
-    /// If `max_readers` is zero or above `u32::MAX >> 3`.
+    /// Panics if `max_readers` is zero or above `u32::MAX >> 3`.
     ///
     /// # Examples
     ///
@@ -203,8 +203,8 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in the queue.
+    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
+    /// up its place in the queue.
     ///
     /// # Examples
     ///
@@ -233,8 +233,8 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in the queue.
+    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
+    /// up its place in the queue.
     ///
     /// # Examples
     ///
@@ -259,13 +259,12 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// As [`read`](Self::read), with a guard that keeps the lock alive, and can
-    /// go to another task.
+    /// Like [`read`](Self::read), but the guard keeps the lock alive, and can go to another task.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in the queue.
+    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
+    /// up its place in the queue.
     ///
     /// # Examples
     ///
@@ -292,13 +291,12 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// As [`write`](Self::write), with a guard that keeps the lock alive, and
-    /// can go to another task.
+    /// Like [`write`](Self::write), but the guard keeps the lock alive, and can go to another task.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it does not have the lock. It
-    /// gives up its place in the queue.
+    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
+    /// up its place in the queue.
     ///
     /// # Examples
     ///
@@ -347,7 +345,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if one would have to wait.
     ///
     /// # Examples
     ///
@@ -375,7 +373,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if one would have to wait.
     ///
     /// # Examples
     ///
@@ -399,11 +397,11 @@ impl<T: ?Sized> RwLock<T> {
         Ok(self.write_guard())
     }
 
-    /// As [`try_read`](Self::try_read), with a guard that keeps the lock alive.
+    /// Like [`try_read`](Self::try_read), but the guard keeps the lock alive.
     ///
     /// # Errors
     ///
-    /// [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if one would have to wait.
     ///
     /// # Examples
     ///
@@ -428,11 +426,11 @@ impl<T: ?Sized> RwLock<T> {
         Ok(self.owned_read_guard())
     }
 
-    /// As [`try_write`](Self::try_write), with a guard that keeps the lock alive.
+    /// Like [`try_write`](Self::try_write), but the guard keeps the lock alive.
     ///
     /// # Errors
     ///
-    /// [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if one would have to wait.
     ///
     /// # Examples
     ///
@@ -461,8 +459,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Panics
     ///
-    /// Inside the poll of a task, which must not block: there, await
-    /// [`read`](Self::read).
+    /// Panics inside the poll of a task, which must not block: there, await [`read`](Self::read).
     ///
     /// # Examples
     ///
@@ -485,8 +482,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Panics
     ///
-    /// Inside the poll of a task, which must not block: there, await
-    /// [`write`](Self::write).
+    /// Panics inside the poll of a task, which must not block: there, await [`write`](Self::write).
     ///
     /// # Examples
     ///

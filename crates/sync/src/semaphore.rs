@@ -46,19 +46,19 @@ use crate::blocking::block_on;
 #[derive(Debug)]
 pub struct Semaphore {
     core: Core,
-    /// For tokio-console.
+    /// The span that tokio-console shows.
     _span: ResourceSpan,
 }
 
 impl Semaphore {
-    /// As many permits as a semaphore may have: `usize::MAX >> 3`.
+    /// The maximum number of permits of a semaphore: `usize::MAX >> 3`.
     pub const MAX_PERMITS: usize = state::MAX_PERMITS;
 
     /// A semaphore with `permits`.
     ///
     /// # Panics
     ///
-    /// If those are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// Panics if those are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Examples
     ///
@@ -79,11 +79,11 @@ impl Semaphore {
         }
     }
 
-    /// As [`new`](Self::new), for statics.
+    /// Like [`new`](Self::new), but `const`, for statics.
     ///
     /// # Panics
     ///
-    /// If `permits` are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// Panics if `permits` are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Examples
     ///
@@ -131,7 +131,7 @@ impl Semaphore {
     ///
     /// # Panics
     ///
-    /// If there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// Panics if there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Examples
     ///
@@ -174,11 +174,11 @@ impl Semaphore {
     ///
     /// # Errors
     ///
-    /// [`AcquireError`] if the semaphore is closed, or closed while waiting.
+    /// Returns [`AcquireError`] if the semaphore is closed, or closed while waiting.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has taken nothing. It gives up
+    /// Cancel safe: if the future is dropped before completion, it has taken nothing. It gives up
     /// its place in the queue.
     ///
     /// # Examples
@@ -212,11 +212,11 @@ impl Semaphore {
     ///
     /// # Errors
     ///
-    /// [`AcquireError`] if the semaphore is closed, or closed while waiting.
+    /// Returns [`AcquireError`] if the semaphore is closed, or closed while waiting.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has taken nothing. It gives up
+    /// Cancel safe: if the future is dropped before completion, it has taken nothing. It gives up
     /// its place in the queue.
     ///
     /// # Examples
@@ -268,11 +268,11 @@ impl Semaphore {
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire).
+    /// Returns the same errors as [`acquire`](Self::acquire).
     ///
     /// # Panics
     ///
-    /// Inside the poll of a task, which must not block: there, await
+    /// Panics inside the poll of a task, which must not block: there, await
     /// [`acquire`](Self::acquire).
     ///
     /// # Examples
@@ -299,11 +299,11 @@ impl Semaphore {
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire).
+    /// Returns the same errors as [`acquire`](Self::acquire).
     ///
     /// # Panics
     ///
-    /// As [`blocking_acquire`](Self::blocking_acquire).
+    /// Panics in the same cases as [`blocking_acquire`](Self::blocking_acquire).
     ///
     /// # Examples
     ///
@@ -328,7 +328,7 @@ impl Semaphore {
     ///
     /// # Errors
     ///
-    /// [`TryAcquireError::Closed`] if the semaphore is closed,
+    /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if one would have to wait.
     ///
     /// # Examples
@@ -355,7 +355,7 @@ impl Semaphore {
     ///
     /// # Errors
     ///
-    /// [`TryAcquireError::Closed`] if the semaphore is closed,
+    /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if one would have to wait.
     ///
     /// # Examples
@@ -379,16 +379,16 @@ impl Semaphore {
         Ok(SemaphorePermit::new(self, n))
     }
 
-    /// As [`acquire`](Self::acquire), with a permit that keeps the semaphore
-    /// alive, and can go to another task.
+    /// Like [`acquire`](Self::acquire), but the permit keeps the semaphore alive, and can go to
+    /// another task.
     ///
     /// # Errors
     ///
-    /// [`AcquireError`] if the semaphore is closed, or closed while waiting.
+    /// Returns [`AcquireError`] if the semaphore is closed, or closed while waiting.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has taken nothing. It gives up
+    /// Cancel safe: if the future is dropped before completion, it has taken nothing. It gives up
     /// its place in the queue.
     ///
     /// # Examples
@@ -423,16 +423,16 @@ impl Semaphore {
         })
     }
 
-    /// As [`acquire_many`](Self::acquire_many), with permits that keep the
-    /// semaphore alive, and can go to another task.
+    /// Like [`acquire_many`](Self::acquire_many), but the permits keep the semaphore alive, and can
+    /// go to another task.
     ///
     /// # Errors
     ///
-    /// [`AcquireError`] if the semaphore is closed, or closed while waiting.
+    /// Returns [`AcquireError`] if the semaphore is closed, or closed while waiting.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has taken nothing. It gives up
+    /// Cancel safe: if the future is dropped before completion, it has taken nothing. It gives up
     /// its place in the queue.
     ///
     /// # Examples
@@ -468,16 +468,15 @@ impl Semaphore {
         )
     }
 
-    /// As [`blocking_acquire`](Self::blocking_acquire), with a permit that keeps
-    /// the semaphore alive.
+    /// Like [`blocking_acquire`](Self::blocking_acquire), but the permit keeps the semaphore alive.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire).
+    /// Returns the same errors as [`acquire`](Self::acquire).
     ///
     /// # Panics
     ///
-    /// As [`blocking_acquire`](Self::blocking_acquire).
+    /// Panics in the same cases as [`blocking_acquire`](Self::blocking_acquire).
     ///
     /// # Examples
     ///
@@ -499,16 +498,16 @@ impl Semaphore {
         block_on(self.acquire_owned())
     }
 
-    /// As [`blocking_acquire_many`](Self::blocking_acquire_many), with permits
-    /// that keep the semaphore alive.
+    /// Like [`blocking_acquire_many`](Self::blocking_acquire_many), but the permits keep the
+    /// semaphore alive.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire).
+    /// Returns the same errors as [`acquire`](Self::acquire).
     ///
     /// # Panics
     ///
-    /// As [`blocking_acquire`](Self::blocking_acquire).
+    /// Panics in the same cases as [`blocking_acquire`](Self::blocking_acquire).
     ///
     /// # Examples
     ///
@@ -533,12 +532,12 @@ impl Semaphore {
         block_on(self.acquire_many_owned(n))
     }
 
-    /// As [`try_acquire`](Self::try_acquire), with a permit that keeps the
-    /// semaphore alive, and can go to another task.
+    /// Like [`try_acquire`](Self::try_acquire), but the permit keeps the semaphore alive, and can
+    /// go to another task.
     ///
     /// # Errors
     ///
-    /// [`TryAcquireError::Closed`] if the semaphore is closed,
+    /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if one would have to wait.
     ///
     /// # Examples
@@ -562,12 +561,12 @@ impl Semaphore {
         self.try_acquire_many_owned(1)
     }
 
-    /// As [`try_acquire_many`](Self::try_acquire_many), with permits that keep
-    /// the semaphore alive, and can go to another task.
+    /// Like [`try_acquire_many`](Self::try_acquire_many), but the permits keep the semaphore alive,
+    /// and can go to another task.
     ///
     /// # Errors
     ///
-    /// [`TryAcquireError::Closed`] if the semaphore is closed,
+    /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if one would have to wait.
     ///
     /// # Examples
@@ -616,7 +615,7 @@ impl Semaphore {
         self.core.close();
     }
 
-    /// Whether [`close`](Self::close) was called.
+    /// Returns whether [`close`](Self::close) was called.
     ///
     /// # Examples
     ///

@@ -121,7 +121,7 @@ pin_project! {
 }
 
 impl Changed<'_> {
-    /// Goes into the shard, unless it need not wait.
+    /// Enters the list of the shard, unless it need not wait.
     fn join(self: Pin<&mut Self>, mut waker: Waker) -> Poll<Now> {
         let (sequence, index, seen) = (self.sequence, self.index, self.seen);
         let mut shard = sequence.shards[index].lock();

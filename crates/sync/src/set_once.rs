@@ -136,7 +136,7 @@ impl<T> SetOnce<T> {
         }
     }
 
-    /// Whether a value is set.
+    /// Returns whether a value is set.
     ///
     /// # Examples
     ///
@@ -179,7 +179,7 @@ impl<T> SetOnce<T> {
     ///
     /// # Errors
     ///
-    /// If another value is set already, which [`get`](Self::get) finds then.
+    /// Returns an error if another value is set already, which [`get`](Self::get) finds then.
     ///
     /// # Examples
     ///
@@ -226,7 +226,7 @@ impl<T> SetOnce<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses nothing: the value stays in the cell.
+    /// Cancel safe: dropping the future loses nothing: the value stays in the cell.
     ///
     /// # Examples
     ///

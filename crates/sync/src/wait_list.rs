@@ -83,7 +83,7 @@ impl<T, V: Copy> Node<T, V> {
         }
     }
 
-    /// Whether it is in no list, and was not released. Asked by its future.
+    /// Returns whether it is in no list, and was not released. Asked by its future.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         // ORDERING: only its future makes it idle, or queued.
@@ -108,11 +108,11 @@ impl<T, V: Copy> Node<T, V> {
         )
     }
 
-    /// Whether it is in `list`, to which the caller has exclusive access.
+    /// Returns whether it is in `list`, to which the caller has exclusive access.
     ///
     /// # Panics
     ///
-    /// If it is in another list.
+    /// Panics if it is in another list.
     #[inline]
     fn is_in(&self, list: &WaitList<T, V>) -> bool {
         // ORDERING: it was changed under the lock of the list, or by the caller.
@@ -124,7 +124,7 @@ impl<T, V: Copy> Node<T, V> {
         queued
     }
 
-    /// Has its place changed.
+    /// Calls `change` with the node's place.
     ///
     /// # Safety
     ///
@@ -158,7 +158,7 @@ impl<T, V: Copy> WaitList<T, V> {
         Self { ends: None }
     }
 
-    /// Whether it has no waiter.
+    /// Returns whether it has no waiter.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ends.is_none()
@@ -168,7 +168,7 @@ impl<T, V: Copy> WaitList<T, V> {
     ///
     /// # Panics
     ///
-    /// If the node is not idle.
+    /// Panics if the node is not idle.
     #[inline]
     pub(crate) fn push_back(&mut self, node: Pin<&mut Node<T, V>>, item: T) {
         let node = node.into_ref().get_ref();

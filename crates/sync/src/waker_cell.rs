@@ -55,7 +55,7 @@ impl WakerCell {
         })
     }
 
-    /// Whether the waker that is registered wakes the same task as `waker`.
+    /// Returns whether the waker that is registered wakes the same task as `waker`.
     ///
     /// # Safety
     ///

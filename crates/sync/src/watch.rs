@@ -143,8 +143,8 @@ pub struct Ref<'a, T> {
 }
 
 impl<T> Ref<'_, T> {
-    /// Whether the receiver had not seen the value before. False for a value
-    /// that was borrowed from a sender.
+    /// Returns whether the receiver had not seen the value before. False for a value that was
+    /// borrowed from a sender.
     ///
     /// # Examples
     ///

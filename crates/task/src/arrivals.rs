@@ -78,18 +78,18 @@ impl Arrivals {
     ///
     /// # Panics
     ///
-    /// If no poller has this place.
+    /// Panics if no poller has this place.
     pub fn leave(&self, place: usize) {
         // The lock is gone when the waker is dropped: that is the user's code.
         let waker = self.state.lock().pollers.remove(place);
         drop(waker);
     }
 
-    /// Has the next push or [`call`](Self::call) wake this poller, once.
+    /// Registers a poller's waker, which the next push or [`call`](Self::call) wakes, once.
     ///
     /// # Panics
     ///
-    /// If no poller has this place.
+    /// Panics if no poller has this place.
     pub fn register(&self, place: usize, waker: &Waker) {
         let registered = self.state.lock().pollers[place]
             .as_ref()

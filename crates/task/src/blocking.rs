@@ -48,8 +48,8 @@ pub type Submit = fn(BlockingTask) -> Result<(), Refused>;
 
 static SUBMIT: OnceLock<Submit> = OnceLock::new();
 
-/// Has blocking tasks [submitted](submit) by `submit`, which finds the runtime of
-/// the thread that calls it.
+/// Sets the function that [submits](submit) blocking tasks. It finds the runtime of the thread that
+/// calls it.
 ///
 /// A runtime calls this when it is built. The first call in the process counts,
 /// later ones do nothing.
@@ -75,8 +75,8 @@ pub fn submit(task: BlockingTask) -> Result<(), Refused> {
 
 /// A task of one poll, which blocks.
 ///
-/// It is due from the start until it completes, so that no wake and no abort ever
-/// has to schedule it. Dropped, it is cancelled.
+/// Its `NOTIFIED` bit is set from the start until it completes, so that no wake and no abort ever
+/// has to schedule it. Dropping it cancels it.
 #[derive(Debug)]
 pub struct BlockingTask {
     runnable: Runnable,
@@ -87,7 +87,7 @@ pub struct BlockingTask {
 }
 
 impl BlockingTask {
-    /// What runs the task, on a thread that may block.
+    /// Converts it to the right to run the task, on a thread that may block.
     pub fn into_runnable(self) -> Runnable {
         self.runnable
     }
@@ -97,7 +97,7 @@ impl BlockingTask {
         self.runnable.id()
     }
 
-    /// Whether a shutdown must run it rather than cancel it.
+    /// Returns whether a shutdown must run it rather than cancel it.
     pub fn is_mandatory(&self) -> bool {
         self.is_mandatory
     }
@@ -112,7 +112,7 @@ impl BlockingTask {
         self.closure_size
     }
 
-    /// Where the task was spawned.
+    /// Returns where the task was spawned.
     pub fn spawned_at(&self) -> &'static Location<'static> {
         self.spawned_at
     }
@@ -161,17 +161,17 @@ impl Refused {
         }
     }
 
-    /// Whether the thread is in no runtime.
+    /// Returns whether the thread is in no runtime.
     pub fn is_no_runtime(&self) -> bool {
         self.kind == RefusedKind::NoRuntime
     }
 
-    /// Whether the system starts no thread for the task.
+    /// Returns whether the system starts no thread for the task.
     pub fn is_no_thread(&self) -> bool {
         self.kind == RefusedKind::NoThread
     }
 
-    /// What runs the task.
+    /// Converts it to the right to run the task.
     pub fn into_runnable(self) -> Runnable {
         self.runnable
     }
@@ -205,8 +205,7 @@ impl fmt::Display for ShutDown {
 
 impl std::error::Error for ShutDown {}
 
-/// Whether an error that refused work was called with says that the runtime has
-/// shut down.
+/// Returns whether an error that refused work was called with says that the runtime has shut down.
 ///
 /// ```
 /// use raddle_task::blocking::{self, Refused};
@@ -251,14 +250,13 @@ where
     handle
 }
 
-/// As [`spawn`], for `work` that owns what must not be lost: if it is refused, it
-/// is called on this thread with the reason and must not block, and its result is
-/// the error. Work that is `mandatory` is not cancelled by a shutdown once it is
-/// taken.
+/// Like [`spawn`], for `work` that owns what must not be lost: if it is refused, it is called on
+/// this thread with the reason and must not block, and its result is the error. Work that is
+/// `mandatory` is not cancelled by a shutdown once it is taken.
 ///
 /// # Errors
 ///
-/// What `work` returns if it is refused.
+/// Returns what `work` returns if it is refused.
 #[track_caller]
 pub fn try_spawn<F, R>(
     work: F,

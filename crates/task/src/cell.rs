@@ -77,7 +77,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 
     const SIZE: Option<memory::Size> = memory::Size::of(Layout::new::<Self>());
 
-    /// Puts a task on the heap.
+    /// Allocates a task.
     pub(crate) fn allocate(future: F, scheduler: S) -> NonNull<Header> {
         let cell = Self {
             header: Header {
@@ -106,7 +106,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///
     /// `cell` comes from [`allocate`](Self::allocate), and no other code can reach it.
     pub(crate) unsafe fn free(cell: NonNull<Self>) {
-        /// Gives the memory up, also when a drop panics.
+        /// Frees the memory, also when a drop panics.
         struct Memory<F: Future, S: Schedule>(NonNull<Cell<F, S>>);
         impl<F: Future, S: Schedule> Drop for Memory<F, S> {
             fn drop(&mut self) {
@@ -192,8 +192,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 }
 
 impl<F: Future, S> Drop for Cell<F, S> {
-    /// To a model this is a write to each field, which every access must come
-    /// before. Otherwise it does nothing.
+    /// In a model this counts as a write to each field, so that a later access is a race. Otherwise
+    /// it does nothing.
     #[inline]
     fn drop(&mut self) {
         self.header.queue_link.with_mut(|_| {});
@@ -217,7 +217,7 @@ impl Header {
         unsafe { header.byte_add(offset).cast().as_ref() }
     }
 
-    /// Gives a task that was just notified to its scheduler.
+    /// Passes a task that was just notified to its scheduler.
     ///
     /// # Safety
     ///

@@ -24,7 +24,7 @@ raddle_primitives::thread_local! {
 ///
 /// # Panics
 ///
-/// Outside a task.
+/// Panics outside a task.
 ///
 /// # Examples
 ///
@@ -109,7 +109,7 @@ pub(crate) struct Entered {
 }
 
 impl Entered {
-    /// Whether the task has woken itself.
+    /// Returns whether the task has woken itself.
     #[inline]
     pub(crate) fn was_woken(&self) -> bool {
         CURRENT

@@ -70,7 +70,7 @@ impl JoinError {
         }
     }
 
-    /// Whether the task was aborted, or its runtime shut down.
+    /// Returns whether the task was aborted, or its runtime shut down.
     ///
     /// # Examples
     ///
@@ -86,7 +86,7 @@ impl JoinError {
         self.payload.is_none()
     }
 
-    /// Whether the task panicked.
+    /// Returns whether the task panicked.
     ///
     /// # Examples
     ///
@@ -105,7 +105,7 @@ impl JoinError {
     ///
     /// # Panics
     ///
-    /// If the task did not panic.
+    /// Panics if the task did not panic.
     ///
     /// # Examples
     ///
@@ -127,7 +127,7 @@ impl JoinError {
     ///
     /// # Errors
     ///
-    /// The error itself, if the task did not panic.
+    /// Returns the error itself if the task did not panic.
     ///
     /// # Examples
     ///

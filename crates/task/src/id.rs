@@ -24,8 +24,8 @@ use raddle_primitives::Numbers;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 
-/// How many ids a thread takes from the common counter at once. The first of them is never used: it
-/// marks a thread that has none left.
+/// The number of ids that a thread takes from the common counter at once. The first of them is
+/// never used: it marks a thread that has none left.
 const BLOCK: u64 = 1024;
 
 /// The blocks of the process.

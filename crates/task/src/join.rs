@@ -101,7 +101,7 @@ impl<T> JoinHandle<T> {
         AbortHandle(self.header)
     }
 
-    /// Whether the task has completed, by itself or because it was aborted.
+    /// Returns whether the task has completed, by itself or because it was aborted.
     ///
     /// # Examples
     ///
@@ -210,7 +210,7 @@ impl<T> Drop for JoinHandle<T> {
     }
 }
 
-/// Gives a reference up when dropped, also by a panic of user code.
+/// Drops a reference to the task when it is dropped, also by a panic of user code.
 struct Reference(NonNull<Header>);
 
 impl Drop for Reference {
@@ -269,7 +269,7 @@ impl AbortHandle {
         unsafe { abort(self.0) };
     }
 
-    /// Whether the task has completed.
+    /// Returns whether the task has completed.
     ///
     /// # Examples
     ///

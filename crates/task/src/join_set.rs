@@ -12,7 +12,7 @@ use slab::Slab;
 
 use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList};
 
-/// How many members a poll looks at in vain before it lets others run.
+/// The number of pending members that a poll looks at before it lets others run.
 const LOOKS: usize = 128;
 
 /// Tasks of one output type that are joined in the order in which they end.
@@ -57,12 +57,12 @@ impl<T> JoinSet<T> {
         }
     }
 
-    /// How many tasks are in the set.
+    /// Returns the number of tasks in the set.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether no task is in the set.
+    /// Returns whether no task is in the set.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -90,8 +90,8 @@ impl<T: 'static> JoinSet<T> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
-    /// As [`join_next`](Self::join_next), with the id of the task. An error
-    /// has it too: [`JoinError::id`].
+    /// Like [`join_next`](Self::join_next), but also returns the id of the task. An error has it
+    /// too: [`JoinError::id`].
     ///
     /// # Cancel safety
     ///
@@ -106,7 +106,7 @@ impl<T: 'static> JoinSet<T> {
         self.try_join_next_with_id().map(without_id)
     }
 
-    /// As [`try_join_next`](Self::try_join_next), with the id of the task.
+    /// Like [`try_join_next`](Self::try_join_next), but also returns the id of the task.
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         for _ in 0..self.ready.len() {
             let key = self.ready.pop()?;
@@ -128,7 +128,7 @@ impl<T: 'static> JoinSet<T> {
             .map(|output| output.map(without_id))
     }
 
-    /// As [`poll_join_next`](Self::poll_join_next), with the id of the task.
+    /// Like [`poll_join_next`](Self::poll_join_next), but also returns the id of the task.
     pub fn poll_join_next_with_id(
         &mut self,
         cx: &mut Context<'_>,
@@ -151,7 +151,7 @@ impl<T: 'static> JoinSet<T> {
         Poll::Pending
     }
 
-    /// Looks at a member, and takes it out if it has ended.
+    /// Polls a member, and removes it if it has ended.
     fn poll_member(&mut self, key: usize) -> Poll<Result<(Id, T), JoinError>> {
         let Some(member) = self.members.get_mut(key) else {
             return Poll::Pending;
@@ -174,8 +174,7 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// # Panics
     ///
-    /// If a task panicked, with its payload, or was aborted. The others are
-    /// aborted then.
+    /// Panics if a task panicked, with its payload, or was aborted. The others are aborted then.
     pub async fn join_all(mut self) -> Vec<T> {
         let mut outputs = Vec::with_capacity(self.len());
         while let Some(output) = self.join_next().await {

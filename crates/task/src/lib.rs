@@ -47,7 +47,7 @@ pub use ready_list::ReadyList;
 pub use runnable::{Outcome, Runnable};
 pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
 
-/// Where a task goes when it is woken.
+/// The scheduler of a task, which gets the task when it is woken.
 ///
 /// Implemented for functions of a [`Runnable`] that can be cloned.
 pub trait Schedule: Clone + Send + Sync + 'static {
@@ -59,8 +59,8 @@ pub trait Schedule: Clone + Send + Sync + 'static {
     /// run and be gone before this returns.
     fn schedule(&self, task: Runnable);
 
-    /// Where the task was spawned, if this remembers it: it is in the task, so
-    /// that tasks of other schedulers need no room for it.
+    /// Returns where the task was spawned, if the scheduler stores it. This value is part of the
+    /// task, so tasks of other schedulers need no memory for it.
     fn spawned_at(&self) -> Option<&'static Location<'static>> {
         None
     }

@@ -87,7 +87,7 @@ impl LiveList {
             .with_mut(|slot| unsafe { *slot = Some(taken) });
     }
 
-    /// Whether a task is in this list.
+    /// Returns whether a task is in this list.
     #[inline]
     pub(crate) fn holds(&self, task: &Runnable) -> bool {
         // SAFETY: `task` is the runnable.
@@ -102,7 +102,7 @@ impl LiveList {
         self.last_run.set(Some(task));
     }
 
-    /// Says that the list is about to go to another thread, while the calling thread goes on with a
+    /// Notes that the list is about to go to another thread, while the calling thread continues a
     /// task that it runs [in](Runnable::run_in) the list. The task, which is adopted if it was not
     /// yet, will not touch it: it completes as one of another thread's list,
     /// [`CompleteElsewhere`](crate::Outcome::CompleteElsewhere), now or in a later run.
@@ -142,13 +142,13 @@ impl LiveList {
         true
     }
 
-    /// How many tasks are in the list. Counts them.
+    /// Returns the number of tasks in the list. Counts them.
     pub fn len(&self) -> usize {
         let lives = self.pages.iter().map(|page| page.live().count_ones());
         lives.sum::<u32>() as usize
     }
 
-    /// Whether the list holds no task.
+    /// Returns whether the list holds no task.
     pub fn is_empty(&self) -> bool {
         self.pages.iter().all(|page| page.live() == 0)
     }
@@ -291,15 +291,15 @@ unsafe fn slot_of(header: NonNull<Header>) -> Option<SlotRef> {
         .with(|slot| unsafe { *slot })
 }
 
-/// Which live list a task is in, seen from the thread that runs it.
+/// The live list that a task is in, as seen from the thread that runs it.
 #[must_use]
 #[derive(Clone, Copy)]
 pub(crate) enum ListMembership<'a> {
-    /// In none.
+    /// In no list.
     Unlisted,
-    /// In this thread's.
+    /// In the list of this thread.
     Here(&'a LiveList, SlotRef),
-    /// In another's, whose thread may abort it until it has left the slot.
+    /// In the list of another thread, which may abort it until it has left the slot.
     Elsewhere(SlotRef),
 }
 
@@ -321,7 +321,7 @@ impl<'a> ListMembership<'a> {
         }
     }
 
-    /// Whether the task is in any list.
+    /// Returns whether the task is in any list.
     ///
     /// # Safety
     ///
@@ -332,7 +332,7 @@ impl<'a> ListMembership<'a> {
         unsafe { slot_of(header) }.is_some()
     }
 
-    /// Whether the thread of a list may abort the task while it runs.
+    /// Returns whether the thread of a list may abort the task while it runs.
     #[inline]
     pub(crate) fn is_elsewhere(self) -> bool {
         matches!(self, Self::Elsewhere(_))

@@ -15,7 +15,7 @@ pub trait ScheduleLocal: Send + Sync + 'static {
     /// get back to the thread of its list, which alone can run it.
     fn schedule(&self, task: LocalRunnable);
 
-    /// As [`Schedule::panicked`]: called by the list's thread when a task has panicked.
+    /// Like [`Schedule::panicked`]: called by the list's thread when a task has panicked.
     fn panicked(&self) {}
 }
 
@@ -122,7 +122,7 @@ impl LocalList {
     ///
     /// # Panics
     ///
-    /// If the task is another list's; it is leaked then.
+    /// Panics if the task is another list's; it is leaked then.
     pub fn run(&self, task: LocalRunnable) -> Option<LocalRunnable> {
         assert!(
             self.live.holds(&task.0),
@@ -143,12 +143,12 @@ impl LocalList {
             .abort_all(|task| enqueue(LocalRunnable::new(task)));
     }
 
-    /// How many tasks have not completed.
+    /// Returns the number of tasks that have not completed.
     pub fn len(&self) -> usize {
         self.live.len()
     }
 
-    /// Whether every task has completed.
+    /// Returns whether every task has completed.
     pub fn is_empty(&self) -> bool {
         self.live.is_empty()
     }

@@ -80,7 +80,7 @@ impl LocalSet {
     ///
     /// # Cancel safety
     ///
-    /// As `future` itself. The tasks stay in the set.
+    /// The same as for `future` itself. The tasks stay in the set.
     pub fn run_until<'a, F: Future>(
         &'a self,
         future: F,
@@ -101,12 +101,12 @@ impl LocalSet {
         self.local.shuts_down_on_panic.set(shuts_down);
     }
 
-    /// How many tasks have not ended.
+    /// Returns the number of tasks that have not ended.
     pub fn len(&self) -> usize {
         self.local.len()
     }
 
-    /// Whether every task has ended.
+    /// Returns whether every task has ended.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -203,7 +203,7 @@ impl CurrentLocalSet {
         self.0.spawn(future)
     }
 
-    /// Whether the set is being polled, on this thread, and not just entered.
+    /// Returns whether the set is being polled, on this thread, and not just entered.
     pub fn is_polled(&self) -> bool {
         self.0.is_driven()
     }

@@ -16,11 +16,11 @@ use std::ptr::NonNull;
 
 use raddle_primitives::sync::{Mutex, Rank};
 
-/// How many blocks change hands at a time.
+/// The number of blocks that a thread exchanges with the depot at a time.
 const BATCH: usize = 64;
-/// How many sizes are kept, each 16 bytes above the last.
+/// The number of sizes that are kept, each 16 bytes above the last.
 const SIZES: usize = 32;
-/// How much of each size the depot keeps, in bytes.
+/// The number of bytes of each size that the depot keeps.
 const DEPOT_BYTES: usize = 1 << 20;
 /// The alignment of blocks, which is malloc's own.
 const ALIGN: usize = 16;
@@ -54,7 +54,7 @@ impl Size {
         Layout::from_size_align(self.0 * 16 + 8, ALIGN).expect("sizes are small")
     }
 
-    /// How many batches the depot keeps.
+    /// Returns the number of batches that the depot keeps.
     fn depot_batches(self) -> usize {
         DEPOT_BYTES / (BATCH * self.layout().size())
     }
@@ -67,7 +67,7 @@ pub(crate) fn allocate(layout: Layout, size: Option<Size>) -> NonNull<u8> {
     kept.map_or_else(|| allocate_anew(layout, size), NonNull::cast)
 }
 
-/// Gives the memory of a cell up.
+/// Frees the memory of a cell.
 ///
 /// # Safety
 ///

@@ -21,7 +21,7 @@ pub(crate) fn allocate(layout: Layout, _: Option<Size>) -> NonNull<u8> {
     NonNull::new(memory).unwrap_or_else(|| alloc::handle_alloc_error(layout))
 }
 
-/// Gives the memory of a cell up.
+/// Frees the memory of a cell.
 ///
 /// # Safety
 ///

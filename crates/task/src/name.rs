@@ -74,7 +74,7 @@ pub fn take_name() -> Option<String> {
     }
 }
 
-/// As [`take_name`], for the span of the task.
+/// Like [`take_name`], for the span of the task.
 #[cfg(feature = "tracing")]
 pub(crate) fn take_for_span() -> Option<String> {
     replace(None)
@@ -82,7 +82,7 @@ pub(crate) fn take_for_span() -> Option<String> {
         .map(|next| next.name)
 }
 
-/// Gives the name back for the spawn that follows, after the span was made.
+/// Puts the name back for the spawn that follows, after the span was made.
 #[cfg(feature = "tracing")]
 pub(crate) fn give_back(name: Option<String>) {
     drop(replace(name.map(|name| Next {

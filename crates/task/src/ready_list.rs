@@ -63,12 +63,12 @@ impl ReadyList {
         Waker::from(Arc::new(Member { key, list }))
     }
 
-    /// How many keys are listed.
+    /// Returns the number of listed keys.
     pub fn len(&self) -> usize {
         self.state.lock().keys.len()
     }
 
-    /// Whether no key is listed.
+    /// Returns whether no key is listed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -240,7 +240,7 @@ fn swallow(code: impl FnOnce()) {
     }
 }
 
-/// Gives a runnable that has just come into being to the scheduler.
+/// Passes a runnable that was just created to the scheduler.
 ///
 /// # Safety
 ///
@@ -256,7 +256,7 @@ pub(crate) unsafe fn schedule<F: Future, S: Schedule>(header: NonNull<Header>) {
     scheduler.schedule(task);
 }
 
-/// Where the task was spawned, if its scheduler knows.
+/// Returns where the task was spawned, if its scheduler knows.
 ///
 /// # Safety
 ///

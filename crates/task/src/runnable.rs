@@ -22,7 +22,7 @@ pub struct Runnable(NonNull<Header>);
 // that adopted it at once would race for the owner.
 unsafe impl Send for Runnable {}
 
-/// What came of running a task.
+/// The result of running a task.
 #[must_use]
 #[derive(Debug)]
 pub enum Outcome {
@@ -60,9 +60,9 @@ impl Runnable {
         self.run_with(None)
     }
 
-    /// As [`run`](Self::run), on the thread that `live` belongs to: a task that
-    /// is in no list and goes on living is taken into that one, and a task of
-    /// that list is taken out when it completes.
+    /// Like [`run`](Self::run), on the thread that `live` belongs to: a task that is in no list and
+    /// goes on living is taken into that one, and a task of that list is taken out when it
+    /// completes.
     #[inline]
     pub fn run_in(self, live: &LiveList) -> Outcome {
         live.begin_run(self.id());
@@ -99,14 +99,13 @@ impl Runnable {
         self.0.addr().get()
     }
 
-    /// Where the task was spawned, if its scheduler
-    /// [knows](crate::Schedule::spawned_at).
+    /// Returns where the task was spawned, if its scheduler [knows](crate::Schedule::spawned_at).
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { (self.0.as_ref().vtable.spawned_at)(self.0) }
     }
 
-    /// Gives the runnable up for its pointer.
+    /// Converts the runnable to a pointer that owns it.
     #[inline]
     pub fn into_raw(self) -> NonNull<()> {
         let raw = self.0.cast();

@@ -30,8 +30,8 @@ mod on {
         NEXT.try_with(Cell::take).ok().flatten()
     }
 
-    /// Says that the task with this span is woken. Tokio's event also says when a waker is cloned
-    /// and dropped; that may happen under a lock, where a subscriber must not run.
+    /// Emits the event that the task with this span is woken. Tokio's event also says when a waker
+    /// is cloned and dropped; that may happen under a lock, where a subscriber must not run.
     #[inline]
     pub(crate) fn woken(span: Option<SpanId>, op: &'static str) {
         if let Some(span) = span {

@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// Whether the join handle is gone, for good. The caller is the runner.
+    /// Returns whether the join handle is gone, for good. The caller is the runner.
     #[inline]
     pub(crate) fn is_detached(&self) -> bool {
         // ORDERING: the bit never comes back, and nothing is read because of it.
@@ -267,7 +267,7 @@ impl State {
         }
     }
 
-    /// Gives a reference up.
+    /// Drops a reference.
     #[inline]
     pub(crate) fn release(&self) -> Release {
         if self.is_last() {
@@ -278,8 +278,8 @@ impl State {
         Snapshot(self.0.fetch_sub(REF_ONE, Ordering::AcqRel)).released()
     }
 
-    /// Whether the caller's reference is the only one, so that no other thread can reach the word,
-    /// and giving it up need not change it.
+    /// Returns whether the caller's reference is the only one, so that no other thread can reach
+    /// the word, and giving it up need not change it.
     #[inline]
     fn is_last(&self) -> bool {
         // ORDERING: Acquire pairs with the Release of the thread that gave up the last

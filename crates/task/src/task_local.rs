@@ -82,7 +82,7 @@ pub struct LocalKey<T: 'static> {
 }
 
 impl<T: 'static> LocalKey<T> {
-    /// For the macro.
+    /// Used by the macro.
     #[doc(hidden)]
     pub const fn __new(current: &'static thread::LocalKey<RefCell<Option<T>>>) -> Self {
         Self { current }
@@ -123,8 +123,8 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     ///
-    /// Inside [`with`](Self::with) of the same variable, and while the thread
-    /// ends and its variables are gone; and if `f` panics.
+    /// Panics inside [`with`](Self::with) of the same variable, and while the thread ends and its
+    /// variables are gone; and if `f` panics.
     ///
     /// # Examples
     ///
@@ -152,11 +152,11 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// Gives `f` the value.
+    /// Calls `f` with the value.
     ///
     /// # Panics
     ///
-    /// Outside any scope of the variable; and if `f` panics.
+    /// Panics outside any scope of the variable; and if `f` panics.
     ///
     /// # Examples
     ///
@@ -184,11 +184,11 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// Gives `f` the value.
+    /// Calls `f` with the value.
     ///
     /// # Errors
     ///
-    /// Outside any scope of the variable.
+    /// Returns an error outside any scope of the variable.
     ///
     /// # Examples
     ///
@@ -220,7 +220,7 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     ///
-    /// Outside any scope of the variable.
+    /// Panics outside any scope of the variable.
     ///
     /// # Examples
     ///
@@ -248,7 +248,7 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Errors
     ///
-    /// Outside any scope of the variable.
+    /// Returns an error outside any scope of the variable.
     ///
     /// # Examples
     ///
@@ -300,7 +300,7 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
     }
 }
 
-/// Puts the outer value and the scope's own back where they were.
+/// Restores the outer value, and the scope's own value, when dropped.
 struct Swapped<'a, T: 'static> {
     key: &'static LocalKey<T>,
     value: &'a mut Option<T>,
@@ -443,8 +443,8 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
 
     /// # Panics
     ///
-    /// After it was ready, inside [`LocalKey::with`] of the same variable, and
-    /// while the thread ends.
+    /// Panics if it is polled after it was ready, inside [`LocalKey::with`] of the same variable,
+    /// or while the thread ends.
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();

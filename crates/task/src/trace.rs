@@ -36,8 +36,7 @@ pub enum Kind {
     BlockOn,
 }
 
-/// Gives a future that is about to become a task, or to be blocked on, its
-/// span.
+/// Adds the span to a future that is about to become a task, or to be blocked on.
 #[track_caller]
 pub fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
     let location = Location::caller();

@@ -15,7 +15,7 @@ use std::future::Future;
 
 use crate::blocking::BlockingTask;
 
-/// What runs a future.
+/// The call that runs a future.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A task that may go to other threads.

@@ -72,7 +72,7 @@ unsafe fn drop(data: *const ()) {
     unsafe { release(header(data)) };
 }
 
-/// Gives a reference up.
+/// Drops a reference.
 ///
 /// # Safety
 ///

@@ -51,7 +51,7 @@ pub fn poll_with<F: Future + ?Sized>(future: Pin<&mut F>, waker: &Waker) -> Poll
 ///
 /// # Panics
 ///
-/// If it is pending.
+/// Panics if the future is pending.
 #[track_caller]
 pub fn ready<F: Future>(future: F) -> F::Output {
     match poll_once(future) {
@@ -71,7 +71,7 @@ impl Wakes {
         (Arc::clone(&wakes), Waker::from(wakes))
     }
 
-    /// How often the waker has been woken.
+    /// Returns how many times the waker has been woken.
     pub fn get(&self) -> usize {
         // ORDERING: Acquire pairs with `wake_by_ref`.
         self.0.load(Ordering::Acquire)
@@ -81,7 +81,7 @@ impl Wakes {
     ///
     /// # Panics
     ///
-    /// If one is.
+    /// Panics if a clone is left.
     #[track_caller]
     pub fn assert_released(self: &Arc<Self>) {
         assert_eq!(Arc::strong_count(self), 1, "clones of the waker are left");

@@ -18,7 +18,7 @@ pub(crate) struct Clock {
     /// Set for good by the first `pause`: from then on time is what `course`
     /// says.
     diverted: AtomicBool,
-    /// How many reasons there are not to move a stopped clock unasked.
+    /// The number of holds: while there is one, a paused clock is not advanced automatically.
     holds: AtomicUsize,
     course: Mutex<Course>,
 }
@@ -145,7 +145,7 @@ impl Clock {
         }
     }
 
-    /// Moves a clock that is stopped to `instant`, unless it is past that.
+    /// Moves a paused clock to `instant`, unless it is past that.
     pub(crate) fn advance_to(&self, instant: Instant) {
         let mut course = self.course.lock();
         if course.running_since.is_none() {

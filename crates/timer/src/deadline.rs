@@ -1,5 +1,5 @@
-//! How the driver and a thread that sets a timer agree on when the driver wakes:
-//! `docs/timers.md`, cutting a park short.
+//! The protocol by which the driver and a thread that sets a timer agree on when the driver wakes:
+//! see "Cutting a park short" in `docs/timers.md`.
 //!
 //! Two kinds of word: what each shard has to be looked at for, and what the
 //! driver waits for. Each side writes one and then reads the other.
@@ -83,9 +83,9 @@ impl ParkedUntil {
         tick
     }
 
-    /// Whether a timer of this tick, which has just lowered that of its shard,
-    /// would be fired too late if the driver were left to wait: then it must be
-    /// unparked. Answers yes once for a tick.
+    /// Returns whether a timer of this tick, which has just lowered that of its shard, would be
+    /// fired too late if the driver were left to wait: then it must be unparked. Answers yes once
+    /// for a tick.
     pub(crate) fn is_too_late_for(&self, tick: u64) -> bool {
         // ORDERING: pairs with `transition_to_parked`.
         fence(Ordering::SeqCst);

@@ -9,16 +9,16 @@ use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 use crate::handle::Handle;
 use crate::timers::Timers;
 
-/// What makes the present or next wait of a thread return, from any thread.
+/// A function, callable from any thread, that makes the present or next wait of a thread return.
 pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 
-/// Where the owner of timers waits.
+/// The place where the owner of timers waits.
 pub trait Wait {
     /// Waits until it is unparked or something is ready, at most `timeout` (none: for ever), and
     /// says how many tasks were woken: at most `limit`. May return without a reason.
     fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize;
 
-    /// What makes the present or next `wait` return, from any thread.
+    /// Returns a function, callable from any thread, that makes the present or next `wait` return.
     fn unparker(&self) -> UnparkFn;
 }
 
@@ -53,9 +53,9 @@ pub struct Driver<W> {
 /// The numbers of tasks and timers that a [`Driver::park`] has woken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
-    /// How many tasks of the place.
+    /// The number of tasks that the place woke.
     pub tasks: usize,
-    /// How many timers have fired.
+    /// The number of timers that have fired.
     pub timers: usize,
 }
 
@@ -79,7 +79,7 @@ impl<W: Wait> Driver<W> {
         driver
     }
 
-    /// Where the driver waits.
+    /// Returns the place where the driver waits.
     pub fn place(&self) -> &W {
         &self.place
     }
@@ -89,7 +89,8 @@ impl<W: Wait> Driver<W> {
         self.timers.iter().flat_map(Timers::handles)
     }
 
-    /// What makes the present or next [`park`](Self::park) return, from any thread.
+    /// Returns a function, callable from any thread, that makes the present or next
+    /// [`park`](Self::park) return.
     pub fn unparker(&self) -> UnparkFn {
         let place = self.place.unparker();
         match self.unparked.clone() {
@@ -126,13 +127,13 @@ impl<W: Wait> Driver<W> {
         }
     }
 
-    /// Whether time may be made to pass in place of waiting.
+    /// Returns whether time may be made to pass in place of waiting.
     fn may_auto_advance(&self) -> bool {
         let timers = self.timers.as_ref();
         self.unparked.is_some() && timers.is_some_and(Timers::may_auto_advance)
     }
 
-    /// Has time pass until something is ready, and says what. None if nothing is, since no timer
+    /// Advances the clock until something is ready, and returns what was woken; `None` if no timer
     /// is set.
     fn auto_advance(&mut self, limit: usize) -> Option<Woken> {
         // What is ready already comes before what will be. Work that held the

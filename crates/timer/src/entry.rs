@@ -63,7 +63,8 @@ unsafe impl Sync for Entry {}
 #[must_use]
 enum Arm {
     Armed,
-    /// As `Armed`; after releasing the lock, the caller has to announce it to the driver.
+    /// Armed as the first of its shard; after releasing the lock, the caller has to announce it to
+    /// the driver.
     ArmedFirst,
     /// The tick has passed. The node is not linked.
     Elapsed,
@@ -162,8 +163,8 @@ impl Entry {
         self.node.state.load().is_fired()
     }
 
-    /// Whether the timer has fired; if not, sees to it that `cx` is woken when
-    /// it does. The first poll arms the timer for `deadline`.
+    /// Returns `Ready` if the timer has fired. Otherwise `cx` is woken when it does. The first poll
+    /// arms the timer for `deadline`.
     #[inline]
     pub(crate) fn poll(
         self: Pin<&mut Self>,

@@ -77,7 +77,7 @@ impl Error {
         Self(Reason::Shutdown)
     }
 
-    /// Whether the runtime of the timer has been shut down.
+    /// Returns whether the runtime of the timer has been shut down.
     ///
     /// # Examples
     ///
@@ -109,7 +109,7 @@ impl Error {
         Self(Reason::AtCapacity)
     }
 
-    /// Whether the number of timers has reached its limit.
+    /// Returns whether the number of timers has reached its limit.
     ///
     /// # Examples
     ///
@@ -141,7 +141,7 @@ impl Error {
         Self(Reason::Invalid)
     }
 
-    /// Whether the duration is too long.
+    /// Returns whether the duration is too long.
     ///
     /// # Examples
     ///

@@ -37,7 +37,7 @@ pub struct CurrentHandle {
 }
 
 impl CurrentHandle {
-    /// What makes `handle` current.
+    /// Makes the value by which a frame offers `handle`.
     pub fn new(handle: Handle) -> Self {
         Self {
             handle,
@@ -61,7 +61,7 @@ impl fmt::Debug for CurrentHandle {
 #[derive(Clone, Debug)]
 pub struct Handle(Arc<Shard>);
 
-/// Keeps a stopped clock where it is, but for
+/// Keeps a paused clock where it is, but for
 /// [`advance`](Handle::advance), until it is dropped.
 #[derive(Debug)]
 #[must_use = "the clock is held only as long as the guard lives"]
@@ -136,7 +136,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// Panics if no handle is current.
     #[track_caller]
     #[inline]
     pub fn current() -> Self {
@@ -166,8 +166,8 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If it is stopped already, and if the timers have more than one shard: only
-    /// where one thread runs everything is it known when time may pass.
+    /// Panics if the clock is paused already. Panics if the timers have more than one shard, since
+    /// only with one thread is it known when time may pass.
     #[track_caller]
     pub fn pause(&self) {
         assert!(
@@ -183,20 +183,20 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If it is not stopped.
+    /// Panics if the clock is not paused.
     #[track_caller]
     pub fn resume(&self) {
         self.0.shared.clock.resume();
         self.0.shared.unpark();
     }
 
-    /// Moves a stopped clock forward by `duration`. What is due then fires when
+    /// Moves a paused clock forward by `duration`. What is due then fires when
     /// the owner of the timers next calls
     /// [`fire_due`](crate::Timers::fire_due); it is unparked for that.
     ///
     /// # Panics
     ///
-    /// If the clock is not stopped, or if the platform cannot count that far.
+    /// Panics if the clock is not paused, or if the platform cannot count that far.
     #[track_caller]
     pub fn advance(&self, duration: Duration) {
         self.0.shared.clock.advance(duration);
@@ -209,13 +209,13 @@ impl Handle {
         self.0.fire(self.0.shared.present_tick())
     }
 
-    /// Whether the clock is stopped. An owner that has nothing else to do may
-    /// then [move it on](crate::Timers::auto_advance) in place of parking.
+    /// Returns whether the clock is paused. An owner that has nothing else to do may then [move it
+    /// on](crate::Timers::auto_advance) in place of parking.
     pub fn is_paused(&self) -> bool {
         self.0.shared.clock.is_paused()
     }
 
-    /// Keeps a stopped clock from being moved on by
+    /// Keeps a paused clock from being moved on by
     /// [`Timers::auto_advance`](crate::Timers::auto_advance) until the guard is
     /// dropped: for work that goes on where the owner of the timers does not see
     /// it.
@@ -225,7 +225,7 @@ impl Handle {
     }
 }
 
-/// Gives `f` the current handle, if there is one. `f` must not enter another.
+/// Calls `f` with the current handle, if there is one. `f` must not enter another.
 #[inline]
 pub(crate) fn with_current<R>(f: impl FnOnce(&Handle) -> R) -> Option<R> {
     current::with(|current: &CurrentHandle| f(&current.handle))

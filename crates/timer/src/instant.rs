@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::handle::{self, Handle};
 
-/// What counts as "never": thirty years.
+/// The duration that counts as "never": thirty years.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
 /// A point in time, opaque and only useful with [`Duration`].
@@ -221,7 +221,7 @@ impl From<Instant> for std::time::Instant {
 
 /// # Panics
 ///
-/// If the platform cannot count that far; see [`Instant::checked_add`].
+/// Panics if the platform cannot count that far; see [`Instant::checked_add`].
 impl Add<Duration> for Instant {
     type Output = Self;
 
@@ -233,7 +233,7 @@ impl Add<Duration> for Instant {
 
 /// # Panics
 ///
-/// If the platform cannot count that far; see [`Instant::checked_add`].
+/// Panics if the platform cannot count that far; see [`Instant::checked_add`].
 impl AddAssign<Duration> for Instant {
     #[track_caller]
     fn add_assign(&mut self, duration: Duration) {
@@ -243,7 +243,7 @@ impl AddAssign<Duration> for Instant {
 
 /// # Panics
 ///
-/// If the platform cannot count that far; see [`Instant::checked_sub`].
+/// Panics if the platform cannot count that far; see [`Instant::checked_sub`].
 impl Sub<Duration> for Instant {
     type Output = Self;
 
@@ -255,7 +255,7 @@ impl Sub<Duration> for Instant {
 
 /// # Panics
 ///
-/// If the platform cannot count that far; see [`Instant::checked_sub`].
+/// Panics if the platform cannot count that far; see [`Instant::checked_sub`].
 impl SubAssign<Duration> for Instant {
     #[track_caller]
     fn sub_assign(&mut self, duration: Duration) {

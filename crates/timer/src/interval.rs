@@ -19,7 +19,7 @@ const TOLERANCE: Duration = Duration::from_millis(5);
 ///
 /// # Panics
 ///
-/// If `period` is zero, or as [`sleep`](crate::sleep).
+/// Panics if `period` is zero, or as [`sleep`](crate::sleep).
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -46,7 +46,7 @@ pub fn interval(period: Duration) -> Interval {
 ///
 /// # Panics
 ///
-/// As [`interval`].
+/// Panics in the same cases as [`interval`].
 ///
 /// # Examples
 ///
@@ -67,7 +67,7 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
     Interval::new(Handle::lend(), start, period)
 }
 
-/// How an [`Interval`] handles ticks that were missed.
+/// The way in which an [`Interval`] handles missed ticks.
 ///
 /// # Examples
 ///
@@ -293,7 +293,7 @@ impl Interval {
         self.delay.as_mut().reset(deadline);
     }
 
-    /// How missed ticks are handled.
+    /// Returns how missed ticks are handled.
     ///
     /// # Examples
     ///

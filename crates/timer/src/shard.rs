@@ -86,7 +86,7 @@ impl Shard {
         }
     }
 
-    /// Looks when the next timer is, after one was taken out.
+    /// Finds the next deadline, after a timer was removed.
     pub(crate) fn note_removal(&self, core: &Core) {
         self.earliest.raise(core.wheel.next_tick().unwrap_or(NEVER));
     }

@@ -54,7 +54,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 ///
 /// # Panics
 ///
-/// As [`sleep`].
+/// Panics in the same cases as [`sleep`].
 ///
 /// # Examples
 ///
@@ -139,8 +139,8 @@ impl Sleep {
         }
     }
 
-    /// As [`at`](Self::at), and ready at once if the deadline has come: not at
-    /// the next tick of the clock.
+    /// Like [`at`](Self::at), and ready at once if the deadline has come: not at the next tick of
+    /// the clock.
     pub(crate) fn first(handle: Handle, deadline: Instant) -> Self {
         let entry = match deadline <= handle.now() {
             true => Entry::fired(handle),
@@ -171,7 +171,7 @@ impl Sleep {
         self.deadline
     }
 
-    /// Whether the timer has fired. A timer that was never polled does not fire.
+    /// Returns whether the timer has fired. A timer that was never polled does not fire.
     ///
     /// # Examples
     ///
@@ -220,7 +220,7 @@ impl Sleep {
         self.entry.handle().now()
     }
 
-    /// As `poll`, without taking part in the budget of the task's poll.
+    /// Like `poll`, without taking part in the budget of the task's poll.
     #[inline]
     pub(crate) fn poll_unconstrained(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();

@@ -19,7 +19,7 @@ use crate::sleep::Sleep;
 ///
 /// # Errors
 ///
-/// [`Elapsed`] if the future is not ready within `duration`.
+/// Returns [`Elapsed`] if the future is not ready within `duration`.
 ///
 /// # Cancel safety
 ///
@@ -27,7 +27,7 @@ use crate::sleep::Sleep;
 ///
 /// # Panics
 ///
-/// As [`sleep`](crate::sleep).
+/// Panics in the same cases as [`sleep`](crate::sleep).
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -56,7 +56,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 ///
 /// # Errors
 ///
-/// [`Elapsed`] if the future is not ready by `deadline`.
+/// Returns [`Elapsed`] if the future is not ready by `deadline`.
 ///
 /// # Cancel safety
 ///
@@ -64,7 +64,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 ///
 /// # Panics
 ///
-/// As [`sleep`](crate::sleep).
+/// Panics in the same cases as [`sleep`](crate::sleep).
 ///
 /// # Examples
 ///

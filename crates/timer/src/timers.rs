@@ -33,13 +33,13 @@ impl Timers {
         Self::sharded(1, unpark)
     }
 
-    /// As [`new`](Self::new), in `count` shards, each with a wheel, a lock and a
-    /// reference count of its own: threads that have entered handles of different
-    /// shards do not get in each other's way. The owner serves all of them.
+    /// Like [`new`](Self::new), in `count` shards, each with a wheel, a lock and a reference count
+    /// of its own: threads that have entered handles of different shards do not get in each other's
+    /// way. The owner serves all of them.
     ///
     /// # Panics
     ///
-    /// If `count` is zero.
+    /// Panics if `count` is zero.
     pub fn sharded(count: usize, unpark: UnparkFn) -> Self {
         assert!(count > 0, "timers need at least one shard; use 1 or more");
         let shared = Arc::new(Shared::new(unpark, count > 1));
@@ -66,7 +66,7 @@ impl Timers {
         self.shared.clock.now()
     }
 
-    /// Until when the owner may park; `None` is for ever.
+    /// Returns the time until which the owner may park; `None` means without a limit.
     ///
     /// No timer is due before that instant. It may be earlier than the earliest
     /// deadline: then `fire_due` only moves timers within the wheel. It may be in
@@ -92,12 +92,12 @@ impl Timers {
         self.shards.iter().map(|shard| shard.fire(now)).sum()
     }
 
-    /// Whether the clock is stopped and nothing [holds](Handle::hold_clock) it.
+    /// Returns whether the clock is paused and nothing [holds](Handle::hold_clock) it.
     pub fn may_auto_advance(&self) -> bool {
         self.shared.clock.is_paused() && !self.shared.clock.is_held()
     }
 
-    /// Moves a stopped clock to the earliest deadline and fires what is due
+    /// Moves a paused clock to the earliest deadline and fires what is due
     /// then; says how many those were. None are if the clock runs, if it is
     /// [held](Handle::hold_clock), or if no timer is set.
     /// It makes time pass for tasks that wait on a paused clock. Call it in place of parking, when

@@ -80,7 +80,7 @@ pub(crate) enum Left {
 pub(crate) enum Progress {
     /// The batch is full: wake it and come again.
     BatchFull,
-    /// Nothing more is due.
+    /// No further timer is due.
     Done,
 }
 

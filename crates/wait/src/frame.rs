@@ -43,7 +43,7 @@ pub fn is_enabled() -> bool {
 
 /// The polls under way on a thread, and their waits.
 struct Stack {
-    /// From the outermost poll to the innermost: `block_on` may be called in a poll.
+    /// The polls from the outermost to the innermost: `block_on` may be called in a poll.
     polls: Vec<Poll>,
     /// The waits of all these polls.
     waits: Vec<Wait>,
@@ -51,7 +51,7 @@ struct Stack {
 
 struct Poll {
     task: u64,
-    /// Where the task's own waker points, if that is known.
+    /// The data pointer of the task's own waker, if it is known.
     waker: Option<usize>,
     /// The index of its first wait.
     first: usize,

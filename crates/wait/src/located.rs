@@ -1,4 +1,4 @@
-//! What leaf futures call.
+//! The functions that leaf futures call.
 
 use std::panic::Location;
 use std::task::{Context, Poll};
@@ -103,15 +103,15 @@ pub fn note(cx: &Context<'_>, operation: &'static str, caller: Option<Caller>, r
 /// Makes a leaf operation of a future: a poll that returns `Pending` notes the operation, with the
 /// place that calls the function that calls this one, and the resource.
 ///
-/// What the future's own leaves note is dropped, so the outermost operation counts, the one that
-/// the program calls. If its resource is [`Resource::Unknown`], that of the leaf which noted first
-/// is taken.
+/// The notes of the future's own leaves are dropped, so the outermost operation counts, the one
+/// that the program calls. If its resource is [`Resource::Unknown`], that of the leaf which noted
+/// first is taken.
 ///
 /// Without the feature `record` it returns the future.
 ///
 /// # Cancel safety
 ///
-/// As the future that it is made of.
+/// The same as for the future from which it is made.
 ///
 /// # Examples
 ///
@@ -148,8 +148,8 @@ pub fn located<F: Future>(
     }
 }
 
-/// As [`located`], for the poll of a future that has a name: what its leaves have noted is replaced
-/// by one wait, whose resource is that of the leaf which noted first.
+/// Like [`located`], for the poll of a future that has a name: what its leaves have noted is
+/// replaced by one wait, whose resource is that of the leaf which noted first.
 ///
 /// # Examples
 ///

@@ -59,7 +59,7 @@ impl ResourceSpan {
         }
     }
 
-    /// No span, for a resource that is made in a constant.
+    /// Makes a value without a span, for a resource in a constant.
     ///
     /// # Examples
     ///

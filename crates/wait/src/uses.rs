@@ -1,4 +1,4 @@
-//! Which tasks hold a lock or permits, and which use an end of a channel.
+//! The tasks that hold a lock or permits, and those that use an end of a channel.
 
 use std::panic::Location;
 
@@ -7,7 +7,7 @@ use crate::located::Caller;
 #[cfg(feature = "record")]
 use record::{add, remove};
 
-/// What a task is to an object that others wait for.
+/// The role of a task for an object that others wait for.
 ///
 /// # Examples
 ///
@@ -61,7 +61,7 @@ impl Use {
         self.task
     }
 
-    /// What the task is to the object.
+    /// Returns the role of the task.
     ///
     /// # Examples
     ///
@@ -74,7 +74,7 @@ impl Use {
         self.role
     }
 
-    /// Where the task has locked it, or has used the channel's end first.
+    /// Returns where the task has locked it, or has used the channel's end first.
     ///
     /// # Examples
     ///
@@ -276,7 +276,7 @@ mod record {
         }
     }
 
-    /// Where an end is noted.
+    /// The object in which the use of an end is noted.
     #[derive(Debug, Default)]
     pub(super) struct End {
         address: AtomicUsize,

@@ -4,8 +4,8 @@ use std::fmt;
 use std::panic::Location;
 use std::time::Instant;
 
-/// What a task waits for: the operation that returned `Pending`, where the program calls it, and
-/// the resource.
+/// One wait of a task: the operation that returned `Pending`, where the program calls it, and the
+/// resource.
 ///
 /// [`Display`](fmt::Display) prints the three, a deadline as the time that is left.
 ///
@@ -27,7 +27,8 @@ pub struct Wait {
     is_direct: bool,
 }
 
-/// What an operation waits for. An address tells the objects of one kind apart while they exist.
+/// The resource that an operation waits for. An address tells the objects of one kind apart while
+/// they exist.
 ///
 /// # Examples
 ///
@@ -60,12 +61,12 @@ pub enum Resource {
     Readiness {
         /// The address of the reactor's registration of the socket.
         source: usize,
-        /// What it is to be ready for.
+        /// The direction for which it is to be ready.
         direction: Direction,
     },
 }
 
-/// What a socket is to be ready for.
+/// The readiness that an operation of a socket waits for.
 ///
 /// # Examples
 ///
@@ -112,8 +113,8 @@ impl Wait {
         self.operation
     }
 
-    /// Where the program calls the operation, or makes the future of it. `None` if the operation
-    /// has no such place: a join handle is awaited without a call.
+    /// Returns where the program calls the operation, or makes the future of it. `None` if the
+    /// operation has no such place: a join handle is awaited without a call.
     ///
     /// # Examples
     ///
@@ -128,7 +129,7 @@ impl Wait {
         self.location
     }
 
-    /// What the operation waits for.
+    /// Returns the resource that the operation waits for.
     ///
     /// # Examples
     ///
@@ -144,9 +145,9 @@ impl Wait {
         self.resource
     }
 
-    /// Whether the operation has the waker of the task itself. An operation that has another, from
-    /// a `FuturesUnordered` or a local set, may be one of several: a later poll of the task does
-    /// not poll those that have not been woken, and so does not note them again.
+    /// Returns whether the operation has the waker of the task itself. An operation that has
+    /// another, from a `FuturesUnordered` or a local set, may be one of several: a later poll of
+    /// the task does not poll those that have not been woken, and so does not note them again.
     ///
     /// # Examples
     ///

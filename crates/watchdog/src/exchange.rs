@@ -7,7 +7,7 @@ use std::ops::Range;
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// Which side owns the sample, and what happens to it next.
+/// The owner of the sample, and the next step.
 ///
 /// ```text
 ///            request            publish            answer             written
@@ -135,8 +135,8 @@ impl<T> Exchange<T> {
         }
     }
 
-    /// Asks for a sample. None while another request is under way, or while a handler still
-    /// writes for one that was given up.
+    /// Requests a sample. Returns `None` while another request is under way, or while a handler
+    /// still writes for one that was given up.
     pub fn request(&self, addresses: Range<usize>) -> Option<Request<'_, T>> {
         if !self.state.transition_to_preparing() {
             return None;
@@ -149,7 +149,7 @@ impl<T> Exchange<T> {
         Some(Request { exchange: self })
     }
 
-    /// Has `write` write the sample, if there is a request. Called by the handler.
+    /// Calls `write` to write the sample, if there is a request. Called by the handler.
     ///
     /// `write` must not panic.
     pub fn answer(&self, write: impl FnOnce(Range<usize>, &mut T)) {
@@ -176,7 +176,7 @@ impl<T> Exchange<T> {
 }
 
 impl<T> Request<'_, T> {
-    /// Whether the sample is written.
+    /// Returns whether the sample is written.
     pub fn is_answered(&self) -> bool {
         self.exchange.state.is_written()
     }

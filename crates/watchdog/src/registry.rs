@@ -37,7 +37,7 @@ struct Seen {
 
 /// The names of tasks that have one.
 struct Names {
-    /// How many there are, so that tasks without a name need no lock.
+    /// The number of names, so that tasks without a name need no lock.
     count: AtomicUsize,
     names: Mutex<HashMap<u64, Box<str>>>,
 }
@@ -83,7 +83,8 @@ impl Registry {
         let _ = SLOTS.try_with(|slots| slots.borrow_mut().of(self).finish());
     }
 
-    /// Lets the other threads that run tasks of a worker block: this thread has taken it over.
+    /// Allows the other threads that run tasks of a worker to block, since this thread has taken
+    /// the worker over.
     pub(crate) fn allow_blocking(&self, worker: usize) {
         for thread in self.threads.lock().iter() {
             let running = thread.slot.running();
@@ -94,7 +95,7 @@ impl Registry {
         }
     }
 
-    /// Looks at all threads, and returns the polls that have taken long enough to be reported.
+    /// Checks all threads, and returns the polls that have taken long enough to be reported.
     pub(crate) fn look(&self, now: Instant, is_slow: impl Fn(Instant) -> bool) -> Vec<Found> {
         let mut found = Vec::new();
         let mut threads = self.threads.lock();
@@ -207,9 +208,9 @@ struct Slots(Vec<OwnSlot>);
 struct OwnSlot {
     registry: u64,
     slot: Arc<Slot>,
-    /// What runs.
+    /// The activity that runs.
     current: Option<Activity>,
-    /// What it runs inside of: a poll that blocks in place may run a future to its end.
+    /// The activities around it: a poll that blocks in place may run a future to its end.
     outer: Vec<Activity>,
 }
 
@@ -266,7 +267,7 @@ impl OwnSlot {
         }
     }
 
-    /// Goes on with what blocks in place.
+    /// Resumes the activity that was blocking in place.
     #[cold]
     fn resume(&mut self) {
         self.current = self.outer.pop();

@@ -10,7 +10,7 @@ use raddle_primitives::sync::{Mutex, Rank};
 use crate::slot::Kind;
 use crate::stack::StackTrace;
 
-/// How often the default action warns of one location.
+/// The shortest interval between two warnings about one location.
 const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A finding of a watchdog. `Display` writes it as text, with the stack.
@@ -86,7 +86,7 @@ impl SlowPoll {
         self.name.as_deref()
     }
 
-    /// Where the task was spawned. None for the future of `block_on`.
+    /// Returns where the task was spawned. None for the future of `block_on`.
     #[doc = example!("spawned_at()")]
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         self.location
@@ -104,8 +104,8 @@ impl SlowPoll {
         &self.thread
     }
 
-    /// How long the poll has taken by now, at least. It may have begun up to a quarter of the
-    /// watchdog's threshold earlier.
+    /// Returns how long the poll has taken by now, at least. It may have begun up to a quarter of
+    /// the watchdog's threshold earlier.
     #[doc = example!("elapsed()")]
     pub fn elapsed(&self) -> Duration {
         self.elapsed
@@ -118,7 +118,7 @@ impl SlowPoll {
         self.stack.as_ref()
     }
 
-    /// Whether this is a job of the blocking pool, not a poll.
+    /// Returns whether this is a job of the blocking pool, not a poll.
     #[doc = example!("is_blocking_job()")]
     pub fn is_blocking_job(&self) -> bool {
         self.kind == Kind::Job
@@ -144,7 +144,7 @@ pub struct WaitingJobs {
 }
 
 impl WaitingJobs {
-    /// How many jobs have waited longer than the threshold.
+    /// Returns the number of jobs that have waited longer than the threshold.
     ///
     /// # Examples
     ///
@@ -159,7 +159,7 @@ impl WaitingJobs {
         self.count
     }
 
-    /// How long the oldest has waited.
+    /// Returns how long the oldest has waited.
     ///
     /// # Examples
     ///
@@ -174,7 +174,7 @@ impl WaitingJobs {
         self.longest
     }
 
-    /// Where the oldest was spawned, if that is known.
+    /// Returns where the oldest was spawned, if that is known.
     ///
     /// # Examples
     ///
@@ -238,7 +238,7 @@ impl ShutdownReport {
         }
     }
 
-    /// Whether everything has stopped.
+    /// Returns whether everything has stopped.
     ///
     /// # Examples
     ///
@@ -251,7 +251,7 @@ impl ShutdownReport {
         self.workers_ended && self.blocking_ended
     }
 
-    /// Whether the threads of all workers have ended.
+    /// Returns whether the threads of all workers have ended.
     ///
     /// # Examples
     ///
@@ -264,7 +264,7 @@ impl ShutdownReport {
         self.workers_ended
     }
 
-    /// Whether all threads of the blocking pool have ended.
+    /// Returns whether all threads of the blocking pool have ended.
     ///
     /// # Examples
     ///
@@ -277,8 +277,8 @@ impl ShutdownReport {
         self.blocking_ended
     }
 
-    /// How many tasks have not ended: those that are being polled, and those that the shutdown
-    /// drops once these polls return.
+    /// Returns the number of tasks that have not ended: those that are being polled, and those that
+    /// the shutdown drops once these polls return.
     ///
     /// # Examples
     ///

@@ -29,7 +29,7 @@ pub struct Activity {
     pub worker: Option<usize>,
     /// The number of the task or the job, 0 if it has none.
     pub id: u64,
-    /// Where the task or the job was spawned, if that is known.
+    /// The location where the task or the job was spawned, if it is known.
     pub location: Option<&'static Location<'static>>,
 }
 
@@ -38,7 +38,7 @@ pub struct Activity {
 pub struct Running {
     /// An odd number.
     pub sequence: usize,
-    /// What runs.
+    /// The activity that runs.
     pub activity: Activity,
     /// Whether the thread is allowed to block: another thread drives its worker.
     pub may_block: bool,
@@ -58,7 +58,7 @@ pub struct Slot {
     /// The sequence of an activity that may block.
     blocking: AtomicUsize,
     has_ended: AtomicBool,
-    /// None once the thread ends. Held while a signal is sent, so that it does not end meanwhile.
+    /// `None` once the thread ends. Held while a signal is sent, so that it does not end meanwhile.
     thread: Mutex<Option<ThreadInfo>>,
 }
 
@@ -139,9 +139,9 @@ impl Slot {
     }
 }
 
-/// What other threads see.
+/// The view of other threads.
 impl Slot {
-    /// What runs, if something does.
+    /// Returns the activity that runs, if there is one.
     pub fn running(&self) -> Option<Running> {
         // ORDERING: acquires the words from `start`.
         let sequence = self.sequence.load(Ordering::Acquire);
@@ -193,14 +193,14 @@ impl Slot {
             .map_or_else(String::new, |thread| thread.name.clone())
     }
 
-    /// Asks the thread for a sample of its stack while it runs the activity with this sequence.
+    /// Requests a sample of the thread's stack while it runs the activity with this sequence.
     pub(crate) fn request(&self, sampler: &Sampler, sequence: usize) -> Option<Pending> {
         let thread = self.thread.lock();
         let stack = thread.as_ref()?.stack.as_ref()?;
         self.is_at(sequence).then(|| sampler.request(stack))?
     }
 
-    /// Whether the thread still runs the activity with this sequence.
+    /// Returns whether the thread still runs the activity with this sequence.
     pub(crate) fn is_at(&self, sequence: usize) -> bool {
         // ORDERING: an answer that is late is as good as one that was asked for earlier.
         self.sequence.load(Ordering::Relaxed) == sequence

@@ -17,10 +17,10 @@ use crate::stack::Sampler;
 const LOOKS: u32 = 4;
 /// The shortest and the longest time between two looks.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
-/// How long a thread has for the sample of its stack. It takes microseconds, unless the thread
-/// gets no processor, blocks the signal or is in a system call that no signal ends.
+/// The time that a thread has to take the sample of its stack. It takes microseconds, unless the
+/// thread gets no processor, blocks the signal or is in a system call that no signal ends.
 const SAMPLE_LIMIT: Duration = Duration::from_millis(500);
-/// How often jobs that wait are reported.
+/// The interval at which waiting jobs are reported.
 const JOBS_INTERVAL: Duration = Duration::from_secs(1);
 
 type Action = Box<dyn Fn(&Report) + Send + Sync>;
@@ -64,11 +64,11 @@ impl Watchdog {
     ///
     /// # Errors
     ///
-    /// If the system refuses a thread.
+    /// Returns an error if the system refuses a thread.
     ///
     /// # Panics
     ///
-    /// If `threshold` is zero.
+    /// Panics if `threshold` is zero.
     ///
     /// # Examples
     ///

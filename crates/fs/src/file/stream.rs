@@ -111,7 +111,7 @@ impl AsyncWrite for File {
     }
 }
 
-/// From where it reads next, not from where it has read ahead.
+/// Relative seeks start at the position of the next read, not at the end of what was read ahead.
 impl AsyncSeek for File {
     fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
         let mut buffer = match self.lane.lock().idle() {

@@ -44,9 +44,9 @@ pub struct Stdin {
 ///
 /// # Errors
 ///
-/// The errors of `std::io::Stdin`. Where the system has no thread for it, the read is an error, and
-/// can be tried again. A read that a shutdown of the runtime cancels takes the
-/// `Stdin` with it: make another one.
+/// Returns the errors of `std::io::Stdin`. Where the system has no thread for it, the read is an
+/// error, and can be tried again. A read that a shutdown of the runtime cancels takes the `Stdin`
+/// with it: make another one.
 ///
 /// # Panics
 ///

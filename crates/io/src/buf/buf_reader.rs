@@ -66,7 +66,7 @@ impl<R: AsyncRead> BufReader<R> {
     ///
     /// # Panics
     ///
-    /// If the capacity is zero.
+    /// Panics if the capacity is zero.
     ///
     /// # Examples
     ///

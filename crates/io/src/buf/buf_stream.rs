@@ -65,7 +65,7 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
     ///
     /// # Panics
     ///
-    /// If the reader's capacity is zero.
+    /// Panics if the reader's capacity is zero.
     ///
     /// # Examples
     ///

@@ -1,11 +1,11 @@
-//! How far a seek through a buffer has come.
+//! The progress of a seek of a buffered stream.
 
 use std::io::SeekFrom;
 
 /// A seek of a buffered stream, whose inner stream has to be moved too.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum SeekState {
-    /// None was started.
+    /// No seek was started.
     #[default]
     Idle,
     /// Started here, and not yet on the inner stream.

@@ -38,9 +38,9 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before completion, what was read is in `buf`, and calling it
-    /// again with the same `buf` continues from there; the number that is then
-    /// returned counts the later part only.
+    /// If the future is dropped before completion, what was read is in `buf`, and calling it again
+    /// with the same `buf` continues from there; the number that is then returned counts the later
+    /// part only.
     ///
     /// # Examples
     ///
@@ -72,14 +72,15 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// # Errors
     ///
-    /// `InvalidData` if the line is not UTF-8: `buf` is then as it was before, and the line is
-    /// gone. Otherwise the reader's error: `buf` then has what was read before, if that is UTF-8.
+    /// Returns `InvalidData` if the line is not UTF-8: `buf` is then as it was before, and the line
+    /// is gone. Otherwise the reader's error: `buf` then has what was read before, if that is
+    /// UTF-8.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropped before completion, what was read is lost, and
-    /// the content of `buf` is unspecified. [`lines`](Self::lines) and
-    /// [`read_until`](Self::read_until) lose nothing.
+    /// Not cancel safe: if the future is dropped before completion, what was read is lost, and the
+    /// content of `buf` is unspecified. [`lines`](Self::lines) and [`read_until`](Self::read_until)
+    /// lose nothing.
     ///
     /// # Examples
     ///

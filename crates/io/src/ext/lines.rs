@@ -128,17 +128,17 @@ impl<R> Lines<R> {
 impl<R: AsyncBufRead> Lines<R> {
     /// The next line, without its `\n` or `\r\n`; `None` at the end.
     ///
-    /// What follows the last line ending is a line too, unless it is empty.
+    /// The text after the last line ending is a line too, unless it is empty.
     ///
     /// # Errors
     ///
-    /// `InvalidData` if the line is not UTF-8: its bytes are in the error, a
-    /// [`FromUtf8Error`](std::string::FromUtf8Error), and the next call continues with the
-    /// line after it. Otherwise the reader's error; what was read of the line is kept.
+    /// Returns `InvalidData` if the line is not UTF-8: its bytes are in the error, a
+    /// [`FromUtf8Error`](std::string::FromUtf8Error), and the next call continues with the line
+    /// after it. Otherwise the reader's error; what was read of the line is kept.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, the next call continues with the
+    /// Cancel safe: if the future is dropped before completion, the next call continues with the
     /// same line.
     ///
     /// # Examples
@@ -166,7 +166,7 @@ impl<R: AsyncBufRead> Lines<R> {
     ///
     /// # Errors
     ///
-    /// As [`next_line`](Self::next_line).
+    /// Returns the same errors as [`next_line`](Self::next_line).
     ///
     /// # Examples
     ///

@@ -40,7 +40,7 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has read nothing.
+    /// Cancel safe: if the future is dropped before completion, it has read nothing.
     ///
     /// # Examples
     ///
@@ -77,7 +77,7 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has read nothing.
+    /// Cancel safe: if the future is dropped before completion, it has read nothing.
     ///
     /// # Examples
     ///
@@ -108,13 +108,13 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     ///
-    /// `UnexpectedEof` if the source ends before; otherwise the reader's error. The
-    /// content of `buf` is then unspecified.
+    /// Returns `UnexpectedEof` if the source ends before; otherwise the reader's error. The content
+    /// of `buf` is then unspecified.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropped before completion, it may have read part of
-    /// the bytes, and how many is not known.
+    /// Not cancel safe: if the future is dropped before completion, it may have read part of the
+    /// bytes, and how many is not known.
     ///
     /// # Examples
     ///
@@ -152,7 +152,7 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, what was read is in `buf`.
+    /// Cancel safe: if the future is dropped before completion, what was read is in `buf`.
     ///
     /// # Examples
     ///
@@ -181,13 +181,13 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     ///
-    /// `InvalidData`, of a [`Utf8Error`](std::str::Utf8Error), if what was read is not UTF-8.
-    /// Otherwise the reader's error. In either case `buf` is as it was before.
+    /// Returns `InvalidData`, of a [`Utf8Error`](std::str::Utf8Error), if what was read is not
+    /// UTF-8. Otherwise the reader's error. In either case `buf` is as it was before.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropped before completion, what was read is lost, and
-    /// the content of `buf` is unspecified.
+    /// Not cancel safe: if the future is dropped before completion, what was read is lost, and the
+    /// content of `buf` is unspecified.
     ///
     /// # Examples
     ///

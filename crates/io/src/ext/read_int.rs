@@ -70,13 +70,13 @@ macro_rules! number_readers {
             ///
             /// # Errors
             ///
-            /// `UnexpectedEof` if the source ends before; otherwise the reader's error.
+            /// Returns `UnexpectedEof` if the source ends before; otherwise the reader's error.
             /// Bytes read before are lost.
             ///
             /// # Cancel safety
             ///
-            /// Not cancel safe: dropped before completion, it may have read
-            /// part of the bytes, and these are lost.
+            /// Not cancel safe: if the future is dropped before completion, it may have read part
+            /// of the bytes, and these are lost.
             ///
             /// # Examples
             ///

@@ -30,13 +30,13 @@ pub trait AsyncSeekExt: AsyncSeek {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a position before the start; otherwise the stream's error, also of an
-    /// operation that was still under way.
+    /// Returns `InvalidInput` for a position before the start; otherwise the stream's error, also
+    /// of an operation that was still under way.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropped before completion, it may have moved or not,
-    /// and a later seek waits for it. What was written before is not lost.
+    /// Not cancel safe: if the future is dropped before completion, it may have moved or not, and a
+    /// later seek waits for it. What was written before is not lost.
     ///
     /// # Examples
     ///
@@ -66,11 +66,11 @@ pub trait AsyncSeekExt: AsyncSeek {
     ///
     /// # Errors
     ///
-    /// As [`seek`](Self::seek).
+    /// Returns the same errors as [`seek`](Self::seek).
     ///
     /// # Cancel safety
     ///
-    /// As [`seek`](Self::seek).
+    /// The same as for [`seek`](Self::seek).
     ///
     /// # Examples
     ///
@@ -99,11 +99,11 @@ pub trait AsyncSeekExt: AsyncSeek {
     ///
     /// # Errors
     ///
-    /// As [`seek`](Self::seek).
+    /// Returns the same errors as [`seek`](Self::seek).
     ///
     /// # Cancel safety
     ///
-    /// As [`seek`](Self::seek), though it moves nothing.
+    /// The same as for [`seek`](Self::seek), though it moves nothing.
     ///
     /// # Examples
     ///

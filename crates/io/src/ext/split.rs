@@ -54,7 +54,7 @@ impl<R> Split<R> {
 impl<R: AsyncBufRead> Split<R> {
     /// The next segment, without its delimiter; `None` at the end.
     ///
-    /// What follows the last delimiter is a segment too, unless it is empty.
+    /// The bytes after the last delimiter are a segment too, unless they are empty.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl<R: AsyncBufRead> Split<R> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, the next call continues with the
+    /// Cancel safe: if the future is dropped before completion, the next call continues with the
     /// same segment.
     ///
     /// # Examples
@@ -90,7 +90,7 @@ impl<R: AsyncBufRead> Split<R> {
     ///
     /// # Errors
     ///
-    /// As [`next_segment`](Self::next_segment).
+    /// Returns the same errors as [`next_segment`](Self::next_segment).
     ///
     /// # Examples
     ///

@@ -60,7 +60,7 @@ impl<R> Take<R> {
         self.limit
     }
 
-    /// Lets `limit` more bytes be read from now on.
+    /// Sets the limit: from now on `limit` more bytes can be read.
     ///
     /// # Examples
     ///

@@ -35,7 +35,7 @@ impl<'a> Text<'a> {
         (&mut self.bytes, &mut self.read)
     }
 
-    /// Gives the content back, with what was read if it is UTF-8.
+    /// Returns the content to its owner, with what was read if that is UTF-8.
     pub(super) fn finish(&mut self, result: io::Result<usize>) -> io::Result<usize> {
         let read = self.read;
         match String::from_utf8(std::mem::take(self.bytes.vec_mut())) {
@@ -51,8 +51,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Gives the content back, with what was read if that was all of it and is
-    /// UTF-8.
+    /// Returns the content to its owner, with what was read if the read completed and is UTF-8.
     pub(super) fn finish_whole(&mut self, result: io::Result<usize>) -> io::Result<usize> {
         if result.is_err() {
             let bytes = self.bytes.vec_mut();

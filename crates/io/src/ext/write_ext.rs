@@ -39,7 +39,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has written nothing.
+    /// Cancel safe: if the future is dropped before completion, it has written nothing.
     ///
     /// # Examples
     ///
@@ -75,7 +75,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has written nothing.
+    /// Cancel safe: if the future is dropped before completion, it has written nothing.
     ///
     /// # Examples
     ///
@@ -108,7 +108,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, it has written nothing and not
+    /// Cancel safe: if the future is dropped before completion, it has written nothing and not
     /// advanced `buf`.
     ///
     /// # Examples
@@ -143,14 +143,13 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     ///
-    /// `WriteZero` if the writer takes no more bytes; otherwise the writer's error. Part of `buf`
-    /// may have been written.
+    /// Returns `WriteZero` if the writer takes no more bytes; otherwise the writer's error. Part of
+    /// `buf` may have been written.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropped before completion, it may have written part of
-    /// `buf`, and how much is not known.
-    /// [`write_all_buf`](Self::write_all_buf) knows.
+    /// Not cancel safe: if the future is dropped before completion, it may have written part of
+    /// `buf`, and how much is not known. [`write_all_buf`](Self::write_all_buf) knows.
     ///
     /// # Examples
     ///
@@ -179,12 +178,12 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     ///
-    /// `WriteZero` if the writer takes no more bytes; otherwise the writer's error. `buf` then has
-    /// what was not written.
+    /// Returns `WriteZero` if the writer takes no more bytes; otherwise the writer's error. `buf`
+    /// then has what was not written.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, `buf` has what was not written.
+    /// Cancel safe: if the future is dropped before completion, `buf` has what was not written.
     ///
     /// # Examples
     ///
@@ -242,7 +241,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, a later flush continues it.
+    /// Cancel safe: if the future is dropped before completion, a later flush continues it.
     ///
     /// # Examples
     ///
@@ -275,8 +274,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before completion, a later shutdown continues
-    /// it.
+    /// Cancel safe: if the future is dropped before completion, a later shutdown continues it.
     ///
     /// # Examples
     ///

@@ -68,12 +68,12 @@ macro_rules! number_writers {
             ///
             /// # Errors
             ///
-            /// `WriteZero` if the writer takes no more bytes; otherwise the writer's error. Part of
-            /// the bytes may have been written.
+            /// Returns `WriteZero` if the writer takes no more bytes; otherwise the writer's error.
+            /// Part of the bytes may have been written.
             ///
             /// # Cancel safety
             ///
-            /// Not cancel safe: dropped before completion, it may have written
+            /// Not cancel safe: if the future is dropped before completion, it may have written
             /// part of the bytes.
             ///
             /// # Examples

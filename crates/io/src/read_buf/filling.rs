@@ -18,7 +18,7 @@ impl ReadBuf<'_> {
     ///
     /// # Panics
     ///
-    /// If `fill` exchanges the buffer it is given for another.
+    /// Panics if `fill` exchanges the buffer it is given for another.
     pub(crate) fn fill_limited<R>(
         &mut self,
         limit: usize,

@@ -34,15 +34,14 @@ use std::task::{Context, Poll};
 pub trait AsyncSeek {
     /// Starts to move to `position`, in bytes.
     ///
-    /// What comes of it is said by [`poll_complete`](Self::poll_complete),
-    /// which is called until it is ready before anything else is done with the
-    /// stream. To move beyond the end is allowed, and what it means is the
-    /// stream's to say.
+    /// Call [`poll_complete`](Self::poll_complete) until it is ready for the result, before any
+    /// other operation on the stream. Seeking beyond the end is allowed; its effect depends on the
+    /// stream.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, for instance as another operation is under
-    /// way: call [`poll_complete`](Self::poll_complete) first.
+    /// Returns an error if it cannot be started, for instance as another operation is under way:
+    /// call [`poll_complete`](Self::poll_complete) first.
     ///
     /// # Examples
     ///
@@ -66,8 +65,8 @@ pub trait AsyncSeek {
     /// Completes the seek that was started, and says the new position, in
     /// bytes from the start.
     ///
-    /// Where none was started it waits for whatever else is under way; the
-    /// position it gives is then unspecified.
+    /// If no seek was started, it waits for other operations that are under way; the position it
+    /// returns is then unspecified.
     ///
     /// When it is `Pending`, the waker of `cx` is woken when trying again
     /// makes sense. Only the waker of the last call is kept.

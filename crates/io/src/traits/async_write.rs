@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 ///
 /// The methods to call are in [`AsyncWriteExt`](crate::AsyncWriteExt).
 ///
-/// Where a method is `Pending`, the waker of `cx` is woken when trying again
-/// makes sense. Only the waker of the last call is kept.
+/// If a method returns `Pending`, the waker of `cx` is woken when it is worth calling again. Only
+/// the waker of the last call is kept.
 ///
 /// # Examples
 ///
@@ -131,13 +131,13 @@ pub trait AsyncWrite {
     /// ```
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// As [`poll_write`](Self::poll_write), from several buffers in turn.
+    /// Like [`poll_write`](Self::poll_write), but writes from several buffers in turn.
     ///
     /// The default writes from the first buffer that is not empty.
     ///
     /// # Errors
     ///
-    /// As [`poll_write`](Self::poll_write).
+    /// Returns the same errors as [`poll_write`](Self::poll_write).
     ///
     /// # Examples
     ///
@@ -165,9 +165,9 @@ pub trait AsyncWrite {
         self.poll_write(cx, first.map_or(&[], |buf| buf))
     }
 
-    /// Whether [`poll_write_vectored`](Self::poll_write_vectored) writes more
-    /// than the first buffer at once. Where it does not, a caller does better
-    /// to gather small buffers into one.
+    /// Returns whether [`poll_write_vectored`](Self::poll_write_vectored) writes more than the
+    /// first buffer at once. Where it does not, a caller does better to gather small buffers into
+    /// one.
     ///
     /// # Examples
     ///

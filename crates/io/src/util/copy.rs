@@ -1,4 +1,4 @@
-//! From a reader to a writer.
+//! Copying from a reader to a writer.
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -19,13 +19,13 @@ pub(super) const CAPACITY: usize = 8 * 1024;
 ///
 /// # Errors
 ///
-/// As reader and writer have them; `WriteZero` if the writer takes no more
-/// bytes. What was copied before stays copied.
+/// Returns the errors of the reader and the writer; `WriteZero` if the writer takes no more bytes.
+/// What was copied before stays copied.
 ///
 /// # Cancel safety
 ///
-/// Not cancel safe: dropped before completion, up to 8 KiB that were read and
-/// not yet written are lost.
+/// Not cancel safe: if the future is dropped before completion, up to 8 KiB that were read and not
+/// yet written are lost.
 ///
 /// # Examples
 ///

@@ -18,14 +18,13 @@ use crate::{AsyncRead, AsyncWrite};
 ///
 /// # Errors
 ///
-/// The first error of either direction, as the streams have them, or
-/// `WriteZero` if a stream takes no more bytes. The other direction is then
-/// left where it is.
+/// Returns the first error of either direction, as the streams have them, or `WriteZero` if a
+/// stream takes no more bytes. The other direction is then left where it is.
 ///
 /// # Cancel safety
 ///
-/// Not cancel safe: dropped before completion, up to 8 KiB in each direction
-/// that were read and not yet written are lost.
+/// Not cancel safe: if the future is dropped before completion, up to 8 KiB in each direction that
+/// were read and not yet written are lost.
 ///
 /// # Examples
 ///
@@ -58,20 +57,20 @@ where
     copy_bidirectional_with_sizes(a, b, CAPACITY, CAPACITY).await
 }
 
-/// As [`copy_bidirectional`], with a buffer of `a_to_b_buf_size` bytes for the
-/// one direction, and of `b_to_a_buf_size` bytes for the other.
+/// Like [`copy_bidirectional`], with a buffer of `a_to_b_buf_size` bytes for the one direction, and
+/// of `b_to_a_buf_size` bytes for the other.
 ///
 /// # Errors
 ///
-/// As [`copy_bidirectional`].
+/// Returns the same errors as [`copy_bidirectional`].
 ///
 /// # Panics
 ///
-/// If a size is zero.
+/// Panics if a size is zero.
 ///
 /// # Cancel safety
 ///
-/// Not cancel safe: dropped before completion, what is in the buffers is lost.
+/// Not cancel safe: if the future is dropped before completion, what is in the buffers is lost.
 ///
 /// # Examples
 ///
@@ -130,7 +129,7 @@ where
     .await
 }
 
-/// How far one direction has come.
+/// The state of one direction.
 enum Transfer {
     Copying(CopyBuffer),
     /// All is copied; the target is being shut down.

@@ -1,4 +1,4 @@
-//! From a buffered reader to a writer.
+//! Copying from a buffered reader to a writer.
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -18,15 +18,14 @@ use crate::{AsyncBufRead, AsyncWrite};
 ///
 /// # Errors
 ///
-/// As reader and writer have them; `WriteZero` if the writer takes no more
-/// bytes. What was copied before stays copied, and what was not is still in
-/// the reader.
+/// Returns the errors of the reader and the writer; `WriteZero` if the writer takes no more bytes.
+/// What was copied before stays copied, and what was not is still in the reader.
 ///
 /// # Cancel safety
 ///
-/// Cancel safe: dropped before completion, every byte is either written or
-/// still in the reader, and copying again continues from there. The number that
-/// is then returned counts the later part only.
+/// Cancel safe: if the future is dropped before completion, every byte is either written or still
+/// in the reader, and copying again continues from there. The number that is then returned counts
+/// the later part only.
 ///
 /// # Examples
 ///

@@ -45,7 +45,7 @@ pub struct DuplexStream {
 ///
 /// # Panics
 ///
-/// If the size is zero.
+/// Panics if the size is zero.
 ///
 /// # Cancel safety
 ///

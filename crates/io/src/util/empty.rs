@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use super::poll_spend;
 use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
-/// Is always at its end, and swallows what is written to it.
+/// A reader that is always at its end, and a writer that discards what is written to it.
 ///
 /// Comes from [`empty`]. Takes part in the poll's budget.
 ///

@@ -43,7 +43,7 @@ pub struct SimplexStream {
 ///
 /// # Panics
 ///
-/// If the size is zero.
+/// Panics if the size is zero.
 ///
 /// # Cancel safety
 ///
@@ -82,7 +82,7 @@ impl SimplexStream {
     ///
     /// # Panics
     ///
-    /// If the size is zero.
+    /// Panics if the size is zero.
     ///
     /// # Examples
     ///

@@ -118,7 +118,7 @@ unsafe impl<T> Sync for ReadHalf<T> {}
 unsafe impl<T> Sync for WriteHalf<T> {}
 
 impl<T> ReadHalf<T> {
-    /// Whether `other` is the writing half of the same stream.
+    /// Returns whether `other` is the writing half of the same stream.
     ///
     /// # Examples
     ///
@@ -141,7 +141,7 @@ impl<T> ReadHalf<T> {
     ///
     /// # Panics
     ///
-    /// If the halves belong to different streams, see [`is_pair_of`](Self::is_pair_of).
+    /// Panics if the halves belong to different streams, see [`is_pair_of`](Self::is_pair_of).
     ///
     /// # Examples
     ///
@@ -175,7 +175,7 @@ impl<T> ReadHalf<T> {
 }
 
 impl<T> WriteHalf<T> {
-    /// Whether `other` is the reading half of the same stream.
+    /// Returns whether `other` is the reading half of the same stream.
     ///
     /// # Examples
     ///

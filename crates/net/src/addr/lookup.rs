@@ -40,8 +40,8 @@ impl Lookup {
         Self(State::Known(Some(Err(error))))
     }
 
-    /// Asks the operating system, which blocks and has no other interface, on a
-    /// thread for that.
+    /// Asks the operating system. Its only interface blocks, so the call runs on a thread of the
+    /// blocking pool, or outside any runtime on a new thread.
     pub(super) fn name(host: &str, port: u16) -> Self {
         let host = host.to_owned();
         let ask = move |taken: io::Result<()>| match taken {
@@ -101,7 +101,7 @@ impl Future for Lookup {
     }
 }
 
-/// Nothing of it is left half changed by a panic.
+/// A panic leaves no part of it half changed.
 impl UnwindSafe for Lookup {}
 impl RefUnwindSafe for Lookup {}
 

@@ -1,4 +1,4 @@
-//! From what a user writes to socket addresses.
+//! Conversions to socket addresses.
 
 mod lookup;
 
@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 
 use lookup::Lookup;
 
-/// What can be turned into socket addresses: an address, a pair of an IP
-/// address and a port, a slice of addresses, or a text.
+/// Types that convert to socket addresses: an address, a pair of an IP address and a port, a slice
+/// of addresses, or a string.
 ///
 /// A text is `"host:port"`, or a pair of host and port. A literal address is
 /// parsed at once. Any other host is a name, for which the operating system is

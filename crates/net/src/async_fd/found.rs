@@ -2,8 +2,7 @@
 
 use raddle_reactor::{Ready, ReadyEvent, Registration};
 
-/// What a descriptor was found to be ready for, without what has been cleared
-/// since.
+/// The readiness that was found, without the flags that have been cleared since.
 pub(super) struct Found(Option<ReadyEvent>);
 
 impl Found {

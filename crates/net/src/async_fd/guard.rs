@@ -9,7 +9,7 @@ use raddle_reactor::{Ready, ReadyEvent};
 use super::found::Found;
 use super::{AsyncFd, TryIoError};
 
-/// Says what a descriptor is ready for, and gives access to it.
+/// The readiness of a descriptor, with access to the descriptor.
 ///
 /// Dropping it leaves the readiness as it is, so that the next wait ends at
 /// once. Clear it when an operation has found that it would block:
@@ -75,8 +75,8 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         self.clear_ready_matching(Ready::ALL);
     }
 
-    /// As [`clear_ready`](Self::clear_ready), of `ready` only: after an
-    /// operation in one of the directions that the guard was made for.
+    /// Like [`clear_ready`](Self::clear_ready), but clears only `ready`: after an operation in one
+    /// of the directions that the guard was made for.
     ///
     /// # Examples
     ///
@@ -124,8 +124,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     /// ```
     pub fn retain_ready(&mut self) {}
 
-    /// What the descriptor was found to be ready for, without what has been
-    /// cleared since.
+    /// Returns the readiness that was found, without the flags that have been cleared since.
     ///
     /// # Examples
     ///
@@ -153,7 +152,8 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`TryIoError`] if `f` returned `WouldBlock`; its other errors are in the inner result.
+    /// Returns [`TryIoError`] if `f` returned `WouldBlock`; its other errors are in the inner
+    /// result.
     ///
     /// # Examples
     ///

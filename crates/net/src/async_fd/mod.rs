@@ -91,11 +91,11 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(Self::try_new(inner)?)
     }
 
-    /// As [`new`](Self::new), for `interest` only.
+    /// Like [`new`](Self::new), but only for `interest`.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     ///
     /// # Panics
     ///
@@ -122,11 +122,11 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(Self::try_with_interest(inner, interest)?)
     }
 
-    /// As [`new`](Self::new), with an error that gives `inner` back.
+    /// Like [`new`](Self::new), but the error gives `inner` back.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     ///
     /// # Panics
     ///
@@ -158,12 +158,11 @@ impl<T: AsRawFd> AsyncFd<T> {
         Self::try_with_interest(inner, Interest::READABLE | Interest::WRITABLE)
     }
 
-    /// As [`with_interest`](Self::with_interest), with an error that gives
-    /// `inner` back.
+    /// Like [`with_interest`](Self::with_interest), but the error gives `inner` back.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     ///
     /// # Panics
     ///
@@ -322,8 +321,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
-    /// As [`poll_read_ready`](Self::poll_read_ready), with a guard that has
-    /// `&mut T`.
+    /// Like [`poll_read_ready`](Self::poll_read_ready), but the guard gives access to `&mut T`.
     ///
     /// # Errors
     ///
@@ -393,8 +391,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Poll::Ready(Ok(AsyncFdReadyGuard::new(self, event)))
     }
 
-    /// As [`poll_write_ready`](Self::poll_write_ready), with a guard that has
-    /// `&mut T`.
+    /// Like [`poll_write_ready`](Self::poll_write_ready), but the guard gives access to `&mut T`.
     ///
     /// # Errors
     ///
@@ -434,7 +431,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -459,7 +456,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(AsyncFdReadyGuard::new(self, event))
     }
 
-    /// As [`ready`](Self::ready), with a guard that has `&mut T`.
+    /// Like [`ready`](Self::ready), but the guard gives access to `&mut T`.
     ///
     /// # Errors
     ///
@@ -467,7 +464,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -503,7 +500,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -528,7 +525,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready(Interest::READABLE).await
     }
 
-    /// As [`readable`](Self::readable), with a guard that has `&mut T`.
+    /// Like [`readable`](Self::readable), but the guard gives access to `&mut T`.
     ///
     /// # Errors
     ///
@@ -536,7 +533,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -569,7 +566,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -594,7 +591,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready(Interest::WRITABLE).await
     }
 
-    /// As [`writable`](Self::writable), with a guard that has `&mut T`.
+    /// Like [`writable`](Self::writable), but the guard gives access to `&mut T`.
     ///
     /// # Errors
     ///
@@ -602,7 +599,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -667,11 +664,11 @@ impl<T: AsRawFd> AsyncFd<T> {
         budgeted(io).await
     }
 
-    /// As [`async_io`](Self::async_io), with `&mut T`.
+    /// Like [`async_io`](Self::async_io), but with `&mut T`.
     ///
     /// # Errors
     ///
-    /// As [`async_io`](Self::async_io).
+    /// Returns the same errors as [`async_io`](Self::async_io).
     ///
     /// # Cancel safety
     ///
@@ -742,11 +739,11 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.registration.try_io(interest, || f(self.get_ref()))
     }
 
-    /// As [`try_io`](Self::try_io), with `&mut T`.
+    /// Like [`try_io`](Self::try_io), but with `&mut T`.
     ///
     /// # Errors
     ///
-    /// As [`try_io`](Self::try_io).
+    /// Returns the same errors as [`try_io`](Self::try_io).
     ///
     /// # Examples
     ///

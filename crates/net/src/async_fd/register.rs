@@ -7,11 +7,11 @@ use raddle_reactor::Interest;
 use super::{AsyncFd, AsyncFdRegisterError};
 
 impl<T: AsRawFd> AsyncFd<T> {
-    /// As [`try_new`](Self::try_new).
+    /// The same as [`try_new`](Self::try_new).
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     ///
     /// # Panics
     ///
@@ -44,11 +44,11 @@ impl<T: AsRawFd> AsyncFd<T> {
         Self::try_new(inner)
     }
 
-    /// As [`try_with_interest`](Self::try_with_interest).
+    /// The same as [`try_with_interest`](Self::try_with_interest).
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     ///
     /// # Panics
     ///

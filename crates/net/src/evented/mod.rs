@@ -10,7 +10,7 @@ use socket2::SockRef;
 
 pub(crate) use self::stream::ByteStream;
 
-/// Has `handle`'s reactor watch a socket for reading and writing.
+/// Registers a socket with `handle`'s reactor for reading and writing.
 pub(crate) fn watch<E: Source>(source: E, handle: &Handle) -> io::Result<Evented<E>> {
     let interest = Interest::READABLE | Interest::WRITABLE;
     // A read stops short at the mark of out-of-band data. Only the event of

@@ -62,7 +62,7 @@ pub(crate) trait ByteStream<E: Source> {
         Ok(buf.filled().len() - before)
     }
 
-    /// As [`try_read`](Self::try_read), to where `buf` grows.
+    /// Like [`try_read`](Self::try_read), but appends to `buf`.
     fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize>
     where
         E: Receive,
@@ -178,7 +178,7 @@ pub(crate) trait ByteStream<E: Source> {
         }
     }
 
-    /// None at all says something else than drained or full: the end.
+    /// Zero bytes mean the end of the stream, not that it is drained or full.
     fn clear_short(&self, event: ReadyEvent, moved: usize, asked: usize) {
         if SHORT_IS_DRY && 0 < moved && moved < asked.min(MOST_BYTES) {
             let _ = self.evented().registration().clear_drained(event);
@@ -208,7 +208,7 @@ where
     stream.write(&joint[..bytes])
 }
 
-/// As many of the slices as one call takes, and how many bytes they are.
+/// Returns as many of the slices as one call takes, and the number of their bytes.
 fn writable_part<'a, 'b>(bufs: &'a [IoSlice<'b>]) -> (&'a [IoSlice<'b>], usize) {
     let bufs = &bufs[..bufs.len().min(MOST_SLICES)];
     let bytes = bufs

@@ -53,7 +53,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -84,7 +84,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -119,7 +119,7 @@ where
     ///
     /// # Errors
     ///
-    /// `NotConnected` if the other side has reset the connection.
+    /// Returns `NotConnected` if the other side has reset the connection.
     ///
     /// # Examples
     ///
@@ -175,8 +175,8 @@ where
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing has arrived. Other errors are those of the connection, such as
-    /// `ConnectionReset`.
+    /// Returns `WouldBlock` if nothing has arrived. Other errors are those of the connection, such
+    /// as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -200,11 +200,11 @@ where
         self.0.io().try_read(&mut ReadBuf::new(buf))
     }
 
-    /// As [`try_read`](Self::try_read), appending to `buf`.
+    /// Like [`try_read`](Self::try_read), but appends to `buf`.
     ///
     /// # Errors
     ///
-    /// As [`try_read`](Self::try_read).
+    /// Returns the same errors as [`try_read`](Self::try_read).
     ///
     /// # Examples
     ///
@@ -229,11 +229,11 @@ where
         self.0.io().try_read_buf(buf)
     }
 
-    /// As [`try_read`](Self::try_read), filling one buffer after the other.
+    /// Like [`try_read`](Self::try_read), but fills one buffer after the other.
     ///
     /// # Errors
     ///
-    /// As [`try_read`](Self::try_read).
+    /// Returns the same errors as [`try_read`](Self::try_read).
     ///
     /// # Examples
     ///

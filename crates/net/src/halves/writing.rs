@@ -55,7 +55,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -84,7 +84,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -116,7 +116,7 @@ where
     ///
     /// # Errors
     ///
-    /// `NotConnected` if the other side has reset the connection.
+    /// Returns `NotConnected` if the other side has reset the connection.
     ///
     /// # Examples
     ///
@@ -171,7 +171,7 @@ where
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none. Other errors are those of the connection, such as
+    /// Returns `WouldBlock` if there is none. Other errors are those of the connection, such as
     /// `ConnectionReset`.
     ///
     /// # Examples
@@ -193,11 +193,11 @@ where
         self.0.io().try_write(buf)
     }
 
-    /// As [`try_write`](Self::try_write), from one buffer after the other.
+    /// Like [`try_write`](Self::try_write), but writes from one buffer after the other.
     ///
     /// # Errors
     ///
-    /// As [`try_write`](Self::try_write).
+    /// Returns the same errors as [`try_write`](Self::try_write).
     ///
     /// # Examples
     ///

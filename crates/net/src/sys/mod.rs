@@ -1,5 +1,5 @@
-//! What needs unsafe code: system calls that std, mio and socket2 do not offer
-//! in the shape that is needed here, and memory that is not initialised.
+//! The unsafe code of the crate: system calls that std, mio and socket2 do not offer in the needed
+//! form, and uninitialised memory.
 
 #[cfg(target_os = "linux")]
 mod accept;

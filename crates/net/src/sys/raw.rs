@@ -32,9 +32,8 @@ impl FromRawFd for UnixSocket {
 }
 
 impl<T: AsRawFd> AsFd for AsyncFd<T> {
-    /// As Tokio's, for any `T`. What `T` gives as its descriptor must be open as
-    /// long as it lives, or until it is taken back by
-    /// [`into_inner`](AsyncFd::into_inner).
+    /// Like Tokio's, for any `T`. The descriptor that `T` returns must stay open as long as the
+    /// value lives, or until it is taken out by [`into_inner`](AsyncFd::into_inner).
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: `AsyncFd` asks for a descriptor that stays open as long as its
         // `T` is in there, which is longer than the borrow of `self`.
@@ -42,7 +41,7 @@ impl<T: AsRawFd> AsFd for AsyncFd<T> {
     }
 }
 
-/// What a descriptor was opened for: one of `O_RDONLY`, `O_WRONLY` and
+/// Returns the access mode with which a descriptor was opened: one of `O_RDONLY`, `O_WRONLY` and
 /// `O_RDWR`.
 pub(crate) fn access_mode(fd: &impl AsFd) -> io::Result<libc::c_int> {
     // SAFETY: reads the flags of a descriptor that is open.

@@ -107,7 +107,7 @@ where
     Ok(bytes)
 }
 
-/// As [`datagram`], and says who sent it.
+/// Like [`datagram`], but also returns the sender.
 pub(crate) fn datagram_from<S>(socket: &S, buf: &mut ReadBuf<'_>) -> io::Result<(usize, SockAddr)>
 where
     for<'a> SockRef<'a>: From<&'a S>,
@@ -116,7 +116,7 @@ where
     unsafe { fill_with(buf, |unfilled| SockRef::from(socket).recv_from(unfilled)) }
 }
 
-/// As [`datagram`], without taking it.
+/// Like [`datagram`], but leaves it in the socket.
 pub(crate) fn peek<S>(socket: &S, buf: &mut ReadBuf<'_>) -> io::Result<usize>
 where
     for<'a> SockRef<'a>: From<&'a S>,
@@ -130,7 +130,7 @@ where
     Ok(bytes)
 }
 
-/// As [`datagram_from`], without taking it.
+/// Like [`datagram_from`], but leaves it in the socket.
 pub(crate) fn peek_from<S>(socket: &S, buf: &mut ReadBuf<'_>) -> io::Result<(usize, SockAddr)>
 where
     for<'a> SockRef<'a>: From<&'a S>,
@@ -139,7 +139,7 @@ where
     unsafe { fill_with(buf, |unfilled| SockRef::from(socket).peek_from(unfilled)) }
 }
 
-/// Lets `receive` fill the unfilled part of `buf`, and counts it as filled.
+/// Calls `receive` with the unfilled part of `buf`, and counts what it receives as filled.
 ///
 /// # Safety
 ///
@@ -158,8 +158,7 @@ unsafe fn fill_with<R>(
     Ok((bytes, rest))
 }
 
-/// Lets `receive` fill the memory that `buf` has next, and counts it as
-/// written.
+/// Calls `receive` with the next free memory of `buf`, and counts what it receives as written.
 pub(crate) fn fill<B: BufMut, R>(
     buf: &mut B,
     receive: impl FnOnce(&mut ReadBuf<'_>) -> io::Result<R>,

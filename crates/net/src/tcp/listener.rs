@@ -48,14 +48,14 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// The error of the last address that was tried:
+    /// Returns the error of the last address that was tried:
     ///
     /// - `AddrInUse` if another socket listens there.
     /// - `AddrNotAvailable` if no interface of this host has the IP address.
     /// - `PermissionDenied` if the process may not use the port; on Unix those below 1024 are
     ///   reserved.
     ///
-    /// If there is no address to try, the error of the look-up: see
+    /// If there is no address to try, returns the error of the look-up: see
     /// [`lookup_host`](crate::lookup_host).
     ///
     /// # Cancel safety
@@ -113,7 +113,7 @@ impl TcpListener {
     ///
     /// # Cancel safety
     ///
-    /// No connection is lost if the future is dropped.
+    /// Cancel safe: no connection is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -142,8 +142,8 @@ impl TcpListener {
         })
     }
 
-    /// As [`accept`](Self::accept), for a server that keeps running when single connections fail or
-    /// when it runs out of descriptors.
+    /// Like [`accept`](Self::accept), but for a server that keeps running when single connections
+    /// fail or when it runs out of descriptors.
     ///
     /// After an error that concerns one connection, it accepts the next at once. While the process
     /// or the system has no descriptor, no memory or no permission for one more connection, it
@@ -173,8 +173,8 @@ impl TcpListener {
     ///
     /// # Cancel safety
     ///
-    /// No connection is lost if the future is dropped, nor during a pause. The next call begins
-    /// with the shortest pause.
+    /// Cancel safe: no connection is lost if the future is dropped, nor during a pause. The next
+    /// call begins with the shortest pause.
     pub async fn accept_retrying<S>(
         &self,
         sleep: impl FnMut(Duration) -> S,
@@ -185,12 +185,12 @@ impl TcpListener {
         accept_retrying(|| self.accept(), sleep).await
     }
 
-    /// As [`accept`](Self::accept), for implementing a future; keeps the waker
-    /// of the last caller only.
+    /// The poll function of [`accept`](Self::accept), for implementing a future. Only the
+    /// waker of the last call is kept.
     ///
     /// # Errors
     ///
-    /// As [`accept`](Self::accept).
+    /// Returns the same errors as [`accept`](Self::accept).
     ///
     /// # Examples
     ///
@@ -344,7 +344,7 @@ impl TcpListener {
 impl TryFrom<std::net::TcpListener> for TcpListener {
     type Error = io::Error;
 
-    /// As [`TcpListener::from_std`].
+    /// The same as [`TcpListener::from_std`].
     fn try_from(listener: std::net::TcpListener) -> io::Result<TcpListener> {
         TcpListener::from_std(listener)
     }

@@ -36,7 +36,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// `NotConnected` if the other side has reset the connection.
+    /// Returns `NotConnected` if the other side has reset the connection.
     ///
     /// # Examples
     ///
@@ -80,7 +80,7 @@ impl TcpStream {
         self.io.take_error()
     }
 
-    /// Whether small packets are sent without delay (TCP_NODELAY).
+    /// Returns whether small packets are sent without delay (TCP_NODELAY).
     ///
     /// # Errors
     ///
@@ -178,8 +178,8 @@ impl TcpStream {
         self.io.set_ttl(ttl)
     }
 
-    /// How long closing waits for unsent data (SO_LINGER), in full seconds;
-    /// `None`: it is sent in the background.
+    /// Returns how long closing waits for unsent data (SO_LINGER), in full seconds. `None` means
+    /// that the system sends it in the background.
     ///
     /// # Errors
     ///
@@ -259,7 +259,7 @@ impl TcpStream {
         SockRef::from(&*self.io).set_linger(Some(Duration::ZERO))
     }
 
-    /// Whether data is acknowledged at once (TCP_QUICKACK).
+    /// Returns whether data is acknowledged at once (TCP_QUICKACK).
     ///
     /// # Errors
     ///

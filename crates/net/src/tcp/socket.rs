@@ -262,7 +262,7 @@ impl TcpSocket {
     }
 }
 
-/// Whether an attempt to connect continues in the background.
+/// Returns whether an attempt to connect continues in the background.
 fn is_under_way(error: &io::Error) -> bool {
     #[cfg(unix)]
     return error.raw_os_error() == Some(libc::EINPROGRESS);

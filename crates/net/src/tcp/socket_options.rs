@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::TcpSocket;
 
 impl TcpSocket {
-    /// Whether an idle connection is probed (SO_KEEPALIVE).
+    /// Returns whether an idle connection is probed (SO_KEEPALIVE).
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl TcpSocket {
         self.socket.set_keepalive(keepalive)
     }
 
-    /// Whether an address that old connections still use may be bound (SO_REUSEADDR).
+    /// Returns whether an address that old connections still use may be bound (SO_REUSEADDR).
     ///
     /// # Errors
     ///
@@ -101,8 +101,7 @@ impl TcpSocket {
         self.socket.set_reuse_address(reuseaddr)
     }
 
-    /// Whether several sockets may be bound to the same address
-    /// (SO_REUSEPORT).
+    /// Returns whether several sockets may be bound to the same address (SO_REUSEPORT).
     ///
     /// # Errors
     ///
@@ -152,8 +151,8 @@ impl TcpSocket {
         self.socket.set_reuse_port(reuseport)
     }
 
-    /// How many bytes the system buffers for sending (SO_SNDBUF), in the system's count: Linux
-    /// doubles the value that was set.
+    /// Returns the size of the system's buffer for sending (SO_SNDBUF) in bytes, as the system
+    /// counts it: Linux doubles the value that was set.
     ///
     /// # Errors
     ///
@@ -200,8 +199,8 @@ impl TcpSocket {
         self.socket.set_send_buffer_size(size as usize)
     }
 
-    /// How many bytes the system buffers for receiving (SO_RCVBUF), in the system's count: Linux
-    /// doubles the value that was set.
+    /// Returns the size of the system's buffer for receiving (SO_RCVBUF) in bytes, as the system
+    /// counts it: Linux doubles the value that was set.
     ///
     /// # Errors
     ///
@@ -249,8 +248,8 @@ impl TcpSocket {
         self.socket.set_recv_buffer_size(size as usize)
     }
 
-    /// How long closing waits for unsent data (SO_LINGER), in full seconds;
-    /// `None`: it is sent in the background.
+    /// Returns how long closing waits for unsent data (SO_LINGER), in full seconds. `None` means
+    /// that the system sends it in the background.
     ///
     /// # Errors
     ///
@@ -326,7 +325,7 @@ impl TcpSocket {
         self.socket.set_linger(Some(Duration::ZERO))
     }
 
-    /// Whether small packets are sent without delay (TCP_NODELAY).
+    /// Returns whether small packets are sent without delay (TCP_NODELAY).
     ///
     /// # Errors
     ///
@@ -489,7 +488,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// As [`tos_v4`](Self::tos_v4).
+    /// Returns the same errors as [`tos_v4`](Self::tos_v4).
     #[deprecated(note = "it concerns IPv4 alone; use `tos_v4`")]
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn tos(&self) -> io::Result<u32> {
@@ -500,7 +499,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// As [`set_tos_v4`](Self::set_tos_v4).
+    /// Returns the same errors as [`set_tos_v4`](Self::set_tos_v4).
     #[deprecated(note = "it concerns IPv4 alone; use `set_tos_v4`")]
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn set_tos(&self, tos: u32) -> io::Result<()> {

@@ -62,7 +62,7 @@ impl fmt::Display for ReuniteError {
 impl std::error::Error for ReuniteError {}
 
 impl ReadHalf<'_> {
-    /// As [`TcpStream::peek`].
+    /// The same as [`TcpStream::peek`].
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl ReadHalf<'_> {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped: a peek takes nothing.
+    /// Cancel safe: a peek removes nothing.
     ///
     /// # Examples
     ///
@@ -95,7 +95,7 @@ impl ReadHalf<'_> {
         self.0.peek(buf).await
     }
 
-    /// As [`TcpStream::poll_peek`].
+    /// The same as [`TcpStream::poll_peek`].
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl OwnedReadHalf {
         halves::reunite(self, other).map_err(|(read, write)| ReuniteError(read, write))
     }
 
-    /// As [`TcpStream::peek`].
+    /// The same as [`TcpStream::peek`].
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl OwnedReadHalf {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped: a peek takes nothing.
+    /// Cancel safe: a peek removes nothing.
     ///
     /// # Examples
     ///
@@ -191,7 +191,7 @@ impl OwnedReadHalf {
         self.0.peek(buf).await
     }
 
-    /// As [`TcpStream::poll_peek`].
+    /// The same as [`TcpStream::poll_peek`].
     ///
     /// # Errors
     ///
@@ -271,8 +271,8 @@ impl Stream for TcpStream {
         TcpStream::peer_addr(self)
     }
 
-    /// That the other side has reset the connection meanwhile is no error: the
-    /// direction has ended all the same.
+    /// A connection that the other side has reset meanwhile is no error, since the direction has
+    /// ended anyway.
     fn shutdown_write(&self) -> io::Result<()> {
         match self.io.shutdown(Shutdown::Write) {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),

@@ -63,14 +63,14 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// The error of the last address that was tried:
+    /// Returns the error of the last address that was tried:
     ///
     /// - `ConnectionRefused` if nothing listens there.
     /// - `TimedOut`, `HostUnreachable` or `NetworkUnreachable` if there is no answer. The system
     ///   decides how long it waits, often for minutes; use a `timeout` for less.
     /// - `AddrNotAvailable` if the system has no free port for this side.
     ///
-    /// If there is no address to try, the error of the look-up: see
+    /// If there is no address to try, returns the error of the look-up: see
     /// [`lookup_host`](crate::lookup_host).
     ///
     /// # Cancel safety
@@ -207,7 +207,7 @@ impl TcpStream {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -240,7 +240,7 @@ impl TcpStream {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -285,7 +285,7 @@ impl TcpStream {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -315,7 +315,7 @@ impl TcpStream {
         })
     }
 
-    /// As [`readable`](Self::readable), for implementing a future.
+    /// The poll function of [`readable`](Self::readable), for implementing a future.
     ///
     /// # Errors
     ///
@@ -342,7 +342,7 @@ impl TcpStream {
         self.io.poll_read_ready(cx)
     }
 
-    /// As [`writable`](Self::writable), for implementing a future.
+    /// The poll function of [`writable`](Self::writable), for implementing a future.
     ///
     /// # Errors
     ///
@@ -371,8 +371,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing has arrived; wait with [`readable`](Self::readable). Other errors
-    /// are those of the connection, such as `ConnectionReset`.
+    /// Returns `WouldBlock` if nothing has arrived; wait with [`readable`](Self::readable). Other
+    /// errors are those of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -399,12 +399,12 @@ impl TcpStream {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
 
-    /// As [`try_read`](Self::try_read), appending to `buf`, which may be a
-    /// `Vec` or a `BytesMut`.
+    /// Like [`try_read`](Self::try_read), but appends to `buf`, which may be a `Vec` or a
+    /// `BytesMut`.
     ///
     /// # Errors
     ///
-    /// As [`try_read`](Self::try_read).
+    /// Returns the same errors as [`try_read`](Self::try_read).
     ///
     /// # Examples
     ///
@@ -428,11 +428,11 @@ impl TcpStream {
         self.io.try_read_buf(buf)
     }
 
-    /// As [`try_read`](Self::try_read), filling one buffer after the other.
+    /// Like [`try_read`](Self::try_read), but fills one buffer after the other.
     ///
     /// # Errors
     ///
-    /// As [`try_read`](Self::try_read).
+    /// Returns the same errors as [`try_read`](Self::try_read).
     ///
     /// # Examples
     ///
@@ -462,8 +462,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none; wait with [`writable`](Self::writable). Other errors are
-    /// those of the connection, such as `ConnectionReset`.
+    /// Returns `WouldBlock` if there is none; wait with [`writable`](Self::writable). Other errors
+    /// are those of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -490,11 +490,11 @@ impl TcpStream {
         self.io.try_write(buf)
     }
 
-    /// As [`try_write`](Self::try_write), from one buffer after the other.
+    /// Like [`try_write`](Self::try_write), but writes from one buffer after the other.
     ///
     /// # Errors
     ///
-    /// As [`try_write`](Self::try_write).
+    /// Returns the same errors as [`try_write`](Self::try_write).
     ///
     /// # Examples
     ///
@@ -612,7 +612,7 @@ impl TcpStream {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped: a peek takes nothing.
+    /// Cancel safe: a peek removes nothing.
     ///
     /// # Examples
     ///
@@ -643,7 +643,7 @@ impl TcpStream {
         })
     }
 
-    /// As [`peek`](Self::peek), for implementing a future. What is copied is
+    /// The poll function of [`peek`](Self::peek), for implementing a future. What is copied is
     /// filled into `buf`, and its length returned.
     ///
     /// # Errors
@@ -781,7 +781,7 @@ impl AsRef<TcpStream> for TcpStream {
 impl TryFrom<std::net::TcpStream> for TcpStream {
     type Error = io::Error;
 
-    /// As [`TcpStream::from_std`].
+    /// The same as [`TcpStream::from_std`].
     fn try_from(stream: std::net::TcpStream) -> io::Result<TcpStream> {
         TcpStream::from_std(stream)
     }

@@ -35,7 +35,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// `NotConnected` if the socket is not connected.
+    /// Returns `NotConnected` if the socket is not connected.
     ///
     /// # Examples
     ///
@@ -78,7 +78,7 @@ impl UdpSocket {
         self.io.take_error()
     }
 
-    /// Whether it may send to broadcast addresses (SO_BROADCAST).
+    /// Returns whether it may send to broadcast addresses (SO_BROADCAST).
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl UdpSocket {
         self.io.set_broadcast(on)
     }
 
-    /// Whether its IPv4 multicasts come back to this host (IP_MULTICAST_LOOP).
+    /// Returns whether its IPv4 multicasts come back to this host (IP_MULTICAST_LOOP).
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ impl UdpSocket {
         self.io.set_multicast_ttl_v4(ttl)
     }
 
-    /// Whether its IPv6 multicasts come back to this host (IPV6_MULTICAST_LOOP).
+    /// Returns whether its IPv6 multicasts come back to this host (IPV6_MULTICAST_LOOP).
     ///
     /// # Errors
     ///
@@ -379,7 +379,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// `AddrNotAvailable` if the socket is not in the group on that interface.
+    /// Returns `AddrNotAvailable` if the socket is not in the group on that interface.
     ///
     /// # Examples
     ///
@@ -406,7 +406,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// `AddrNotAvailable` if the socket is not in the group on that interface.
+    /// Returns `AddrNotAvailable` if the socket is not in the group on that interface.
     ///
     /// # Examples
     ///
@@ -544,7 +544,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// As [`tos_v4`](Self::tos_v4).
+    /// Returns the same errors as [`tos_v4`](Self::tos_v4).
     #[deprecated(note = "it concerns IPv4 alone; use `tos_v4`")]
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn tos(&self) -> io::Result<u32> {
@@ -555,7 +555,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// As [`set_tos_v4`](Self::set_tos_v4).
+    /// Returns the same errors as [`set_tos_v4`](Self::set_tos_v4).
     #[deprecated(note = "it concerns IPv4 alone; use `set_tos_v4`")]
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn set_tos(&self, tos: u32) -> io::Result<()> {

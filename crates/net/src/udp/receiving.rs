@@ -30,7 +30,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -59,11 +59,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`recv`](Self::recv), for implementing a future.
+    /// The poll function of [`recv`](Self::recv), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -91,11 +91,11 @@ impl UdpSocket {
             .poll_read_io(cx, |socket| recv(socket, buf).map(drop))
     }
 
-    /// As [`recv`](Self::recv), without waiting.
+    /// Like [`recv`](Self::recv), but does not wait.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
+    /// Returns `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -120,17 +120,16 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.recv(buf))
     }
 
-    /// As [`recv`](Self::recv), appending to `buf`, which may be a `Vec` or a
-    /// `BytesMut`. There must be room for the datagram: a `Vec` grows only if
-    /// it is full.
+    /// Like [`recv`](Self::recv), but appends to `buf`, which may be a `Vec` or a `BytesMut`. There
+    /// must be room for the datagram: a `Vec` grows only if it is full.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -161,11 +160,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`recv_buf`](Self::recv_buf), without waiting.
+    /// Like [`recv_buf`](Self::recv_buf), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -197,11 +196,11 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -233,11 +232,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`recv_from`](Self::recv_from), for implementing a future.
+    /// The poll function of [`recv_from`](Self::recv_from), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -269,11 +268,11 @@ impl UdpSocket {
             .poll_read_io(cx, |socket| Ok(recv_from(socket, buf)?.1))
     }
 
-    /// As [`recv_from`](Self::recv_from), without waiting.
+    /// Like [`recv_from`](Self::recv_from), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -299,16 +298,16 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.recv_from(buf))
     }
 
-    /// As [`recv_from`](Self::recv_from), appending to `buf` as
-    /// [`recv_buf`](Self::recv_buf) does.
+    /// Like [`recv_from`](Self::recv_from), but appends to `buf` as [`recv_buf`](Self::recv_buf)
+    /// does.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -342,11 +341,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`recv_buf_from`](Self::recv_buf_from), without waiting.
+    /// Like [`recv_buf_from`](Self::recv_buf_from), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -379,11 +378,11 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped: a peek takes nothing.
+    /// Cancel safe: a peek removes nothing.
     ///
     /// # Examples
     ///
@@ -413,11 +412,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`peek`](Self::peek), for implementing a future.
+    /// The poll function of [`peek`](Self::peek), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -446,11 +445,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`peek`](Self::peek), without waiting.
+    /// Like [`peek`](Self::peek), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -479,11 +478,11 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -515,11 +514,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`peek_from`](Self::peek_from), for implementing a future.
+    /// The poll function of [`peek_from`](Self::peek_from), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -552,11 +551,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`peek_from`](Self::peek_from), without waiting.
+    /// Like [`peek_from`](Self::peek_from), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -585,11 +584,11 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -614,11 +613,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`peek_sender`](Self::peek_sender), for implementing a future.
+    /// The poll function of [`peek_sender`](Self::peek_sender), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -641,11 +640,11 @@ impl UdpSocket {
         self.io.poll_read_io(cx, peek_sender)
     }
 
-    /// As [`peek_sender`](Self::peek_sender), without waiting.
+    /// Like [`peek_sender`](Self::peek_sender), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///

@@ -54,11 +54,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`send`](Self::send), for implementing a future.
+    /// The poll function of [`send`](Self::send), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// Returns the same errors as [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -79,11 +79,11 @@ impl UdpSocket {
         self.io.poll_write_io(cx, |socket| socket.send(buf))
     }
 
-    /// As [`send`](Self::send), without waiting.
+    /// Like [`send`](Self::send), but does not wait.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
+    /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -109,7 +109,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// If the name cannot be looked up or has no address; otherwise as
+    /// Returns an error if the name cannot be looked up or has no address; otherwise as
     /// [`send`](Self::send).
     ///
     /// # Cancel safety
@@ -144,11 +144,11 @@ impl UdpSocket {
         })
     }
 
-    /// As [`send_to`](Self::send_to), for implementing a future.
+    /// The poll function of [`send_to`](Self::send_to), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// Returns the same errors as [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -175,11 +175,11 @@ impl UdpSocket {
             .poll_write_io(cx, |socket| socket.send_to(buf, target))
     }
 
-    /// As [`send_to`](Self::send_to), without waiting.
+    /// Like [`send_to`](Self::send_to), but does not wait.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
+    /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
     ///
     /// # Examples
     ///

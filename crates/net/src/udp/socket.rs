@@ -55,14 +55,14 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// The error of the last address that was tried:
+    /// Returns the error of the last address that was tried:
     ///
     /// - `AddrInUse` if another socket is bound to it.
     /// - `AddrNotAvailable` if no interface of this host has the IP address.
     /// - `PermissionDenied` if the process may not use the port; on Unix those below 1024 are
     ///   reserved.
     ///
-    /// If there is no address to try, the error of the look-up: see
+    /// If there is no address to try, returns the error of the look-up: see
     /// [`lookup_host`](crate::lookup_host).
     ///
     /// # Cancel safety
@@ -168,9 +168,9 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// The error of the last address that was tried: `NetworkUnreachable` if no interface leads
-    /// there, or an uncategorized error if the address is of the other IP version. If there is no
-    /// address to try, the error of the look-up: see [`lookup_host`](crate::lookup_host).
+    /// Returns the error of the last address that was tried: `NetworkUnreachable` if no interface
+    /// leads there, or an uncategorized error if the address is of the other IP version. If there
+    /// is no address to try, the error of the look-up: see [`lookup_host`](crate::lookup_host).
     ///
     /// # Cancel safety
     ///
@@ -217,7 +217,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -249,7 +249,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -292,7 +292,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -316,7 +316,7 @@ impl UdpSocket {
         })
     }
 
-    /// As [`readable`](Self::readable), for implementing a future.
+    /// The poll function of [`readable`](Self::readable), for implementing a future.
     ///
     /// # Errors
     ///
@@ -343,7 +343,7 @@ impl UdpSocket {
         self.io.poll_read_ready(cx)
     }
 
-    /// As [`writable`](Self::writable), for implementing a future.
+    /// The poll function of [`writable`](Self::writable), for implementing a future.
     ///
     /// # Errors
     ///
@@ -447,7 +447,7 @@ impl UdpSocket {
 impl TryFrom<std::net::UdpSocket> for UdpSocket {
     type Error = io::Error;
 
-    /// As [`UdpSocket::from_std`].
+    /// The same as [`UdpSocket::from_std`].
     fn try_from(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
         UdpSocket::from_std(socket)
     }

@@ -37,7 +37,7 @@ use socket2::SockAddr;
 pub struct SocketAddr(pub(super) net::SocketAddr);
 
 impl SocketAddr {
-    /// Whether the socket has no address, as one that is bound to nothing.
+    /// Returns whether the socket has no address, as one that is bound to nothing.
     ///
     /// # Examples
     ///
@@ -97,8 +97,8 @@ impl SocketAddr {
         self.0.as_abstract_name()
     }
 
-    /// What a system call has given. A path that fills the address, without a
-    /// zero after it, is refused, for std refuses it.
+    /// Converts an address that a system call returned. A path that fills the address, with no zero
+    /// after it, is refused, since std refuses it.
     #[cfg(target_os = "linux")]
     pub(super) fn from_system(addr: &SockAddr) -> io::Result<SocketAddr> {
         if let Some(name) = addr.as_abstract_namespace() {

@@ -55,11 +55,11 @@ impl UnixStream {
         })
     }
 
-    /// As [`connect`](Self::connect), to an address.
+    /// Like [`connect`](Self::connect), but takes a [`SocketAddr`].
     ///
     /// # Errors
     ///
-    /// As [`connect`](Self::connect).
+    /// Returns the same errors as [`connect`](Self::connect).
     ///
     /// # Cancel safety
     ///

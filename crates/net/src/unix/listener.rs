@@ -73,11 +73,11 @@ impl UnixListener {
         UnixListener::bind_addr(&of_path(path.as_ref())?.into())
     }
 
-    /// As [`bind`](Self::bind), at an address.
+    /// Like [`bind`](Self::bind), but takes a [`SocketAddr`].
     ///
     /// # Errors
     ///
-    /// As [`bind`](Self::bind).
+    /// Returns the same errors as [`bind`](Self::bind).
     ///
     /// # Panics
     ///
@@ -127,7 +127,7 @@ impl UnixListener {
     ///
     /// # Cancel safety
     ///
-    /// No connection is lost if the future is dropped.
+    /// Cancel safe: no connection is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -155,8 +155,8 @@ impl UnixListener {
         })
     }
 
-    /// As [`accept`](Self::accept), for a server that keeps running when single connections fail or
-    /// when it runs out of descriptors.
+    /// Like [`accept`](Self::accept), but for a server that keeps running when single connections
+    /// fail or when it runs out of descriptors.
     ///
     /// After an error that concerns one connection, it accepts the next at once. While the process
     /// or the system has no descriptor, no memory or no permission for one more connection, it
@@ -186,8 +186,8 @@ impl UnixListener {
     ///
     /// # Cancel safety
     ///
-    /// No connection is lost if the future is dropped, nor during a pause. The next call begins
-    /// with the shortest pause.
+    /// Cancel safe: no connection is lost if the future is dropped, nor during a pause. The next
+    /// call begins with the shortest pause.
     pub async fn accept_retrying<S>(
         &self,
         sleep: impl FnMut(Duration) -> S,
@@ -198,12 +198,12 @@ impl UnixListener {
         accept_retrying(|| self.accept(), sleep).await
     }
 
-    /// As [`accept`](Self::accept), for implementing a future; keeps the waker
-    /// of the last caller only.
+    /// The poll function of [`accept`](Self::accept), for implementing a future. Only the
+    /// waker of the last call is kept.
     ///
     /// # Errors
     ///
-    /// As [`accept`](Self::accept).
+    /// Returns the same errors as [`accept`](Self::accept).
     ///
     /// # Examples
     ///
@@ -342,7 +342,7 @@ impl UnixListener {
 impl TryFrom<net::UnixListener> for UnixListener {
     type Error = io::Error;
 
-    /// As [`UnixListener::from_std`].
+    /// The same as [`UnixListener::from_std`].
     fn try_from(listener: net::UnixListener) -> io::Result<UnixListener> {
         UnixListener::from_std(listener)
     }

@@ -91,7 +91,8 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// As [`UnixListener::bind`]; `InvalidInput` also if the socket is bound already.
+    /// Returns the same errors as [`UnixListener::bind`]; `InvalidInput` also if the socket is
+    /// bound already.
     ///
     /// # Examples
     ///
@@ -117,7 +118,8 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the socket is for datagrams; otherwise an error of the operating system.
+    /// Returns `InvalidInput` if the socket is for datagrams; otherwise an error of the operating
+    /// system.
     ///
     /// # Panics
     ///
@@ -151,8 +153,7 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the socket is for datagrams; otherwise as
-    /// [`UnixStream::connect`].
+    /// Returns `InvalidInput` if the socket is for datagrams; otherwise as [`UnixStream::connect`].
     ///
     /// # Cancel safety
     ///
@@ -199,8 +200,7 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the socket is for streams, and if the reactor refuses
-    /// it.
+    /// Returns `InvalidInput` if the socket is for streams, and if the reactor refuses it.
     ///
     /// # Panics
     ///

@@ -173,7 +173,7 @@ impl UnixStream {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -206,7 +206,7 @@ impl UnixStream {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -247,7 +247,7 @@ impl UnixStream {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -270,7 +270,7 @@ impl UnixStream {
         })
     }
 
-    /// As [`readable`](Self::readable), for implementing a future.
+    /// The poll function of [`readable`](Self::readable), for implementing a future.
     ///
     /// # Errors
     ///
@@ -294,7 +294,7 @@ impl UnixStream {
         self.io.poll_read_ready(cx)
     }
 
-    /// As [`writable`](Self::writable), for implementing a future.
+    /// The poll function of [`writable`](Self::writable), for implementing a future.
     ///
     /// # Errors
     ///
@@ -323,8 +323,8 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing has arrived; wait with [`readable`](Self::readable). Other errors
-    /// are those of the connection, such as `ConnectionReset`.
+    /// Returns `WouldBlock` if nothing has arrived; wait with [`readable`](Self::readable). Other
+    /// errors are those of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -345,12 +345,12 @@ impl UnixStream {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
 
-    /// As [`try_read`](Self::try_read), appending to `buf`, which may be a
-    /// `Vec` or a `BytesMut`.
+    /// Like [`try_read`](Self::try_read), but appends to `buf`, which may be a `Vec` or a
+    /// `BytesMut`.
     ///
     /// # Errors
     ///
-    /// As [`try_read`](Self::try_read).
+    /// Returns the same errors as [`try_read`](Self::try_read).
     ///
     /// # Examples
     ///
@@ -372,11 +372,11 @@ impl UnixStream {
         self.io.try_read_buf(buf)
     }
 
-    /// As [`try_read`](Self::try_read), filling one buffer after the other.
+    /// Like [`try_read`](Self::try_read), but fills one buffer after the other.
     ///
     /// # Errors
     ///
-    /// As [`try_read`](Self::try_read).
+    /// Returns the same errors as [`try_read`](Self::try_read).
     ///
     /// # Examples
     ///
@@ -403,8 +403,8 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none; wait with [`writable`](Self::writable). Other errors are
-    /// those of the connection, such as `ConnectionReset`.
+    /// Returns `WouldBlock` if there is none; wait with [`writable`](Self::writable). Other errors
+    /// are those of the connection, such as `ConnectionReset`.
     ///
     /// # Examples
     ///
@@ -424,11 +424,11 @@ impl UnixStream {
         self.io.try_write(buf)
     }
 
-    /// As [`try_write`](Self::try_write), from one buffer after the other.
+    /// Like [`try_write`](Self::try_write), but writes from one buffer after the other.
     ///
     /// # Errors
     ///
-    /// As [`try_write`](Self::try_write).
+    /// Returns the same errors as [`try_write`](Self::try_write).
     ///
     /// # Examples
     ///
@@ -565,7 +565,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// `NotConnected` if the other side has closed the connection, on some systems.
+    /// Returns `NotConnected` if the other side has closed the connection, on some systems.
     ///
     /// # Examples
     ///
@@ -731,7 +731,7 @@ impl AsRef<UnixStream> for UnixStream {
 impl TryFrom<net::UnixStream> for UnixStream {
     type Error = io::Error;
 
-    /// As [`UnixStream::from_std`].
+    /// The same as [`UnixStream::from_std`].
     fn try_from(stream: net::UnixStream) -> io::Result<UnixStream> {
         UnixStream::from_std(stream)
     }

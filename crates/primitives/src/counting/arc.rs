@@ -25,7 +25,7 @@ impl<T> Arc<T> {
         }))
     }
 
-    /// Whether both refer to the same value.
+    /// Returns whether both refer to the same value.
     pub fn ptr_eq(this: &Self, other: &Self) -> bool {
         std::sync::Arc::ptr_eq(&this.0, &other.0)
     }
@@ -36,7 +36,7 @@ impl<T> Arc<T> {
         std::sync::Arc::strong_count(&this.0)
     }
 
-    /// Where the value is.
+    /// Returns a pointer to the value.
     pub fn as_ptr(this: &Self) -> *const T {
         let inner = std::sync::Arc::as_ptr(&this.0);
         inner
@@ -45,7 +45,7 @@ impl<T> Arc<T> {
             .cast()
     }
 
-    /// Gives the reference away as a pointer to the value.
+    /// Converts the reference to a pointer to the value.
     pub fn into_raw(this: Self) -> *const T {
         let value = Self::as_ptr(&this);
         std::mem::forget(this);

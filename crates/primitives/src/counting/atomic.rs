@@ -54,7 +54,7 @@ macro_rules! word {
             ///
             /// # Errors
             ///
-            /// The value, if it is another.
+            /// Returns the present value if it is not `current`.
             pub fn compare_exchange(
                 &self,
                 current: $value,
@@ -66,12 +66,12 @@ macro_rules! word {
                 self.word.compare_exchange(current, new, success, failure)
             }
 
-            /// As [`compare_exchange`](Self::compare_exchange). It never fails
-            /// without a reason, so that counts are the same on each machine.
+            /// The same as [`compare_exchange`](Self::compare_exchange). It never fails without a
+            /// reason, so that counts are the same on each machine.
             ///
             /// # Errors
             ///
-            /// The value, if it is another.
+            /// Returns the present value if it is not `current`.
             pub fn compare_exchange_weak(
                 &self,
                 current: $value,
@@ -87,7 +87,7 @@ macro_rules! word {
             ///
             /// # Errors
             ///
-            /// The value, if `update` returned none.
+            /// Returns the value if `update` returned `None`.
             pub fn fetch_update(
                 &self,
                 set: Ordering,

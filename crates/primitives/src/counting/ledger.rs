@@ -64,11 +64,10 @@ pub struct Entry {
     pub name: String,
     /// The kind of thing that the name stands for.
     pub kind: Kind,
-    /// How many words of the name were made since the last [`reset`]. A lock
-    /// counts when it is first taken.
+    /// The number of words of the name that were made since the last [`reset`]. A lock counts when
+    /// it is first taken.
     pub made: u64,
-    /// How many actors have used one word of the name since the last [`reset`],
-    /// at most.
+    /// The largest number of actors that have used one word of the name since the last [`reset`].
     pub actors: usize,
     /// The operations of each phase, as far as they are settled.
     pub phases: [Operations; PHASES],
@@ -113,17 +112,17 @@ fn ledger() -> MutexGuard<'static, Ledger> {
 ///
 /// # Panics
 ///
-/// If `actor` is not below [`MAX_ACTORS`].
+/// Panics if `actor` is not below [`MAX_ACTORS`].
 pub fn act_as(actor: usize) {
     assert!(actor < MAX_ACTORS, "there are {MAX_ACTORS} actors");
     ACTOR.set(actor);
 }
 
-/// Puts what was counted since the last call down under `phase`.
+/// Assigns what was counted since the last call to `phase`.
 ///
 /// # Panics
 ///
-/// If `phase` is not below [`PHASES`].
+/// Panics if `phase` is not below [`PHASES`].
 pub fn settle(phase: usize) {
     assert!(phase < PHASES, "there are {PHASES} phases");
     let mut ledger = ledger();
@@ -278,8 +277,8 @@ impl Actors {
     }
 }
 
-/// Which actors have a word in their caches, if each word is alone on its line
-/// and a cache keeps everything.
+/// The actors that have a word in their caches, under the assumption that each word is alone on its
+/// line and that a cache keeps everything.
 #[derive(Debug)]
 pub(super) struct Holders {
     holders: Actors,

@@ -1,4 +1,4 @@
-//! What is stored beside each word and lock: its name, and the actors that have used it.
+//! The data beside each word and lock: its name, and the actors that have used it.
 
 use std::panic::Location;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use super::ledger::{self, Holders, Operation};
 use crate::CachePadded;
 use crate::rank::Rank;
 
-/// Not a number of a name.
+/// No name has this number.
 const NONE: usize = usize::MAX;
 
 /// The name of a word or a lock, and the actors that have used it.
@@ -46,7 +46,7 @@ impl Tag {
         Self::new(Origin::Name(rank.name()))
     }
 
-    /// As [`here`](Self::here), known to the ledger from the start.
+    /// Like [`here`](Self::here), known to the ledger from the start.
     #[track_caller]
     pub(super) fn made_here() -> Self {
         let tag = Self::here();

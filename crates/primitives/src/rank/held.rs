@@ -47,7 +47,7 @@ impl LockRank {
         self.enter_anyhow()
     }
 
-    /// For who does not wait for the lock: that is no deadlock in any order.
+    /// For callers that do not wait for the lock, which cannot deadlock in any order.
     pub(crate) fn enter_anyhow(self) -> Held {
         Held(self.0.map(|rank| {
             HELD.with(|held| {

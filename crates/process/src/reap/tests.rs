@@ -1,5 +1,5 @@
-//! What is used where a process has no descriptor. The rest is tested from
-//! outside.
+//! Tests of the code for systems where a process has no descriptor. The tests in `tests/` cover the
+//! rest.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -81,7 +81,7 @@ fn ends_are_noticed(ending: fn(&Child) -> io::Result<Ending>) {
     });
 }
 
-/// Whether there is a process, or a zombie, of the number.
+/// Returns whether there is a process, or a zombie, of the number.
 #[cfg(target_os = "linux")]
 fn exists(pid: u32) -> bool {
     std::path::Path::new(&format!("/proc/{pid}")).exists()

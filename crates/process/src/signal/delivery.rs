@@ -1,4 +1,4 @@
-//! From the handlers of signals to those who listen.
+//! Delivery from the signal handlers to the listeners.
 //!
 //! A process has one self-pipe, into which the handlers of all signals write, and
 //! one flag a signal. Each reactor with listeners has a [`Receiver`]: a duplicate of

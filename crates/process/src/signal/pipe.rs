@@ -46,11 +46,11 @@ impl Pipe {
         self.reading.try_clone()
     }
 
-    /// Has the signal set its flag from now on.
+    /// Installs the handler, so that the signal sets its flag from now on.
     ///
     /// # Errors
     ///
-    /// If there is no such signal, or none that can be handled.
+    /// Returns an error if there is no such signal, or none that can be handled.
     #[allow(unsafe_code, reason = "the handler of a signal")]
     pub(super) fn handle(&mut self, kind: c_int) -> io::Result<()> {
         let known = usize::try_from(kind).is_ok_and(|kind| kind < SIGNALS);
@@ -96,7 +96,7 @@ impl Handlers {
 }
 
 impl Drop for Pipe {
-    /// In a forked child, whose handlers would write to the parent's pipe.
+    /// Runs in a forked child, whose handlers would write to the parent's pipe.
     fn drop(&mut self) {
         for id in self.registered.values() {
             signal_hook_registry::unregister(*id);

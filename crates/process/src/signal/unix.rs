@@ -298,7 +298,7 @@ impl From<SignalKind> for c_int {
 ///
 /// # Panics
 ///
-/// If the thread has no current reactor: it is in no runtime with I/O.
+/// Panics if the thread has no current reactor: it is in no runtime with I/O.
 ///
 /// # Examples
 ///

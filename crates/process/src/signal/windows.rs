@@ -42,7 +42,7 @@ macro_rules! listener {
             ///
             /// # Cancel safety
             ///
-            /// Dropping the future loses nothing.
+            /// Cancel safe: dropping the future loses nothing.
             ///
             /// # Examples
             ///
@@ -62,8 +62,8 @@ macro_rules! listener {
                 poll_fn(|cx| self.poll_recv(cx)).await
             }
 
-            /// As [`recv`](Self::recv), for futures that are written by hand. Only the task that
-            /// polled last is woken.
+            /// The poll function of [`recv`](Self::recv), for futures that are written by
+            /// hand. Only the task that polled last is woken.
             ///
             /// # Examples
             ///

@@ -146,7 +146,7 @@ macro_rules! pipe {
             ///
             /// # Panics
             ///
-            /// If there is no reactor.
+            /// Panics if there is no reactor.
             ///
             /// # Examples
             ///
@@ -167,8 +167,8 @@ macro_rules! pipe {
                 Evented::new(sys::pipe_of(std), $interest, &Handle::current()).map(Self)
             }
 
-            /// Gives a duplicate of the handle, and closes this one. Bytes that were read ahead are
-            /// lost.
+            /// Returns a duplicate of the handle, and closes this one. Bytes that were read ahead
+            /// are lost.
             ///
             /// # Errors
             ///

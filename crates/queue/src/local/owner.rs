@@ -39,8 +39,7 @@ pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     /// Slots before this may be written again, as the owner last found. There
     /// may be more by now.
     pub(super) free: Cell<Index>,
-    /// Where the head is, if no stealer has moved it since the last
-    /// [`push`](Self::push).
+    /// The position of the head, if no stealer has moved it since the last [`push`](Self::push).
     pub(super) unstolen_head: Cell<Index>,
     pub(super) items: PhantomData<T>,
 }
@@ -117,7 +116,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
     }
 
-    /// As [`pop`](Self::pop), without a read-modify-write.
+    /// Like [`pop`](Self::pop), but without a read-modify-write.
     ///
     /// # Safety
     /// No thread may steal from the queue at the same time: the item would be taken twice.
@@ -145,20 +144,20 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         unsafe { self.ring.take(index) }
     }
 
-    /// How many items could be pushed now without overflow; never more than
-    /// there really is room for.
+    /// Returns how many items can be pushed now without overflow; never more than there is room
+    /// for.
     pub fn room(&self) -> usize {
         let free = self.find_free();
         // A mark may have been left behind by more than the capacity.
         N.saturating_sub(self.tail().since(free) as usize)
     }
 
-    /// How many items the queue holds.
+    /// Returns the number of items in the queue.
     pub fn len(&self) -> usize {
         self.ring.len()
     }
 
-    /// Whether the queue holds nothing.
+    /// Returns whether the queue holds nothing.
     #[inline]
     pub fn is_empty(&self) -> bool {
         // ORDERING: a stealer can only make it emptier.

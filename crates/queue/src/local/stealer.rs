@@ -14,8 +14,8 @@ use crate::Pointer;
 use crate::claim::ClaimCell;
 use crate::cursor::Index;
 
-/// For how many hints to the processor a stealer waits, once, that finds no more
-/// than an eighth of the capacity, before it takes its share of what there is then.
+/// The number of spin-loop hints for which a stealer waits, once, if it finds no more than an
+/// eighth of the capacity, before it takes its share of what is there then.
 ///
 /// The owner may be in the middle of a burst of pushes, and to move one item
 /// keeps the cores waiting for each other as long as to move many: without the
@@ -39,7 +39,7 @@ unsafe impl<T: Pointer + Send, const N: usize> Sync for Stealer<T, N> {}
 pub struct Stolen<T> {
     /// The oldest item, for the stealer to run at once.
     pub first: T,
-    /// How many more were moved into its queue.
+    /// The number of further items that were moved into its queue.
     pub moved: usize,
 }
 
@@ -48,10 +48,9 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
     /// there: the first is returned, the others go to `into`. A share is at
     /// least one item, and at most what is there and half of the capacity.
     ///
-    /// Nothing if the queue is empty, if another stealer is at work on it, or if
-    /// `into` is itself more than half full. Where there are few items it waits
-    /// a moment for more, once. `share` may be called several times, if the owner
-    /// pops meanwhile.
+    /// Returns `None` if the queue is empty, if another stealer is at work on it, or if `into` is
+    /// itself more than half full. If there are few items, it waits a moment for more, once.
+    /// `share` may be called several times if the owner pops meanwhile.
     ///
     /// ```
     /// use raddle_queue::{Injection, local};
@@ -111,12 +110,12 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         }
     }
 
-    /// How many items the queue holds.
+    /// Returns the number of items in the queue.
     pub fn len(&self) -> usize {
         self.ring.len()
     }
 
-    /// Whether the queue holds nothing.
+    /// Returns whether the queue holds nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

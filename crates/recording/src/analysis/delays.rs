@@ -1,4 +1,4 @@
-//! How long tasks and blocking jobs wait for a thread.
+//! The times that tasks and blocking jobs wait for a thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -66,8 +66,8 @@ impl Waiting {
     }
 }
 
-/// How long tasks wait from their spawn or wake to their poll, by the label of the task. The one
-/// with the longest wait is first. Only waits that begin where the recording is
+/// Returns how long tasks wait from their spawn or wake to their poll, by the label of the task.
+/// The one with the longest wait is first. Only waits that begin where the recording is
 /// [complete](Recording::complete_from) count.
 ///
 /// # Examples
@@ -111,7 +111,7 @@ pub fn scheduling_delays(recording: &Recording) -> Vec<(String, Distribution)> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleWhileWaiting {
-    /// How long in all a worker was parked and a task waited.
+    /// The total time in which a worker was parked while a task waited.
     pub total: Duration,
     /// The longest such time without a break.
     pub longest: Duration,
@@ -170,7 +170,7 @@ pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
     found
 }
 
-/// How long blocking jobs waited for a thread, and how long they took.
+/// Returns how long blocking jobs waited for a thread, and how long they took.
 ///
 /// # Examples
 ///

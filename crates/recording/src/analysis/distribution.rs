@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// How some times are distributed.
+/// The distribution of a set of times.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! How long polls take.
+//! The durations of polls.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ pub struct Poll {
     pub thread: u64,
     /// When it started, in nanoseconds since the recorder was made.
     pub start: u64,
-    /// How long it took; of a poll that does not end in the recording, how long it has taken so
-    /// far.
+    /// The duration of the poll, or the time it has taken so far if it does not end in the
+    /// recording.
     pub duration: Duration,
     /// Whether it ends in the recording.
     pub is_finished: bool,
@@ -106,7 +106,7 @@ pub fn longest_polls(recording: &Recording, limit: usize) -> Vec<Poll> {
     polls
 }
 
-/// How long polls take, by the label of the task. The one with the longest poll is first.
+/// Returns how long polls take, by the label of the task. The one with the longest poll is first.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! All answers as a text.
+//! A report of all analyses as text.
 
 use std::fmt;
 

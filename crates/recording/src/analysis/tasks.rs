@@ -107,7 +107,7 @@ impl<'a> Tasks<'a> {
         self.tasks.get(&task)
     }
 
-    /// Where a task was spawned, with its name if it has one.
+    /// Returns where a task was spawned, with its name if it has one.
     ///
     /// # Examples
     ///

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{Event, Recording};
 
-/// How the kernel delayed a thread.
+/// The delays of a thread by the kernel.
 ///
 /// # Examples
 ///
@@ -19,18 +19,18 @@ use crate::{Event, Recording};
 pub struct KernelDelays {
     /// The number of the thread.
     pub thread: u64,
-    /// How long the thread was runnable and not running.
+    /// The time in which the thread was runnable and not running.
     pub delayed: Duration,
     /// The longest such time between two looks at it.
     pub longest: Duration,
-    /// How often the thread blocked.
+    /// The number of times the thread blocked.
     pub voluntary_switches: u64,
-    /// How often the kernel preempted it.
+    /// The number of times the kernel preempted it.
     pub involuntary_switches: u64,
 }
 
-/// How the kernel delayed each thread, the most delayed first. Threads of which the recording says
-/// nothing are left out.
+/// Returns how the kernel delayed each thread, the most delayed first. Threads of which the
+/// recording says nothing are left out.
 ///
 /// # Examples
 ///

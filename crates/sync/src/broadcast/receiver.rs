@@ -30,8 +30,8 @@ pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The position of the next value to receive.
     next: u64,
-    /// How many values were sent when it last looked: those from `next` on are in the ring, or
-    /// overwritten.
+    /// The number of values that were sent when it last looked: those from `next` on are in the
+    /// ring, or overwritten.
     known: u64,
     /// The shard in which it waits: receivers are assigned to shards in rotation.
     spread: usize,
@@ -54,7 +54,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// How many values were sent that it has not received: more than the
+    /// Returns the number of values that were sent and that it has not received: more than the
     /// channel keeps, if it lags.
     ///
     /// # Examples
@@ -75,7 +75,7 @@ impl<T> Receiver<T> {
         (self.shared.sent.now().count - self.next) as usize
     }
 
-    /// Whether it has received all there is.
+    /// Returns whether it has received all there is.
     ///
     /// # Examples
     ///
@@ -93,7 +93,7 @@ impl<T> Receiver<T> {
         self.len() == 0
     }
 
-    /// Whether both receive from the same channel.
+    /// Returns whether both receive from the same channel.
     ///
     /// # Examples
     ///
@@ -110,7 +110,7 @@ impl<T> Receiver<T> {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// How many senders there are, weak ones not counted.
+    /// Returns the number of senders, without the weak ones.
     ///
     /// # Examples
     ///
@@ -129,7 +129,7 @@ impl<T> Receiver<T> {
         self.shared.strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///
@@ -148,7 +148,7 @@ impl<T> Receiver<T> {
         self.shared.weak_count()
     }
 
-    /// Whether there is no sender any more. Values may be left to receive.
+    /// Returns whether there is no sender any more. Values may be left to receive.
     ///
     /// # Examples
     ///
@@ -196,12 +196,12 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`RecvError::Closed`] if there is no sender any more and all values are received;
+    /// Returns [`RecvError::Closed`] if there is no sender any more and all values are received;
     /// [`RecvError::Lagged`] if the next ones are overwritten.
     ///
     /// # Panics
     ///
-    /// If the `clone` of the value does. The value counts as received then.
+    /// Panics if the `clone` of the value does. The value counts as received then.
     ///
     /// # Cancel safety
     ///
@@ -248,12 +248,11 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if there is none yet; otherwise as
-    /// [`recv`](Self::recv).
+    /// Returns [`TryRecvError::Empty`] if there is none yet; otherwise as [`recv`](Self::recv).
     ///
     /// # Panics
     ///
-    /// As [`recv`](Self::recv).
+    /// Panics in the same cases as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -294,16 +293,16 @@ impl<T: Clone> Receiver<T> {
         }
     }
 
-    /// As [`recv`](Self::recv), for a thread that is not inside an executor.
+    /// Like [`recv`](Self::recv), but blocks the thread, which must not be inside an executor.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Panics
     ///
-    /// If a poll budget is in force, for then the thread is inside a poll and
-    /// must not block; otherwise as [`recv`](Self::recv).
+    /// Panics if a poll budget is in force, for then the thread is inside a poll and must not
+    /// block; otherwise as [`recv`](Self::recv).
     ///
     /// # Examples
     ///

@@ -11,13 +11,13 @@ pub(super) struct Ring<T> {
 struct Slot<T> {
     /// The position of the value that was put here last; `NOTHING` before.
     position: u64,
-    /// How many receivers have still to receive it.
+    /// The number of receivers that have still to receive it.
     remaining: usize,
     /// There while `remaining` is not 0.
     value: Option<T>,
 }
 
-/// No value's position: positions have fewer bits.
+/// The position of a slot without a value. Real positions have fewer bits.
 const NOTHING: u64 = u64::MAX;
 
 /// The state of a position as a receiver finds it.
@@ -112,8 +112,8 @@ impl<T> Ring<T> {
         Found::Value(seen.expect("the value stays until the last receiver takes it"))
     }
 
-    /// Whether there is a receiver that has not received the value at a
-    /// position, at which one was put.
+    /// Returns whether there is a receiver that has not received the value at a position, at which
+    /// one was put.
     pub(super) fn is_wanted(&self, position: u64) -> bool {
         let slot = self.slot(position).lock();
         slot.position == position && slot.remaining > 0

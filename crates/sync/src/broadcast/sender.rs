@@ -62,7 +62,7 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     ///
-    /// If `capacity` is 0 or more than half of `usize::MAX`.
+    /// Panics if `capacity` is 0 or more than half of `usize::MAX`.
     ///
     /// # Examples
     ///
@@ -102,8 +102,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// If there is no receiver. A later send may succeed, if there is one by
-    /// then.
+    /// Returns an error if there is no receiver. A later send may succeed, if there is one by then.
     ///
     /// # Examples
     ///
@@ -175,7 +174,7 @@ impl<T> Sender<T> {
         WeakSender::new(self.shared.clone())
     }
 
-    /// How many values there are that some receiver has yet to receive.
+    /// Returns the number of values that some receiver has yet to receive.
     ///
     /// # Examples
     ///
@@ -210,7 +209,7 @@ impl<T> Sender<T> {
         (end - low) as usize
     }
 
-    /// Whether every receiver has received every value.
+    /// Returns whether every receiver has received every value.
     ///
     /// # Examples
     ///
@@ -229,7 +228,7 @@ impl<T> Sender<T> {
         end == 0 || !self.shared.ring.is_wanted(end - 1)
     }
 
-    /// How many receivers there are.
+    /// Returns the number of receivers.
     ///
     /// # Examples
     ///
@@ -252,7 +251,7 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses nothing.
+    /// Cancel safe: dropping the future loses nothing.
     ///
     /// # Examples
     ///
@@ -284,7 +283,7 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Whether both send on the same channel.
+    /// Returns whether both send on the same channel.
     ///
     /// # Examples
     ///
@@ -302,7 +301,7 @@ impl<T> Sender<T> {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// How many senders there are, weak ones not counted.
+    /// Returns the number of senders, without the weak ones.
     ///
     /// # Examples
     ///
@@ -321,7 +320,7 @@ impl<T> Sender<T> {
         self.shared.strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///
@@ -390,7 +389,7 @@ impl<T> WeakSender<T> {
         })
     }
 
-    /// How many senders there are, weak ones not counted.
+    /// Returns the number of senders, without the weak ones.
     ///
     /// # Examples
     ///
@@ -409,7 +408,7 @@ impl<T> WeakSender<T> {
         self.shared.strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///

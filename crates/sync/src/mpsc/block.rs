@@ -15,15 +15,15 @@ pub(super) const SLOTS: usize = if cfg!(raddle_loom) { 2 } else { 32 };
 
 /// The content of a slot.
 mod state {
-    /// Nothing yet.
+    /// No message yet.
     pub(super) const EMPTY: u32 = 0;
-    /// Nothing yet, and the receiver's waker is registered.
+    /// No message yet, and the receiver's waker is registered.
     pub(super) const WAITING: u32 = 1;
-    /// Nothing yet, but its sender is just taking the waker.
+    /// No message yet, but its sender is taking the waker.
     pub(super) const WAKING: u32 = 2;
     /// A message, which may have been received.
     pub(super) const FILLED: u32 = 3;
-    /// No message: none will follow.
+    /// The end of the channel: no message will follow.
     pub(super) const END: u32 = 4;
 }
 
@@ -201,8 +201,8 @@ pub(super) struct Block<T> {
     start: UnsafeCell<Position>,
     /// The block after it; null until a sender needs it.
     pub(super) next: AtomicPtr<Block<T>>,
-    /// Not zero once senders do not begin their search here any more: `RETIRED`, and above it the
-    /// first position that was not reserved when that was certain.
+    /// Nonzero once senders no longer begin their search in this block: `RETIRED`, and above it the
+    /// first position that was not reserved when that became certain.
     retired: AtomicUsize,
     slots: [Slot<T>; SLOTS],
 }
@@ -243,7 +243,7 @@ impl<T> Block<T> {
         self.start.with(|start| unsafe { *start })
     }
 
-    /// Whether it has the slot of a position, which is in it or in one after it.
+    /// Returns whether it has the slot of a position, which is in it or in one after it.
     #[inline]
     pub(super) fn holds(&self, position: Position) -> bool {
         position.is_within(SLOTS, self.start())
@@ -254,8 +254,8 @@ impl<T> Block<T> {
         &self.slots[index % SLOTS]
     }
 
-    /// Whether all senders of the block are through with it. The last slots are filled last,
-    /// mostly.
+    /// Returns whether all senders of the block are through with it. The last slots are filled
+    /// last, mostly.
     pub(super) fn is_full(&self) -> bool {
         self.slots
             .iter()
@@ -270,7 +270,8 @@ impl<T> Block<T> {
             .store(reserved.word() | RETIRED, Ordering::Release);
     }
 
-    /// Whether no sender touches the block any more, as all messages before `received` have come.
+    /// Returns whether no sender touches the block any more, as all messages before `received` have
+    /// come.
     pub(super) fn is_abandoned(&self, received: Position) -> bool {
         // ORDERING: pairs with `retire`.
         let retired = self.retired.load(Ordering::Acquire);

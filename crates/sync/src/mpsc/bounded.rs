@@ -20,7 +20,7 @@ use crate::semaphore::core::Core;
 ///
 /// # Panics
 ///
-/// If `buffer` is 0, or more than [`Semaphore::MAX_PERMITS`].
+/// Panics if `buffer` is 0, or more than [`Semaphore::MAX_PERMITS`].
 ///
 /// # Examples
 ///

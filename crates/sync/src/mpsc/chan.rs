@@ -13,19 +13,19 @@ use crate::Notify;
 use crate::semaphore::core::Core;
 use crate::semaphore::returned::Returned;
 
-/// How many messages a channel takes before senders have to wait.
+/// The number of messages that a channel takes before senders have to wait.
 pub(super) trait Limit {
     /// Refuses new messages, if it is for the limit to do that and not for the list.
     fn close(&self);
 
-    /// Whether [`close`](Self::close) was called.
+    /// Returns whether [`close`](Self::close) was called.
     fn is_closed(&self) -> bool;
 
-    /// Whether no sender and no message has a permit. Called after
+    /// Returns whether no sender and no message has a permit. Called after
     /// [`is_closed`](Self::is_closed).
     fn is_idle(&self) -> bool;
 
-    /// Gives back the permits of messages that were received or not sent.
+    /// Releases the permits of messages that were received or not sent.
     fn release(&self, permits: usize);
 }
 
@@ -115,17 +115,17 @@ impl<T, L: Limit> Chan<T, L> {
         })
     }
 
-    /// What a task that receives waits for.
+    /// Returns the resource that a receiving task waits for.
     pub(super) fn messages(&self) -> Resource {
         Resource::Messages(self.address())
     }
 
-    /// What a task that sends waits for.
+    /// Returns the resource that a sending task waits for.
     pub(super) fn room(&self) -> Resource {
         Resource::Room(self.address())
     }
 
-    /// What a task that waits for the end of the receiver waits for.
+    /// Returns the resource of a task that waits for the receiver to close.
     pub(super) fn closing(&self) -> Resource {
         Resource::Notification(ptr::from_ref(&self.closed).addr())
     }
@@ -135,12 +135,12 @@ impl<T, L: Limit> Chan<T, L> {
         ptr::from_ref(&self.list).addr()
     }
 
-    /// Whether the receiver has closed the channel, or all senders have gone.
+    /// Returns whether the receiver has closed the channel, or all senders have gone.
     pub(super) fn is_closed(&self) -> bool {
         self.limit.is_closed() || self.list.tail().is_closed()
     }
 
-    /// Gives back permits of messages that were not sent. The last to come back after the close
+    /// Releases permits of messages that were not sent. The last one to be released after the close
     /// ends the list, which wakes the receiver.
     pub(super) fn give_back(&self, permits: usize) {
         self.limit.release(permits);

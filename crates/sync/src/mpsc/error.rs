@@ -207,9 +207,9 @@ impl Error for RecvError {}
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryRecvError {
-    /// None is there now.
+    /// There is no message now.
     Empty,
-    /// None is there, and none will come.
+    /// There is no message, and none will come.
     Disconnected,
 }
 

@@ -24,12 +24,12 @@ pub(super) struct Head<T> {
     end: Option<Position>,
 }
 
-/// No message is there.
+/// The reason why there is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// One may come.
+    /// A message may come.
     Yet,
-    /// None will come.
+    /// No message will come.
     Forever,
 }
 
@@ -68,7 +68,7 @@ impl<T> Head<T> {
         end.since(self.position())
     }
 
-    /// Whether the number of messages is known.
+    /// Returns whether the number of messages is known.
     pub(super) fn has_end(&self) -> bool {
         self.end.is_some()
     }
@@ -117,7 +117,7 @@ impl<T> Head<T> {
         self.index -= 1;
     }
 
-    /// As [`pop`](Self::pop), but a message that is on its way is waited for, so that none that
+    /// Like [`pop`](Self::pop), but a message that is on its way is waited for, so that none that
     /// was sent is missed because another one is before it.
     ///
     /// # Safety
@@ -193,7 +193,7 @@ impl<T> Head<T> {
         withdraw(self.block().slot(self.index), list).ok().flatten()
     }
 
-    /// Goes on to the block of the next message, unless it is missing.
+    /// Moves to the block of the next message, unless that is missing.
     ///
     /// # Safety
     ///
@@ -210,7 +210,7 @@ impl<T> Head<T> {
             .is_some()
     }
 
-    /// Goes on to the next block, and recycles those that no sender touches any more.
+    /// Moves to the next block, and recycles the blocks that no sender accesses any more.
     ///
     /// # Safety
     ///

@@ -78,7 +78,8 @@ impl<T> List<T> {
         Self::starting_at(Position::of(0))
     }
 
-    /// As [`new`](Self::new), but the first message has the position `first`, the start of a block.
+    /// Like [`new`](Self::new), but the first message has the position `first`, the start of a
+    /// block.
     pub(super) fn starting_at(first: Position) -> (Self, Head<T>) {
         let block = NonNull::from(Box::leak(Block::new(first)));
         let list = Self {

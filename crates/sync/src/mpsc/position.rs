@@ -32,13 +32,13 @@ impl Position {
         Self(self.0.wrapping_add(count * STEP))
     }
 
-    /// How many messages it is later than `earlier`.
+    /// Returns by how many messages it is later than `earlier`.
     #[inline]
     pub(super) fn since(self, earlier: Self) -> usize {
         self.0.wrapping_sub(earlier.0) / STEP
     }
 
-    /// Whether it is less than `count` messages later than `earlier`.
+    /// Returns whether it is less than `count` messages later than `earlier`.
     #[inline]
     pub(super) fn is_within(self, count: usize, earlier: Self) -> bool {
         self.0.wrapping_sub(earlier.0) < count * STEP

@@ -104,7 +104,7 @@ impl<T, L: Limit> Rx<T, L> {
         })
     }
 
-    /// As [`recv`](Self::recv), for up to `limit` messages.
+    /// Like [`recv`](Self::recv), but receives up to `limit` messages.
     #[track_caller]
     #[inline]
     pub(super) fn recv_many(
@@ -165,8 +165,8 @@ impl<T, L: Limit> Rx<T, L> {
         unsafe { self.head.pop(&self.chan.list) }
     }
 
-    /// Gives back the permit of the message that was popped last. If the waker of a sender that
-    /// waits for it panics, the message stays the next one.
+    /// Releases the permit of the message that was popped last. If the waker of a sender that waits
+    /// for it panics, the message stays the next one.
     #[inline]
     fn hand_out(&mut self, message: T) -> T {
         let message = ManuallyDrop::new(message);
@@ -176,7 +176,7 @@ impl<T, L: Limit> Rx<T, L> {
         ManuallyDrop::into_inner(message)
     }
 
-    /// Gives back the permits of messages.
+    /// Releases the permits of messages.
     #[inline]
     fn received(&mut self, count: usize) {
         let unpaid = count - usize::from(mem::take(&mut self.is_paid));

@@ -148,7 +148,7 @@ impl<T> UnboundedSender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: it only looks.
+    /// Cancel safe: the future changes nothing.
     ///
     /// # Examples
     ///
@@ -174,7 +174,7 @@ impl<T> UnboundedSender<T> {
         )
     }
 
-    /// Whether the receiver has closed the channel or was dropped.
+    /// Returns whether the receiver has closed the channel or was dropped.
     ///
     /// # Examples
     ///
@@ -192,7 +192,7 @@ impl<T> UnboundedSender<T> {
         self.tx.chan().is_closed()
     }
 
-    /// Whether both send to the same receiver.
+    /// Returns whether both send to the same receiver.
     ///
     /// # Examples
     ///
@@ -233,7 +233,7 @@ impl<T> UnboundedSender<T> {
         }
     }
 
-    /// How many senders there are.
+    /// Returns the number of senders.
     ///
     /// # Examples
     ///
@@ -252,7 +252,7 @@ impl<T> UnboundedSender<T> {
         self.tx.chan().strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///
@@ -300,7 +300,7 @@ impl<T> WeakUnboundedSender<T> {
         self.weak.upgrade().map(|tx| UnboundedSender { tx })
     }
 
-    /// How many senders there are.
+    /// Returns the number of senders.
     ///
     /// # Examples
     ///
@@ -319,7 +319,7 @@ impl<T> WeakUnboundedSender<T> {
         self.weak.chan().strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///
@@ -352,7 +352,7 @@ impl<T> UnboundedReceiver<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before it is ready, it has received nothing.
+    /// Cancel safe: if the future is dropped before it is ready, it has received nothing.
     ///
     /// # Examples
     ///
@@ -380,7 +380,7 @@ impl<T> UnboundedReceiver<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before it is ready, it has received nothing.
+    /// Cancel safe: if the future is dropped before it is ready, it has received nothing.
     ///
     /// # Examples
     ///
@@ -411,8 +411,8 @@ impl<T> UnboundedReceiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if there will
-    /// be none either.
+    /// Returns [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if
+    /// there will be none either.
     ///
     /// # Examples
     ///
@@ -432,11 +432,11 @@ impl<T> UnboundedReceiver<T> {
         self.rx.try_recv()
     }
 
-    /// As [`recv`](Self::recv), with the thread asleep until it is ready.
+    /// Like [`recv`](Self::recv), but blocks the thread until it is ready.
     ///
     /// # Panics
     ///
-    /// Inside a task, where the thread must not block.
+    /// Panics inside a task, where the thread must not block.
     ///
     /// # Examples
     ///
@@ -457,11 +457,11 @@ impl<T> UnboundedReceiver<T> {
         block_on(self.recv())
     }
 
-    /// As [`recv_many`](Self::recv_many), with the thread asleep until it is ready.
+    /// Like [`recv_many`](Self::recv_many), but blocks the thread until it is ready.
     ///
     /// # Panics
     ///
-    /// Inside a task, where the thread must not block.
+    /// Panics inside a task, where the thread must not block.
     ///
     /// # Examples
     ///
@@ -507,8 +507,8 @@ impl<T> UnboundedReceiver<T> {
         self.rx.close();
     }
 
-    /// Whether the channel was closed, or all senders were dropped. There may
-    /// be messages still.
+    /// Returns whether the channel was closed, or all senders were dropped. There may be messages
+    /// still.
     ///
     /// # Examples
     ///
@@ -527,7 +527,7 @@ impl<T> UnboundedReceiver<T> {
         self.rx.chan().is_closed()
     }
 
-    /// Whether there is no message now.
+    /// Returns whether there is no message now.
     ///
     /// # Examples
     ///
@@ -547,7 +547,7 @@ impl<T> UnboundedReceiver<T> {
         self.len() == 0
     }
 
-    /// How many messages there are now.
+    /// Returns the number of messages at the moment.
     ///
     /// # Examples
     ///
@@ -566,7 +566,7 @@ impl<T> UnboundedReceiver<T> {
         self.rx.len()
     }
 
-    /// As [`recv`](Self::recv), by poll. Only the last waker is woken.
+    /// The poll function of [`recv`](Self::recv). Only the waker of the last call is woken.
     ///
     /// # Examples
     ///
@@ -587,7 +587,8 @@ impl<T> UnboundedReceiver<T> {
         self.rx.poll_recv(cx)
     }
 
-    /// As [`recv_many`](Self::recv_many), by poll. Only the last waker is woken.
+    /// The poll function of [`recv_many`](Self::recv_many). Only the waker of the last call is
+    /// woken.
     ///
     /// # Examples
     ///
@@ -614,7 +615,7 @@ impl<T> UnboundedReceiver<T> {
         self.rx.poll_recv_many(cx, buffer, limit)
     }
 
-    /// How many senders there are.
+    /// Returns the number of senders.
     ///
     /// # Examples
     ///
@@ -633,7 +634,7 @@ impl<T> UnboundedReceiver<T> {
         self.rx.chan().strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///

@@ -81,7 +81,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///
@@ -242,7 +242,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///

@@ -88,7 +88,7 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///
@@ -238,7 +238,7 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///

@@ -106,9 +106,10 @@ pin_project! {
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// Not in the list yet; the calls of `notify_waiters` before it was made.
+    /// Not in the list yet. Holds the number of calls of `notify_waiters` before the future was
+    /// made.
     Made(Calls),
-    /// In the list, or released from it.
+    /// In the list, or removed from it with a notification.
     Listed,
     Done,
 }
@@ -303,7 +304,7 @@ impl OwnedNotified {
         }
     }
 
-    /// As [`Notified::enable`].
+    /// The same as [`Notified::enable`].
     ///
     /// # Examples
     ///

@@ -18,7 +18,7 @@ const CALLS: usize = !(CALL - 1);
 #[derive(Debug)]
 pub(super) struct State(AtomicUsize);
 
-/// How many calls of `notify_waiters` there were when it was read.
+/// The number of calls of `notify_waiters` when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Calls(usize);
 
@@ -90,7 +90,7 @@ impl State {
         }
     }
 
-    /// As [`try_take`](Self::try_take), or sets `WAITING`. Under the lock.
+    /// Like [`try_take`](Self::try_take), or sets `WAITING`. Under the lock.
     #[inline]
     pub(super) fn transition_to_waiting(&self, calls: Calls) -> ToWaiting {
         // ORDERING: Acquire as in `calls`.

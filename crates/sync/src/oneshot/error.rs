@@ -46,9 +46,9 @@ impl Error for RecvError {}
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TryRecvError {
-    /// Nothing was sent yet.
+    /// No value was sent yet.
     Empty,
-    /// Nothing will be sent, or what was sent has been received.
+    /// No value will be sent, or the value has been received.
     Closed,
 }
 

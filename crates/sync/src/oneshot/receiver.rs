@@ -16,7 +16,7 @@ use crate::blocking::block_on;
 ///
 /// # Panics
 ///
-/// Polled again after it was ready.
+/// Panics if it is polled again after it was ready.
 ///
 /// # Cancel safety
 ///
@@ -42,11 +42,11 @@ use crate::blocking::block_on;
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Receiver<T> {
-    /// None once the value, or the error, was handed out.
+    /// `None` once the value, or the error, was handed out.
     handle: Option<Handle<T>>,
     /// The call that made the channel.
     caller: Caller,
-    /// For tokio-console.
+    /// The span that tokio-console shows.
     _span: ResourceSpan,
 }
 
@@ -63,8 +63,8 @@ impl<T> Receiver<T> {
     /// Refuses what has not been sent yet, and ends the sender's wait in
     /// [`closed`](super::Sender::closed).
     ///
-    /// What was sent before can be received after it: so nothing that the
-    /// sender believes to have sent is lost.
+    /// A value that was sent before can still be received, so no value whose `send` succeeded is
+    /// lost by the call.
     ///
     /// # Examples
     ///
@@ -83,8 +83,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Whether the output was handed out, by an await or by
-    /// [`try_recv`](Self::try_recv).
+    /// Returns whether the output was handed out, by an await or by [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -105,8 +104,7 @@ impl<T> Receiver<T> {
         self.handle.is_none()
     }
 
-    /// Whether there is no value to receive now; there may be one the next
-    /// moment.
+    /// Returns whether there is no value to receive now; there may be one the next moment.
     ///
     /// # Examples
     ///
@@ -131,8 +129,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if the value may still come; [`TryRecvError::Closed`] if it will
-    /// not, or was received before.
+    /// Returns [`TryRecvError::Empty`] if the value may still come; [`TryRecvError::Closed`] if it
+    /// will not, or was received before.
     ///
     /// # Examples
     ///
@@ -166,11 +164,11 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// As awaiting the receiver.
+    /// Returns the same errors as awaiting the receiver.
     ///
     /// # Panics
     ///
-    /// Inside a task, where the thread must not block.
+    /// Panics inside a task, where the thread must not block.
     ///
     /// # Examples
     ///

@@ -26,7 +26,7 @@ use super::shared::Handle;
 /// ```
 #[derive(Debug)]
 pub struct Sender<T> {
-    /// Not dropped by itself; there until the sender is.
+    /// Present until the sender is dropped, which drops it explicitly.
     handle: ManuallyDrop<Handle<T>>,
 }
 
@@ -39,8 +39,7 @@ impl<T> Sender<T> {
 
     /// Sends the value, without waiting.
     ///
-    /// That it was sent does not mean that it will be received: the receiver
-    /// may be dropped after it.
+    /// A value that was sent may not be received: the receiver may be dropped afterwards.
     ///
     /// # Errors
     ///
@@ -76,7 +75,7 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: it only looks.
+    /// Cancel safe: the future changes nothing.
     ///
     /// # Examples
     ///
@@ -96,7 +95,7 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Whether the receiver was dropped or has closed the channel, so that a
+    /// Returns whether the receiver was dropped or has closed the channel, so that a
     /// [`send`](Self::send) would fail.
     ///
     /// # Examples
@@ -115,7 +114,8 @@ impl<T> Sender<T> {
         self.handle.state().is_closed()
     }
 
-    /// As [`closed`](Self::closed), by poll. Only the last waker is woken.
+    /// The poll function of [`closed`](Self::closed). Only the waker of the last call is
+    /// woken.
     ///
     /// # Examples
     ///

@@ -74,13 +74,13 @@ impl Snapshot {
         self.0 & SENDER_LEFT != 0
     }
 
-    /// Whether the waiter has a waker registered and the other party has not taken it over.
+    /// Returns whether the waiter has a waker registered and the other party has not taken it over.
     #[inline]
     pub(super) fn waits(self, wait: Wait) -> bool {
         self.0 & (wait.registered | wait.over) == wait.registered
     }
 
-    /// Whether what is waited for has come.
+    /// Returns whether what is waited for has come.
     #[inline]
     pub(super) fn is_over(self, wait: Wait) -> bool {
         self.0 & wait.over != 0
@@ -128,7 +128,8 @@ impl State {
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// Gives the value to the receiver. The sender leaves with that if the receiver does not wait.
+    /// Passes the value to the receiver. If the receiver does not wait, this also gives up the
+    /// sender's share.
     #[inline]
     pub(super) fn transition_to_sent(&self) -> Send {
         let mut current = self.load().0;

@@ -19,7 +19,7 @@ impl<'a> Held<'a> {
         Self { core, permits }
     }
 
-    /// Gives all back but one: a writer becomes a reader.
+    /// Releases all permits but one: a writer becomes a reader.
     pub(super) fn keep_one(&mut self) {
         let others = mem::replace(&mut self.permits, 1) - 1;
         release(self.core, others);
@@ -49,7 +49,7 @@ impl<T: ?Sized> HeldOwned<T> {
         &self.lock
     }
 
-    /// Gives all back but one: a writer becomes a reader.
+    /// Releases all permits but one: a writer becomes a reader.
     pub(super) fn keep_one(&mut self) {
         let others = mem::replace(&mut self.permits, 1) - 1;
         release(&self.lock.core, others);

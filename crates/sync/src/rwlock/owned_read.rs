@@ -85,7 +85,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///

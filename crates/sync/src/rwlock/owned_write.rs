@@ -86,7 +86,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///
@@ -214,7 +214,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, which can still write, if there is none.
+    /// Returns the guard itself, which can still write, if `part` returns `None`.
     ///
     /// # Examples
     ///
@@ -347,7 +347,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///

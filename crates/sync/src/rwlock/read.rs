@@ -79,7 +79,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///

@@ -81,7 +81,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///
@@ -182,7 +182,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, which can still write, if there is none.
+    /// Returns the guard itself, which can still write, if `part` returns `None`.
     ///
     /// # Examples
     ///
@@ -310,7 +310,7 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     ///
     /// # Errors
     ///
-    /// The guard itself, if there is none.
+    /// Returns the guard itself if `part` returns `None`.
     ///
     /// # Examples
     ///

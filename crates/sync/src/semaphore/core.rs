@@ -45,7 +45,7 @@ pub(super) struct Waiter {
     waker: Waker,
 }
 
-/// How a wait ended.
+/// The end of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Verdict {
     /// It has its permits.
@@ -62,7 +62,7 @@ impl Core {
     ///
     /// # Panics
     ///
-    /// If those are more than [`MAX_PERMITS`].
+    /// Panics if those are more than [`MAX_PERMITS`].
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub(crate) const fn new(permits: usize) -> Self {
@@ -101,7 +101,7 @@ impl Core<Returned> {
         }
     }
 
-    /// Gives permits back.
+    /// Returns permits to the semaphore.
     #[inline]
     pub(crate) fn give_back(&self, permits: usize) {
         if !self.returned.give(permits) {
@@ -117,7 +117,7 @@ impl<R: Returns> Core<R> {
         self.state.load().available() + self.returned.permits()
     }
 
-    /// Whether [`close`](Self::close) was called.
+    /// Returns whether [`close`](Self::close) was called.
     pub(crate) fn is_closed(&self) -> bool {
         self.state.load().is_closed()
     }
@@ -137,7 +137,7 @@ impl<R: Returns> Core<R> {
         }
     }
 
-    /// As [`try_acquire`](Self::try_acquire), but may find too few although there are enough.
+    /// Like [`try_acquire`](Self::try_acquire), but may find too few although there are enough.
     #[inline]
     fn take(&self, permits: usize) -> Take {
         match self.state.take(permits) {
@@ -317,11 +317,11 @@ impl<R: Returns> Core<R> {
         }
     }
 
-    /// Gives permits back, or adds new ones.
+    /// Returns permits to the semaphore, or adds new ones.
     ///
     /// # Panics
     ///
-    /// If there would be more than [`MAX_PERMITS`].
+    /// Panics if there would be more than [`MAX_PERMITS`].
     #[inline]
     #[track_caller]
     pub(crate) fn release(&self, permits: usize) {

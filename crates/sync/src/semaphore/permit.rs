@@ -66,7 +66,7 @@ impl<'a> SemaphorePermit<'a> {
     ///
     /// # Panics
     ///
-    /// If `other` comes from another semaphore.
+    /// Panics if `other` comes from another semaphore.
     ///
     /// # Examples
     ///
@@ -136,7 +136,7 @@ impl<'a> SemaphorePermit<'a> {
         self.semaphore
     }
 
-    /// How many permits these are.
+    /// Returns the number of permits.
     ///
     /// # Examples
     ///
@@ -232,7 +232,7 @@ impl OwnedSemaphorePermit {
     ///
     /// # Panics
     ///
-    /// If `other` comes from another semaphore.
+    /// Panics if `other` comes from another semaphore.
     ///
     /// # Examples
     ///
@@ -305,7 +305,7 @@ impl OwnedSemaphorePermit {
         &self.semaphore
     }
 
-    /// How many permits these are.
+    /// Returns the number of permits.
     ///
     /// # Examples
     ///

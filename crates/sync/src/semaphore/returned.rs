@@ -35,7 +35,7 @@ pub(crate) trait Returns {
     fn permits(&self) -> usize;
 }
 
-/// No second word: permits are released to the semaphore's own.
+/// Without a second word: permits are released to the semaphore's own.
 impl Returns for () {
     const IS_APART: bool = false;
 

@@ -16,8 +16,8 @@ const CLOSED: usize = 1 << 1;
 /// The permits lie above the flags.
 const PERMIT: usize = 1 << 2;
 
-/// As many permits as a semaphore may have. The sum of two such numbers still
-/// fits into the word.
+/// The maximum number of permits of a semaphore. The sum of two such numbers still fits into the
+/// word.
 pub(crate) const MAX_PERMITS: usize = usize::MAX >> 3;
 
 /// The word.
@@ -106,11 +106,11 @@ impl State {
         Take::Closed
     }
 
-    /// Gives `permits` back, unless there is a waiter.
+    /// Returns `permits`, unless there is a waiter.
     ///
     /// # Panics
     ///
-    /// If there would be more than [`MAX_PERMITS`].
+    /// Panics if there would be more than [`MAX_PERMITS`].
     #[inline]
     pub(super) fn give(&self, permits: usize) -> Give {
         let mut now = self.peek();
@@ -132,8 +132,8 @@ impl State {
         }
     }
 
-    /// As [`take`](Self::take), but when there are too few the caller is to
-    /// queue. Under the lock.
+    /// Like [`take`](Self::take), but when there are too few the caller is to queue. Under the
+    /// lock.
     pub(super) fn take_or_transition_to_waiting(&self, permits: usize) -> Take {
         loop {
             let taken = self.take(permits);
@@ -238,8 +238,8 @@ impl Snapshot {
         }
     }
 
-    /// Whether `permits` can be had at once. Zero always can: that delays no waiter, and does
-    /// not change the word.
+    /// Returns whether `permits` can be had at once. Zero always can: that delays no waiter, and
+    /// does not change the word.
     #[inline]
     fn can_give(self, permits: usize) -> bool {
         self.available() >= permits
@@ -249,7 +249,7 @@ impl Snapshot {
     ///
     /// # Panics
     ///
-    /// If there would be more than [`MAX_PERMITS`].
+    /// Panics if there would be more than [`MAX_PERMITS`].
     #[inline]
     pub(super) fn sum(self, permits: usize) -> usize {
         match self.permits().checked_add(permits) {

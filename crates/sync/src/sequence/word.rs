@@ -44,7 +44,7 @@ impl Waiting {
 }
 
 impl Now {
-    /// Whether nothing is left to wait for: the count is not `seen`, or it is closed.
+    /// Returns whether nothing is left to wait for: the count is not `seen`, or it is closed.
     #[inline]
     pub(super) fn is_after(self, seen: u64) -> bool {
         self.count != seen || self.closed

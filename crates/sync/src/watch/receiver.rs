@@ -88,11 +88,11 @@ impl<T> Receiver<T> {
         value
     }
 
-    /// Whether there is a value that it has not seen.
+    /// Returns whether there is a value that it has not seen.
     ///
     /// # Errors
     ///
-    /// If there is no sender any more, also if the last value has not been seen.
+    /// Returns an error if there is no sender any more, also if the last value has not been seen.
     ///
     /// # Examples
     ///
@@ -115,7 +115,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Whether there is no sender any more.
+    /// Returns whether there is no sender any more.
     ///
     /// # Examples
     ///
@@ -179,7 +179,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is no sender any more, and the last value has been seen.
+    /// Returns an error if there is no sender any more, and the last value has been seen.
     ///
     /// # Cancel safety
     ///
@@ -224,11 +224,11 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is no sender any more, and `f` does not accept the last value.
+    /// Returns an error if there is no sender any more, and `f` does not accept the last value.
     ///
     /// # Panics
     ///
-    /// If `f` does. The channel stays usable.
+    /// Panics if `f` does. The channel stays usable.
     ///
     /// # Cancel safety
     ///
@@ -283,7 +283,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Whether both read the same channel.
+    /// Returns whether both read the same channel.
     ///
     /// # Examples
     ///

@@ -67,8 +67,8 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] with the value if there is no receiver; the channel's value stays as it was.
-    /// To set a value for [`borrow`](Self::borrow) or for later receivers, use
+    /// Returns [`SendError`] with the value if there is no receiver; the channel's value stays as
+    /// it was. To set a value for [`borrow`](Self::borrow) or for later receivers, use
     /// [`send_replace`](Self::send_replace).
     ///
     /// # Examples
@@ -126,12 +126,12 @@ impl<T> Sender<T> {
         });
     }
 
-    /// As [`send_modify`](Self::send_modify), but the receivers are notified only if `modify`
+    /// Like [`send_modify`](Self::send_modify), but the receivers are notified only if `modify`
     /// returns true, which is returned.
     ///
     /// # Panics
     ///
-    /// As [`send_modify`](Self::send_modify).
+    /// Panics in the same cases as [`send_modify`](Self::send_modify).
     ///
     /// # Examples
     ///
@@ -205,7 +205,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Whether there is no receiver.
+    /// Returns whether there is no receiver.
     ///
     /// # Examples
     ///
@@ -227,7 +227,7 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses nothing.
+    /// Cancel safe: dropping the future loses nothing.
     ///
     /// # Examples
     ///
@@ -281,7 +281,7 @@ impl<T> Sender<T> {
         Receiver::new(self.shared.clone(), seen)
     }
 
-    /// How many receivers there are.
+    /// Returns the number of receivers.
     ///
     /// # Examples
     ///
@@ -300,7 +300,7 @@ impl<T> Sender<T> {
         self.shared.receiver_count()
     }
 
-    /// How many senders there are.
+    /// Returns the number of senders.
     ///
     /// # Examples
     ///
@@ -320,7 +320,7 @@ impl<T> Sender<T> {
         self.shared.senders.load(Ordering::Relaxed)
     }
 
-    /// Whether both send to the same channel.
+    /// Returns whether both send to the same channel.
     ///
     /// # Examples
     ///

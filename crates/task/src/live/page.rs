@@ -15,10 +15,10 @@ const ALIGN: usize = 64;
 /// The alignment of their memory, which is malloc's own: it takes ten times as long to give
 /// memory of another.
 const MEMORY_ALIGN: usize = 16;
-/// In a slot's address: which of the page's.
+/// In a slot's address: the index of the slot in its page.
 const INDEX: usize = 31;
-/// In a slot's address: set once the list went to another thread during a poll of the task; never
-/// cleared.
+/// In a slot's address: set once the list has gone to another thread during a poll of the task;
+/// never cleared.
 const PARTED: usize = INDEX + 1;
 
 /// Room for a few tasks. The list owns it; after the list's end the remaining tasks own it.
@@ -33,7 +33,7 @@ pub(crate) struct Page {
     /// The slots that have a task, also one that has left on another thread.
     pub(super) occupied: Cell<usize>,
     tasks: [Cell<NonNull<Header>>; SLOTS as usize],
-    /// Where the memory begins in which the page is.
+    /// The start of the memory that contains the page.
     start: NonNull<u8>,
     /// Read by all accesses of other threads, and written when the page is freed, so that a model
     /// sees their order.

@@ -8,7 +8,8 @@ use super::page::{Page, SlotRef};
 use super::word::ALL;
 use crate::cell::Header;
 
-/// How many pages in a row are looked at in vain for tasks that have left on other threads.
+/// The number of consecutive pages without a task that has left on another thread after which the
+/// search stops.
 const VAIN_LOOKS: usize = 2;
 
 /// Pages with free slots, and pages without.
@@ -106,7 +107,7 @@ impl Pages {
         self.full.iter().chain(self.open.iter())
     }
 
-    /// Gives all pages up, those with tasks to the tasks.
+    /// Abandons all pages; the tasks in them then own them.
     pub(super) fn abandon(&self) {
         for chain in [&self.full, &self.open] {
             while let Some(page) = chain.first.get() {

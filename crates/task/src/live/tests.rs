@@ -1,6 +1,6 @@
 use super::*;
 
-/// Whether a thread with this list finds that the task may be aborted by another's.
+/// Returns whether a thread with this list finds that the task may be aborted by another's.
 fn is_elsewhere(task: &Runnable, live: Option<&LiveList>) -> bool {
     // SAFETY: `task` is the runnable.
     unsafe { ListMembership::of(task.header(), live) }.is_elsewhere()

@@ -3,7 +3,7 @@
 use raddle_primitives::named;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many tasks a page has room for: the word has two bits for each, and one more.
+/// The number of tasks that a page has room for: the word has two bits for each, and one more.
 pub(super) const SLOTS: u32 = usize::BITS / 2 - 1;
 /// A bit for each slot.
 pub(super) const ALL: usize = (1 << SLOTS) - 1;
@@ -92,8 +92,8 @@ impl Word {
         before & held
     }
 
-    /// Says that the list is gone, and that `free` are the slots without a task. Returns whether
-    /// no task is left in the page, which the caller frees then.
+    /// Notes that the list is gone, and that `free` are the slots without a task. Returns whether
+    /// no task is left in the page; the caller then frees it.
     pub(super) fn transition_to_abandoned(&self, free: usize) -> bool {
         // ORDERING: Release and Acquire pair with `transition_to_left`: either may be the last, and
         // frees the page after all accesses.

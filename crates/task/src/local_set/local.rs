@@ -12,8 +12,7 @@ use raddle_primitives::sync::Arc;
 use super::shared::Shared;
 use crate::{JoinHandle, LocalList, LocalRunnable};
 
-/// How many tasks one poll of a set runs before it lets its executor have a
-/// turn.
+/// The number of tasks that one poll of a set runs before it returns to its executor.
 const POLLS: usize = 61;
 
 raddle_primitives::thread_local! {
@@ -52,12 +51,12 @@ impl Local {
         })
     }
 
-    /// How many tasks have not ended.
+    /// Returns the number of tasks that have not ended.
     pub(super) fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Whether the set is being polled.
+    /// Returns whether the set is being polled.
     pub(super) fn is_driven(&self) -> bool {
         self.driven.get()
     }
@@ -126,7 +125,7 @@ impl Local {
 
     /// # Panics
     ///
-    /// If a task has panicked and the set ends by that.
+    /// Panics if a task has panicked and the set ends by that.
     fn check_panic(&self) {
         assert!(
             !self.panicked.get(),
@@ -175,7 +174,7 @@ impl Poller {
     ///
     /// # Panics
     ///
-    /// If a task has panicked and the set ends by that.
+    /// Panics if a task has panicked and the set ends by that.
     pub(super) fn poll<R>(
         &self,
         waker: &Waker,

@@ -32,7 +32,7 @@ impl ScheduleLocal for Shared {
 }
 
 impl Shared {
-    /// Whether a task has panicked since the last call.
+    /// Returns whether a task has panicked since the last call.
     pub(super) fn take_panicked(&self) -> bool {
         // ORDERING: written by this very thread.
         let panicked = self.panicked.load(Ordering::Relaxed);

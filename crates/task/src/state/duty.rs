@@ -10,7 +10,7 @@ pub(crate) enum Start {
     Cancel,
 }
 
-/// What follows a poll that was pending.
+/// The duty of the caller after a poll that was pending.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
@@ -45,7 +45,7 @@ pub(crate) enum Completion {
     JoinedWithWaker,
 }
 
-/// What giving a reference up has to do.
+/// The duty of the caller that has dropped a reference.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Release {
@@ -59,7 +59,7 @@ pub(crate) enum Release {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Detach {
-    /// All is done, and the handle's reference given up.
+    /// Nothing: the handle's reference was dropped.
     Nothing,
     /// Take the join waker and drop it, then give the reference up.
     DropWaker,

@@ -52,7 +52,7 @@ impl Snapshot {
         self.0 / REF_ONE
     }
 
-    /// What follows from a wake that found this state.
+    /// Returns the duty of a wake that found this state.
     #[inline]
     pub(super) fn on_wake(self) -> Wake {
         if self.0 & (RUNNING | NOTIFIED | COMPLETE) == 0 {
@@ -62,7 +62,7 @@ impl Snapshot {
         }
     }
 
-    /// What follows from completing a task that was in this state.
+    /// Returns the duty after the completion of a task that was in this state.
     #[inline]
     pub(super) fn on_completion(self) -> Completion {
         debug_assert!(self.is(RUNNING) && !self.is(COMPLETE));
@@ -75,7 +75,7 @@ impl Snapshot {
         }
     }
 
-    /// What follows from giving up one of this state's references.
+    /// Returns the duty after one of this state's references was dropped.
     #[inline]
     pub(super) fn released(self) -> Release {
         debug_assert!(self.references() >= 1);

@@ -1,4 +1,4 @@
-//! What a stream that is called on the pool makes of its calls.
+//! Tests of a stream whose calls run on the pool.
 
 mod runtime;
 

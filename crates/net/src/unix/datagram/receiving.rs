@@ -20,12 +20,12 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// `ConnectionReset` if the peer that the socket is connected to has closed its socket with
-    /// datagrams unread; any kind if the runtime has shut down.
+    /// Returns `ConnectionReset` if the peer that the socket is connected to has closed its socket
+    /// with datagrams unread; any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -51,11 +51,11 @@ impl UnixDatagram {
         })
     }
 
-    /// As [`recv`](Self::recv), for implementing a future.
+    /// The poll function of [`recv`](Self::recv), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -80,11 +80,11 @@ impl UnixDatagram {
             .poll_read_io(cx, |socket| recv(socket, buf).map(drop))
     }
 
-    /// As [`recv`](Self::recv), without waiting.
+    /// Like [`recv`](Self::recv), but does not wait.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
+    /// Returns `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -106,17 +106,16 @@ impl UnixDatagram {
             .try_io(Interest::READABLE, |socket| socket.recv(buf))
     }
 
-    /// As [`recv`](Self::recv), appending to `buf`, which may be a `Vec` or a
-    /// `BytesMut`. There must be room for the datagram: a `Vec` grows only if
-    /// it is full.
+    /// Like [`recv`](Self::recv), but appends to `buf`, which may be a `Vec` or a `BytesMut`. There
+    /// must be room for the datagram: a `Vec` grows only if it is full.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -144,11 +143,11 @@ impl UnixDatagram {
         })
     }
 
-    /// As [`recv_buf`](Self::recv_buf), without waiting.
+    /// Like [`recv_buf`](Self::recv_buf), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -177,11 +176,11 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -212,11 +211,11 @@ impl UnixDatagram {
         })
     }
 
-    /// As [`recv_from`](Self::recv_from), for implementing a future.
+    /// The poll function of [`recv_from`](Self::recv_from), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -246,11 +245,11 @@ impl UnixDatagram {
             .poll_read_io(cx, |socket| Ok(recv_from(socket, buf)?.1))
     }
 
-    /// As [`recv_from`](Self::recv_from), without waiting.
+    /// Like [`recv_from`](Self::recv_from), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -275,16 +274,16 @@ impl UnixDatagram {
             .try_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
     }
 
-    /// As [`recv_from`](Self::recv_from), appending to `buf` as
-    /// [`recv_buf`](Self::recv_buf) does.
+    /// Like [`recv_from`](Self::recv_from), but appends to `buf` as [`recv_buf`](Self::recv_buf)
+    /// does.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// Returns the same errors as [`recv`](Self::recv).
     ///
     /// # Cancel safety
     ///
-    /// No datagram is lost if the future is dropped.
+    /// Cancel safe: no datagram is lost if the future is dropped.
     ///
     /// # Examples
     ///
@@ -321,11 +320,11 @@ impl UnixDatagram {
         )
     }
 
-    /// As [`recv_buf_from`](Self::recv_buf_from), without waiting.
+    /// Like [`recv_buf_from`](Self::recv_buf_from), but does not wait.
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// Returns the same errors as [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///

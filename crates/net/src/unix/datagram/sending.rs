@@ -47,11 +47,11 @@ impl UnixDatagram {
         })
     }
 
-    /// As [`send`](Self::send), for implementing a future.
+    /// The poll function of [`send`](Self::send), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// Returns the same errors as [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -71,11 +71,11 @@ impl UnixDatagram {
         self.io.poll_write_io(cx, |socket| socket.send(buf))
     }
 
-    /// As [`send`](Self::send), without waiting.
+    /// Like [`send`](Self::send), but does not wait.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
+    /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -100,7 +100,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// Returns the same errors as [`send`](Self::send).
     ///
     /// # Cancel safety
     ///
@@ -136,11 +136,11 @@ impl UnixDatagram {
         })
     }
 
-    /// As [`send_to`](Self::send_to), for implementing a future.
+    /// The poll function of [`send_to`](Self::send_to), for implementing a future.
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// Returns the same errors as [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -171,11 +171,11 @@ impl UnixDatagram {
             .poll_write_io(cx, |socket| socket.send_to(buf, target))
     }
 
-    /// As [`send_to`](Self::send_to), without waiting.
+    /// Like [`send_to`](Self::send_to), but does not wait.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
+    /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
     ///
     /// # Examples
     ///

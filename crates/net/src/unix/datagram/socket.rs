@@ -250,7 +250,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// `NotConnected` if the socket is not connected.
+    /// Returns `NotConnected` if the socket is not connected.
     ///
     /// # Examples
     ///
@@ -301,7 +301,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// `NotConnected` if the socket is not connected.
+    /// Returns `NotConnected` if the socket is not connected.
     ///
     /// # Examples
     ///
@@ -357,7 +357,7 @@ impl UnixDatagram {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -390,7 +390,7 @@ impl UnixDatagram {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -422,7 +422,7 @@ impl UnixDatagram {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -445,7 +445,7 @@ impl UnixDatagram {
         })
     }
 
-    /// As [`readable`](Self::readable), for implementing a future.
+    /// The poll function of [`readable`](Self::readable), for implementing a future.
     ///
     /// # Errors
     ///
@@ -469,7 +469,7 @@ impl UnixDatagram {
         self.io.poll_read_ready(cx)
     }
 
-    /// As [`writable`](Self::writable), for implementing a future.
+    /// The poll function of [`writable`](Self::writable), for implementing a future.
     ///
     /// # Errors
     ///
@@ -572,7 +572,7 @@ impl UnixDatagram {
 impl TryFrom<net::UnixDatagram> for UnixDatagram {
     type Error = io::Error;
 
-    /// As [`UnixDatagram::from_std`].
+    /// The same as [`UnixDatagram::from_std`].
     fn try_from(datagram: net::UnixDatagram) -> io::Result<UnixDatagram> {
         UnixDatagram::from_std(datagram)
     }

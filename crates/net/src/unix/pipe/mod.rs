@@ -87,7 +87,7 @@ fn invalid(message: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
-/// Of a file as of a socket, for both keep it in the same flag.
+/// Works for files and sockets, since both use the same flag.
 fn set_nonblocking(fd: &impl AsFd, nonblocking: bool) -> io::Result<()> {
     socket2::SockRef::from(fd).set_nonblocking(nonblocking)
 }

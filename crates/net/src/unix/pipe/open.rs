@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{Receiver, Sender};
 
-/// How to open a named pipe (FIFO).
+/// Options for opening a named pipe (FIFO).
 ///
 /// Opening does not wait for the other side. A receiver that has no sender yet
 /// reads the end of the stream; [`open_sender`](Self::open_sender) is refused
@@ -33,7 +33,7 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// For one direction, and only what is a pipe.
+    /// Options that open a pipe for one direction, and refuse any other kind of file.
     ///
     /// # Examples
     ///
@@ -105,7 +105,7 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if it is no pipe; otherwise an error of the operating system.
+    /// Returns `InvalidInput` if it is no pipe; otherwise an error of the operating system.
     ///
     /// # Panics
     ///
@@ -140,8 +140,9 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// An uncategorized error (ENXIO) if no process has the pipe open for reading; `InvalidInput`
-    /// if the file is no pipe; `NotFound` or `PermissionDenied` if it cannot be opened.
+    /// Returns an uncategorized error (ENXIO) if no process has the pipe open for reading;
+    /// `InvalidInput` if the file is no pipe; `NotFound` or `PermissionDenied` if it cannot be
+    /// opened.
     ///
     /// # Panics
     ///

@@ -56,8 +56,8 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if it is no pipe or was not opened for reading; otherwise an error of the
-    /// operating system.
+    /// Returns `InvalidInput` if it is no pipe or was not opened for reading; otherwise an error of
+    /// the operating system.
     ///
     /// # Panics
     ///
@@ -84,11 +84,11 @@ impl Receiver {
         Receiver::from_owned_fd(file.into())
     }
 
-    /// As [`from_file`](Self::from_file), of a descriptor.
+    /// Like [`from_file`](Self::from_file), but takes a descriptor.
     ///
     /// # Errors
     ///
-    /// As [`from_file`](Self::from_file).
+    /// Returns the same errors as [`from_file`](Self::from_file).
     ///
     /// # Panics
     ///
@@ -146,7 +146,7 @@ impl Receiver {
         Receiver::from_owned_fd_unchecked(file.into())
     }
 
-    /// As [`from_file_unchecked`](Self::from_file_unchecked), of a descriptor.
+    /// Like [`from_file_unchecked`](Self::from_file_unchecked), but takes a descriptor.
     ///
     /// # Errors
     ///
@@ -235,7 +235,7 @@ impl Receiver {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -268,7 +268,7 @@ impl Receiver {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -292,8 +292,8 @@ impl Receiver {
         })
     }
 
-    /// As [`readable`](Self::readable), for implementing a future; keeps the
-    /// waker of the last caller only.
+    /// The poll function of [`readable`](Self::readable), for implementing a future. Only the
+    /// waker of the last call is kept.
     ///
     /// # Errors
     ///
@@ -323,7 +323,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing is there; otherwise an error of the operating system.
+    /// Returns `WouldBlock` if nothing is there; otherwise an error of the operating system.
     ///
     /// # Examples
     ///
@@ -345,11 +345,11 @@ impl Receiver {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
 
-    /// As [`try_read`](Self::try_read), appending to `buf`.
+    /// Like [`try_read`](Self::try_read), but appends to `buf`.
     ///
     /// # Errors
     ///
-    /// As [`try_read`](Self::try_read).
+    /// Returns the same errors as [`try_read`](Self::try_read).
     ///
     /// # Examples
     ///
@@ -372,11 +372,11 @@ impl Receiver {
         self.io.try_read_buf(buf)
     }
 
-    /// As [`try_read`](Self::try_read), filling one buffer after the other.
+    /// Like [`try_read`](Self::try_read), but fills one buffer after the other.
     ///
     /// # Errors
     ///
-    /// As [`try_read`](Self::try_read).
+    /// Returns the same errors as [`try_read`](Self::try_read).
     ///
     /// # Examples
     ///

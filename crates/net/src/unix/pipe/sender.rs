@@ -53,8 +53,8 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if it is no pipe or was not opened for writing; otherwise an error of the
-    /// operating system.
+    /// Returns `InvalidInput` if it is no pipe or was not opened for writing; otherwise an error of
+    /// the operating system.
     ///
     /// # Panics
     ///
@@ -81,11 +81,11 @@ impl Sender {
         Sender::from_owned_fd(file.into())
     }
 
-    /// As [`from_file`](Self::from_file), of a descriptor.
+    /// Like [`from_file`](Self::from_file), but takes a descriptor.
     ///
     /// # Errors
     ///
-    /// As [`from_file`](Self::from_file).
+    /// Returns the same errors as [`from_file`](Self::from_file).
     ///
     /// # Panics
     ///
@@ -143,7 +143,7 @@ impl Sender {
         Sender::from_owned_fd_unchecked(file.into())
     }
 
-    /// As [`from_file_unchecked`](Self::from_file_unchecked), of a descriptor.
+    /// Like [`from_file_unchecked`](Self::from_file_unchecked), but takes a descriptor.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl Sender {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -264,7 +264,7 @@ impl Sender {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if the future is dropped, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, not even the readiness.
     ///
     /// # Examples
     ///
@@ -287,8 +287,8 @@ impl Sender {
         })
     }
 
-    /// As [`writable`](Self::writable), for implementing a future; keeps the
-    /// waker of the last caller only.
+    /// The poll function of [`writable`](Self::writable), for implementing a future. Only the
+    /// waker of the last call is kept.
     ///
     /// # Errors
     ///
@@ -316,8 +316,8 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none, or if a write that must stay together
-    /// does not fit; `BrokenPipe` if no receiver is open.
+    /// Returns `WouldBlock` if there is none, or if a write that must stay together does not fit;
+    /// `BrokenPipe` if no receiver is open.
     ///
     /// # Examples
     ///
@@ -339,11 +339,11 @@ impl Sender {
         self.io.try_write(buf)
     }
 
-    /// As [`try_write`](Self::try_write), from one buffer after the other.
+    /// Like [`try_write`](Self::try_write), but writes from one buffer after the other.
     ///
     /// # Errors
     ///
-    /// As [`try_write`](Self::try_write).
+    /// Returns the same errors as [`try_write`](Self::try_write).
     ///
     /// # Examples
     ///

@@ -49,7 +49,7 @@ named_pipe_end!(
     r#"ClientOptions::new().open(r"\\.\pipe\orders")?"#
 );
 
-/// How to open the client's end of a named pipe.
+/// Options for opening the client's end of a named pipe.
 ///
 /// # Examples
 ///
@@ -197,7 +197,7 @@ impl ClientOptions {
     ///
     /// # Errors
     ///
-    /// `NotFound` if no server has made it; an uncategorized error with the code 231
+    /// Returns `NotFound` if no server has made it; an uncategorized error with the code 231
     /// (`ERROR_PIPE_BUSY`) if all instances have a client: try again after some time;
     /// `PermissionDenied` if this user may not open the pipe, or not for both directions;
     /// `InvalidInput` if the name contains a zero character, or if [messages](Self::pipe_mode) are
@@ -227,12 +227,12 @@ impl ClientOptions {
         unsafe { self.open_with_security_attributes_raw(addr, null_mut()) }
     }
 
-    /// As [`open`](Self::open), with a pointer to the `SECURITY_ATTRIBUTES` of the handle, or null
-    /// for the default ones.
+    /// Like [`open`](Self::open), but takes a pointer to the `SECURITY_ATTRIBUTES` of the handle,
+    /// or null for the default ones.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Returns the same errors as [`open`](Self::open).
     ///
     /// # Panics
     ///

@@ -5,7 +5,7 @@ use std::io;
 use mio::windows::NamedPipe;
 use raddle_reactor::{Evented, Handle, Interest};
 
-/// Has the current reactor watch a pipe.
+/// Registers a pipe with the current reactor.
 #[track_caller]
 pub(super) fn registered(pipe: NamedPipe) -> io::Result<Evented<NamedPipe>> {
     let interest = Interest::READABLE | Interest::WRITABLE;
@@ -87,7 +87,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Cancel safety
             ///
-            /// Nothing is lost if the future is dropped, not even the readiness.
+            /// Cancel safe: dropping the future loses nothing, not even the readiness.
             ///
             /// # Examples
             ///
@@ -121,7 +121,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Cancel safety
             ///
-            /// Nothing is lost if the future is dropped, not even the readiness.
+            /// Cancel safe: dropping the future loses nothing, not even the readiness.
             ///
             /// # Examples
             ///
@@ -140,8 +140,8 @@ macro_rules! named_pipe_end {
                 self.ready(raddle_reactor::Interest::READABLE).await.map(drop)
             }
 
-            /// As [`readable`](Self::readable), for implementing a future; keeps the waker of the
-            /// last caller only.
+            /// The poll function of [`readable`](Self::readable), for implementing a future.
+            /// Only the waker of the last call is kept.
             ///
             /// # Errors
             ///
@@ -172,7 +172,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Errors
             ///
-            /// `WouldBlock` if nothing is there; an uncategorized error
+            /// Returns `WouldBlock` if nothing is there; an uncategorized error
             /// (`ERROR_PIPE_NOT_CONNECTED`) if the server has disconnected.
             ///
             /// # Examples
@@ -194,11 +194,12 @@ macro_rules! named_pipe_end {
                 self.io.try_read(&mut raddle_io::ReadBuf::new(buf))
             }
 
-            /// As [`try_read`](Self::try_read), into the first buffer that is not empty.
+            /// Like [`try_read`](Self::try_read), but reads into the first buffer that is not
+            /// empty.
             ///
             /// # Errors
             ///
-            /// As [`try_read`](Self::try_read).
+            /// Returns the same errors as [`try_read`](Self::try_read).
             ///
             /// # Examples
             ///
@@ -223,11 +224,11 @@ macro_rules! named_pipe_end {
                 self.io.try_read_vectored(bufs)
             }
 
-            /// As [`try_read`](Self::try_read), appending to `buf`.
+            /// Like [`try_read`](Self::try_read), but appends to `buf`.
             ///
             /// # Errors
             ///
-            /// As [`try_read`](Self::try_read).
+            /// Returns the same errors as [`try_read`](Self::try_read).
             ///
             /// # Examples
             ///
@@ -256,7 +257,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Cancel safety
             ///
-            /// Nothing is lost if the future is dropped, not even the readiness.
+            /// Cancel safe: dropping the future loses nothing, not even the readiness.
             ///
             /// # Examples
             ///
@@ -275,8 +276,8 @@ macro_rules! named_pipe_end {
                 self.ready(raddle_reactor::Interest::WRITABLE).await.map(drop)
             }
 
-            /// As [`writable`](Self::writable), for implementing a future; keeps the waker of the
-            /// last caller only.
+            /// The poll function of [`writable`](Self::writable), for implementing a future.
+            /// Only the waker of the last call is kept.
             ///
             /// # Errors
             ///
@@ -306,8 +307,8 @@ macro_rules! named_pipe_end {
             ///
             /// # Errors
             ///
-            /// `WouldBlock` if an earlier write has not ended; `BrokenPipe` if the other end is
-            /// closed. The error of an earlier write, too, is that of the next.
+            /// Returns `WouldBlock` if an earlier write has not ended; `BrokenPipe` if the other
+            /// end is closed. The error of an earlier write, too, is that of the next.
             ///
             /// # Examples
             ///
@@ -326,12 +327,12 @@ macro_rules! named_pipe_end {
                 self.io.try_write(buf)
             }
 
-            /// As [`try_write`](Self::try_write). Buffers of 1 KiB in all are one write, and so one
-            /// message; otherwise the first that is not empty is written.
+            /// The same as [`try_write`](Self::try_write). Buffers of 1 KiB in all are one write,
+            /// and so one message; otherwise the first that is not empty is written.
             ///
             /// # Errors
             ///
-            /// As [`try_write`](Self::try_write).
+            /// Returns the same errors as [`try_write`](Self::try_write).
             ///
             /// # Examples
             ///

@@ -75,7 +75,7 @@ pub struct PipeInfo {
     pub mode: PipeMode,
     /// The end that the information is about.
     pub end: PipeEnd,
-    /// How many instances of the pipe there may be at a time; 255 is no limit.
+    /// The maximum number of instances of the pipe at a time; 255 means no limit.
     pub max_instances: u32,
     /// Size in bytes of the buffer for what the server writes.
     pub out_buffer_size: u32,

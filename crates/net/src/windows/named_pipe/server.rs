@@ -97,7 +97,7 @@ impl NamedPipeServer {
         }
     }
 
-    /// Asks the system for a client, and says whether there is one.
+    /// Asks the system whether a client is connected.
     fn try_connect(&self) -> io::Result<()> {
         let mut is_stale = self.is_stale.lock();
         if *is_stale {
@@ -152,7 +152,7 @@ fn would_block(error: &io::Error) -> bool {
 ///
 /// # Errors
 ///
-/// `WouldBlock` if an operation of that connection has not ended yet.
+/// Returns `WouldBlock` if an operation of that connection has not ended yet.
 fn discard(mut pipe: &NamedPipe) -> io::Result<()> {
     let mut discarded = [0; 1024];
     loop {
@@ -169,7 +169,7 @@ fn discard(mut pipe: &NamedPipe) -> io::Result<()> {
     }
 }
 
-/// How to make an instance of a named pipe.
+/// Options for creating an instance of a named pipe.
 ///
 /// # Examples
 ///
@@ -477,8 +477,8 @@ impl ServerOptions {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the name contains a zero character; `PermissionDenied` if another program
-    /// has the pipe, or if there is an instance and this is to be the
+    /// Returns `InvalidInput` if the name contains a zero character; `PermissionDenied` if another
+    /// program has the pipe, or if there is an instance and this is to be the
     /// [first](Self::first_pipe_instance); an uncategorized error if there are [as
     /// many](Self::max_instances) as there may be (`ERROR_PIPE_BUSY`), or if the name is not that
     /// of a pipe.
@@ -506,12 +506,12 @@ impl ServerOptions {
         unsafe { self.create_with_security_attributes_raw(addr, null_mut()) }
     }
 
-    /// As [`create`](Self::create), with a pointer to the `SECURITY_ATTRIBUTES` of the pipe, or
-    /// null for the default ones.
+    /// Like [`create`](Self::create), but takes a pointer to the `SECURITY_ATTRIBUTES` of the pipe,
+    /// or null for the default ones.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create).
+    /// Returns the same errors as [`create`](Self::create).
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! From the handler of the console to those who listen.
+//! Delivery from the console handler to the listeners.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -35,7 +35,7 @@ impl Event {
         })
     }
 
-    /// Whether the system ends the process when the handler returns.
+    /// Returns whether the system ends the process when the handler returns.
     fn ends_the_process(self) -> bool {
         matches!(self, Self::Close | Self::Logoff | Self::Shutdown)
     }

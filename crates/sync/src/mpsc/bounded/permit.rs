@@ -9,8 +9,7 @@ use crate::mpsc::chan::{Chan, Limited};
 
 /// Room for one message; from [`Sender::reserve`] and [`Sender::try_reserve`].
 ///
-/// It is good also after the receiver has closed the channel. Dropped, it
-/// gives the room back.
+/// It stays valid after the receiver has closed the channel. Dropping it releases the permit.
 ///
 /// # Examples
 ///
@@ -79,7 +78,7 @@ pub struct PermitIterator<'a, T> {
 /// ```
 #[must_use = "dropped unused, it has reserved nothing"]
 pub struct OwnedPermit<T> {
-    /// None once the permit was used, or given back.
+    /// `None` once the permit was used or released.
     sender: Option<Sender<T>>,
 }
 
@@ -182,7 +181,7 @@ impl<T> OwnedPermit<T> {
         sender
     }
 
-    /// Gives the room back, and returns the sender.
+    /// Releases the permit, and returns the sender.
     ///
     /// # Examples
     ///
@@ -205,7 +204,7 @@ impl<T> OwnedPermit<T> {
         sender
     }
 
-    /// Whether both permits are for the same channel.
+    /// Returns whether both permits are for the same channel.
     ///
     /// # Examples
     ///
@@ -229,7 +228,7 @@ impl<T> OwnedPermit<T> {
             .is_some_and(|other| self.same_channel_as_sender(other))
     }
 
-    /// Whether the permit is for the channel of `sender`.
+    /// Returns whether the permit is for the channel of `sender`.
     ///
     /// # Examples
     ///

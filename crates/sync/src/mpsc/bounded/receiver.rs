@@ -38,7 +38,7 @@ impl<T> Receiver<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before it is ready, it has received nothing.
+    /// Cancel safe: if the future is dropped before it is ready, it has received nothing.
     ///
     /// # Examples
     ///
@@ -66,7 +66,7 @@ impl<T> Receiver<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before it is ready, it has received nothing.
+    /// Cancel safe: if the future is dropped before it is ready, it has received nothing.
     ///
     /// # Examples
     ///
@@ -97,8 +97,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if there will
-    /// be none either.
+    /// Returns [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if
+    /// there will be none either.
     ///
     /// # Examples
     ///
@@ -118,11 +118,11 @@ impl<T> Receiver<T> {
         self.rx.try_recv()
     }
 
-    /// As [`recv`](Self::recv), with the thread asleep until it is ready.
+    /// Like [`recv`](Self::recv), but blocks the thread until it is ready.
     ///
     /// # Panics
     ///
-    /// Inside a task, where the thread must not block.
+    /// Panics inside a task, where the thread must not block.
     ///
     /// # Examples
     ///
@@ -143,11 +143,11 @@ impl<T> Receiver<T> {
         block_on(self.recv())
     }
 
-    /// As [`recv_many`](Self::recv_many), with the thread asleep until it is ready.
+    /// Like [`recv_many`](Self::recv_many), but blocks the thread until it is ready.
     ///
     /// # Panics
     ///
-    /// Inside a task, where the thread must not block.
+    /// Panics inside a task, where the thread must not block.
     ///
     /// # Examples
     ///
@@ -194,8 +194,8 @@ impl<T> Receiver<T> {
         self.rx.close();
     }
 
-    /// Whether the channel was closed, or all senders were dropped. There may
-    /// be messages still.
+    /// Returns whether the channel was closed, or all senders were dropped. There may be messages
+    /// still.
     ///
     /// # Examples
     ///
@@ -214,7 +214,7 @@ impl<T> Receiver<T> {
         self.rx.chan().is_closed()
     }
 
-    /// Whether there is no message now.
+    /// Returns whether there is no message now.
     ///
     /// # Examples
     ///
@@ -234,7 +234,7 @@ impl<T> Receiver<T> {
         self.len() == 0
     }
 
-    /// How many messages there are now.
+    /// Returns the number of messages at the moment.
     ///
     /// # Examples
     ///
@@ -253,7 +253,7 @@ impl<T> Receiver<T> {
         self.rx.len()
     }
 
-    /// How many permits are free: that many messages can be sent without waiting.
+    /// Returns the number of free permits: as many messages can be sent without waiting.
     ///
     /// # Examples
     ///
@@ -272,7 +272,7 @@ impl<T> Receiver<T> {
         self.rx.chan().limit.free()
     }
 
-    /// How many messages the channel takes, as it was made.
+    /// Returns the capacity that the channel was created with.
     ///
     /// # Examples
     ///
@@ -290,7 +290,7 @@ impl<T> Receiver<T> {
         self.rx.chan().limit.capacity
     }
 
-    /// As [`recv`](Self::recv), by poll. Only the last waker is woken.
+    /// The poll function of [`recv`](Self::recv). Only the waker of the last call is woken.
     ///
     /// # Examples
     ///
@@ -311,7 +311,8 @@ impl<T> Receiver<T> {
         self.rx.poll_recv(cx)
     }
 
-    /// As [`recv_many`](Self::recv_many), by poll. Only the last waker is woken.
+    /// The poll function of [`recv_many`](Self::recv_many). Only the waker of the last call is
+    /// woken.
     ///
     /// # Examples
     ///
@@ -338,7 +339,7 @@ impl<T> Receiver<T> {
         self.rx.poll_recv_many(cx, buffer, limit)
     }
 
-    /// How many senders there are.
+    /// Returns the number of senders.
     ///
     /// # Examples
     ///
@@ -357,7 +358,7 @@ impl<T> Receiver<T> {
         self.rx.chan().strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///

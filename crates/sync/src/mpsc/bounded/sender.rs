@@ -136,15 +136,15 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), with the thread asleep until it is ready.
+    /// Like [`send`](Self::send), but blocks the thread until it is ready.
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// Returns the same errors as [`send`](Self::send).
     ///
     /// # Panics
     ///
-    /// Inside a task, where the thread must not block.
+    /// Panics inside a task, where the thread must not block.
     ///
     /// # Examples
     ///
@@ -169,12 +169,12 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// If the receiver has closed the channel or was dropped.
+    /// Returns an error if the receiver has closed the channel or was dropped.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropped before it is ready, the future has taken no room. It gives up its place
-    /// in the queue.
+    /// Cancel safe: if the future is dropped before it is ready, it has taken no room. It gives up
+    /// its place in the queue.
     ///
     /// # Examples
     ///
@@ -204,12 +204,12 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// If the receiver has closed the channel or was dropped, or if `n` is more
+    /// Returns an error if the receiver has closed the channel or was dropped, or if `n` is more
     /// than [`max_capacity`](Self::max_capacity).
     ///
     /// # Cancel safety
     ///
-    /// As [`reserve`](Self::reserve).
+    /// The same as for [`reserve`](Self::reserve).
     ///
     /// # Examples
     ///
@@ -243,16 +243,15 @@ impl<T> Sender<T> {
         )
     }
 
-    /// As [`reserve`](Self::reserve), but the permit keeps the sender, and
-    /// gives it back.
+    /// Like [`reserve`](Self::reserve), but the permit keeps the sender, and gives it back.
     ///
     /// # Errors
     ///
-    /// As [`reserve`](Self::reserve).
+    /// Returns the same errors as [`reserve`](Self::reserve).
     ///
     /// # Cancel safety
     ///
-    /// As [`reserve`](Self::reserve); the sender is dropped with it.
+    /// The same as for [`reserve`](Self::reserve); the sender is dropped with it.
     ///
     /// # Examples
     ///
@@ -286,7 +285,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// As [`try_send`](Self::try_send).
+    /// Returns the same errors as [`try_send`](Self::try_send).
     ///
     /// # Examples
     ///
@@ -313,8 +312,8 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// As [`try_send`](Self::try_send); [`TrySendError::Full`] if `n` is more
-    /// than [`max_capacity`](Self::max_capacity).
+    /// Returns the same errors as [`try_send`](Self::try_send); [`TrySendError::Full`] if `n` is
+    /// more than [`max_capacity`](Self::max_capacity).
     ///
     /// # Examples
     ///
@@ -339,12 +338,11 @@ impl<T> Sender<T> {
         Ok(PermitIterator::new(chan, n))
     }
 
-    /// As [`try_reserve`](Self::try_reserve), but the permit keeps the sender, and
-    /// gives it back.
+    /// Like [`try_reserve`](Self::try_reserve), but the permit keeps the sender, and gives it back.
     ///
     /// # Errors
     ///
-    /// As [`try_send`](Self::try_send), with the sender.
+    /// Returns the same errors as [`try_send`](Self::try_send), with the sender.
     ///
     /// # Examples
     ///
@@ -374,7 +372,7 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: it only looks.
+    /// Cancel safe: the future changes nothing.
     ///
     /// # Examples
     ///
@@ -400,7 +398,7 @@ impl<T> Sender<T> {
         )
     }
 
-    /// Whether the receiver has closed the channel or was dropped.
+    /// Returns whether the receiver has closed the channel or was dropped.
     ///
     /// # Examples
     ///
@@ -418,7 +416,7 @@ impl<T> Sender<T> {
         self.tx.chan().is_closed()
     }
 
-    /// Whether both send to the same receiver.
+    /// Returns whether both send to the same receiver.
     ///
     /// # Examples
     ///
@@ -436,7 +434,7 @@ impl<T> Sender<T> {
         self.tx.same_channel(&other.tx)
     }
 
-    /// How many permits are free: that many messages can be sent without waiting.
+    /// Returns the number of free permits: as many messages can be sent without waiting.
     ///
     /// # Examples
     ///
@@ -456,7 +454,7 @@ impl<T> Sender<T> {
         self.tx.chan().limit.free()
     }
 
-    /// How many messages the channel takes, as it was made.
+    /// Returns the capacity that the channel was created with.
     ///
     /// # Examples
     ///
@@ -497,7 +495,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// How many senders there are, those in [`OwnedPermit`]s among them.
+    /// Returns the number of senders, including those in [`OwnedPermit`]s.
     ///
     /// # Examples
     ///
@@ -516,7 +514,7 @@ impl<T> Sender<T> {
         self.tx.chan().strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///
@@ -564,7 +562,7 @@ impl<T> WeakSender<T> {
         self.weak.upgrade().map(|tx| Sender { tx })
     }
 
-    /// How many senders there are.
+    /// Returns the number of senders.
     ///
     /// # Examples
     ///
@@ -583,7 +581,7 @@ impl<T> WeakSender<T> {
         self.weak.chan().strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Returns the number of weak senders.
     ///
     /// # Examples
     ///

@@ -8,8 +8,7 @@ use super::Sender;
 use crate::mpsc::error::SendTimeoutError;
 
 impl<T> Sender<T> {
-    /// As [`send`](Self::send), for no longer than `limit`. Only with the feature
-    /// `time`.
+    /// Like [`send`](Self::send), but waits no longer than `limit`. Only with the feature `time`.
     ///
     /// # Errors
     ///
@@ -19,8 +18,8 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     ///
-    /// If the thread has no timers of `raddle-timer`. A runtime of Raddle has them if it was built
-    /// with `enable_time`.
+    /// Panics if the thread has no timers of `raddle-timer`. A runtime of Raddle has them if it was
+    /// built with `enable_time`.
     ///
     /// # Cancel safety
     ///

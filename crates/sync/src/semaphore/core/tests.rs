@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// As many permits as are all taken.
+/// A semaphore of as many permits, all of which are taken.
 fn all_taken(permits: usize) -> Core<Returned> {
     let core = Core::with_returned(permits);
     assert_eq!(core.try_acquire(permits), Ok(()));

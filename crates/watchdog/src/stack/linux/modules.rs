@@ -28,7 +28,7 @@ pub(super) struct Modules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mapping {
     addresses: Range<u64>,
-    /// Where in the file it begins.
+    /// The offset in the file at which it begins.
     offset: u64,
     path: String,
 }

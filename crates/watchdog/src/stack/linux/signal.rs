@@ -35,12 +35,12 @@ pub(super) struct Registers {
 pub(super) struct Sample {
     pub(super) registers: Registers,
     words: Box<[usize]>,
-    /// How many words are copied; 0 if the thread was not on its own stack.
+    /// The number of words that are copied; 0 if the thread was not on its own stack.
     length: usize,
 }
 
 impl Sample {
-    /// Whether the thread was on another stack than its own.
+    /// Returns whether the thread was on another stack than its own.
     pub(super) fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -74,8 +74,8 @@ static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
 /// A request that was sent.
 pub(super) struct SignalRequest(Request<'static, Sample>);
 
-/// Asks a thread for a sample. None if the signal cannot be sent, or if another request is under
-/// way.
+/// Requests a sample from a thread. Returns `None` if the signal cannot be sent, or if another
+/// request is under way.
 ///
 /// The thread must not end before this returns: its number could be another thread's by then. Such
 /// a thread would not answer, for it is on another stack.
@@ -162,13 +162,13 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
     *errno = before;
 }
 
-/// Whether a thread of this process has sent the signal.
+/// Returns whether a thread of this process has sent the signal.
 fn is_own(info: &libc::siginfo_t) -> bool {
     // SAFETY: a signal that a thread has sent by `tgkill` has the number of its process.
     info.si_code == libc::SI_TKILL && unsafe { info.si_pid() == libc::getpid() }
 }
 
-/// Lets the handler that was there before handle a signal that is not this module's.
+/// Passes a signal that is not this module's to the handler that was installed before.
 fn call_former(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(former) = FORMER.get() else {
         return;

@@ -78,8 +78,8 @@ fn traces(count: usize, body: fn(&AtomicBool)) -> Vec<Option<Vec<String>>> {
     })
 }
 
-/// Whether a trace names a function. Under a sanitizer any trace does: that of threads runs the
-/// handler in its own code, of which the unwind information does not lead to the callers.
+/// Returns whether a trace names a function. Under a sanitizer any trace does: that of threads runs
+/// the handler in its own code, of which the unwind information does not lead to the callers.
 fn names(trace: &Option<Vec<String>>, function: &str) -> bool {
     let mut names = trace.iter().flatten();
     match cfg!(raddle_sanitize) {

@@ -11,7 +11,7 @@ pub(crate) struct ThreadStack {
 }
 
 impl ThreadStack {
-    /// That of the calling thread. None if the system does not say where it is.
+    /// Returns the stack of the calling thread, or `None` if the system does not report it.
     pub(crate) fn of_current_thread() -> Option<Self> {
         Some(Self {
             // SAFETY: the call takes nothing.

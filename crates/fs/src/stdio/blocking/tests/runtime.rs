@@ -45,7 +45,7 @@ impl Runtime {
     }
 }
 
-/// What is left of a runtime that has shut down.
+/// The handle that is left of a runtime that has shut down.
 pub(super) struct RuntimeHandle(Handle<Task>);
 
 impl RuntimeHandle {
