@@ -6,7 +6,9 @@ use std::time::Duration;
 /// What a suite is about.
 pub(super) fn area(package: &str, suite: &str) -> &'static str {
     match (package, suite) {
-        ("raddle-task", "loom_arrivals" | "loom_ready_list") => "local sets and join sets",
+        ("raddle-task", "loom_arrivals" | "loom_ready_list" | "loom_local_set") => {
+            "local sets and join sets"
+        }
         ("raddle-task", _) => "task cell",
         ("raddle-queue", "loom_injection") => "injection queue",
         ("raddle-queue", _) => "local queue and slot",
