@@ -108,6 +108,29 @@ fn data_and_end_that_arrive_together_are_both_read() {
 }
 
 #[test]
+fn try_read_after_a_short_one_finds_data_that_has_come_without_an_event() {
+    run(async {
+        let (near, far) = pair().await;
+        far.writable().await.unwrap();
+        far.try_write(b"abc").unwrap();
+        near.readable().await.unwrap();
+        assert_eq!(near.try_read(&mut [0; 16]).unwrap(), 3);
+        far.try_write(b"de").unwrap();
+        if cfg!(target_os = "linux") {
+            // The data is there when the write returns, and no driver has run since.
+            assert_eq!(near.try_read(&mut [0; 16]).unwrap(), 2);
+        }
+        let dry = loop {
+            if let Err(error) = near.try_read(&mut [0; 16]) {
+                break error;
+            }
+        };
+        assert_eq!(dry.kind(), ErrorKind::WouldBlock);
+        assert!(!would_try(&near, Interest::READABLE));
+    });
+}
+
+#[test]
 fn a_short_try_leaves_the_stream_writable() {
     run(async {
         let big = vec![1; 64 << 20];

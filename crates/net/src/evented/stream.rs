@@ -52,13 +52,17 @@ pub(crate) trait ByteStream<E: Source> {
     }
 
     /// Reads without waiting, and says how much.
+    ///
+    /// Unlike [`poll_read`](Self::poll_read), a short read leaves the source ready, as Tokio's
+    /// does. A caller that asks again after it has sent a request then finds an answer that has
+    /// arrived since, without an event.
     fn try_read(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize>
     where
         E: Receive,
     {
-        let event = self.ready_now(Interest::READABLE)?;
         let before = buf.filled().len();
-        self.receive_after(event, buf)?;
+        self.evented()
+            .try_io(Interest::READABLE, |stream| stream.receive(buf))?;
         Ok(buf.filled().len() - before)
     }
 
@@ -135,11 +139,6 @@ pub(crate) trait ByteStream<E: Source> {
                 }
             }
         })
-    }
-
-    fn ready_now(&self, interest: Interest) -> io::Result<ReadyEvent> {
-        let event = self.evented().registration().try_ready(interest)?;
-        event.ok_or_else(|| io::ErrorKind::WouldBlock.into())
     }
 
     /// Receives because of `event`, and clears of it what the result disproves.
