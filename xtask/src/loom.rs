@@ -6,7 +6,7 @@
 
 mod canary;
 mod report;
-mod suite;
+pub(crate) mod suite;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 /// Runs the models of those `packages` that have any, and prints what each
-/// explored, also when one failed.
+/// explored.
 pub(crate) fn models(
     steps: &mut Steps,
     root: &Path,
@@ -81,9 +81,9 @@ pub(crate) fn models(
     })?;
     let shown = format!("{} suites of target/loom", suites.len());
     let mut report = Report::default();
-    let result = steps.step("models", &shown, || suite::run(&suites, bound, &mut report));
+    steps.step("models", &shown, || suite::run(&suites, bound, &mut report))?;
     print!("{report}");
-    result
+    Ok(())
 }
 
 /// The names of a package's model suites: its `tests/loom_*.rs`.

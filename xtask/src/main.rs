@@ -47,7 +47,8 @@ enum Command {
     Test(test::Args),
     /// Run the loom models of one crate or of all
     Loom(loom::Args),
-    /// Change orderings, fences and checks, or the logic, and see whether a model or test fails
+    /// Weaken orderings, remove fences and checks, and see whether a model fails; with --logic run
+    /// cargo-mutants
     Mutate(mutate::Args),
     /// Run the benchmarks on Raddle and other runtimes: criterion, then side by side
     Bench(bench::Args),

@@ -1,62 +1,56 @@
-//! `cargo xtask mutate`: whether the tests and models see what they are there for.
+//! `cargo xtask mutate`: whether the models and tests see what they are there for.
 //!
-//! A mutant is one change of one file, which some test should notice. Without
-//! `--logic` it is one ordering weakened, one fence or one check before sleeping
-//! removed: see [`mutants`]. The models of its crate, and then of the crates that
-//! use that one, run until one fails. With `--logic` it is a change of what the
-//! code computes: see [`logic`]. The tests of its crate run until one fails, and
-//! the models of its crate if none does. All of it happens in a copy of the tree,
-//! which has every mutant in it, each behind a switch: see [`schema`] and [`lab`].
+//! A mutant is one change of one file, which a model or test should notice. The
+//! command's own mutants are one ordering weakened, and one fence or one check before
+//! sleeping removed: see [`mutants`]. The models run on each until one fails: see
+//! [`lab`]. With `--logic` the command runs cargo-mutants, which changes what the code
+//! computes.
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
-mod argued;
-mod book;
-mod copy;
-mod judge;
 mod lab;
-mod logic;
 mod mutants;
-mod schema;
-mod suite;
-mod tally;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::loom;
+use crate::steps;
 use crate::tidy::text::{self, File};
 use crate::workspace::{self, Package};
-use argued::Argued;
-use book::{Book, Kind, Verdict};
-use copy::Copy;
-use judge::Run;
+use lab::{Bound, Lab};
 use mutants::Mutant;
-use suite::Stage;
-use tally::Tally;
+
+/// The page with the mutants that no model can see, and the reason for each.
+const PAGE: &str = "docs/mutants.md";
+
+/// The heading of the part of the page that is not about these mutants.
+const LOGIC: &str = "\n## Logic\n";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files, lines of files or crates: crates/queue/src/slot.rs,
-    /// crates/queue/src/slot.rs:40, raddle-queue, or queue; all files without
-    /// locks otherwise, and with --logic all crates it is for
+    /// crates/queue/src/slot.rs:40, raddle-queue, or queue; all files without locks
+    /// otherwise, and with --logic all crates with models
     #[arg(value_name = "FILE[:LINE]|CRATE")]
     only: Vec<String>,
 
-    /// Change the logic instead: comparisons, operators, constants, conditions
-    /// with their early returns, statements and bodies of functions; the tests
-    /// run first, then the models
-    #[arg(long)]
+    /// Change the logic instead, with cargo-mutants; the tests of the crate run
+    #[arg(long, conflicts_with_all = ["own", "shallow", "argued"])]
     logic: bool,
+
+    /// With --logic, run the models of the crate instead of its tests
+    #[arg(long, requires = "logic")]
+    models: bool,
 
     /// Show the mutants, and run nothing
     #[arg(long)]
     list: bool,
 
-    /// Ask only the models of the mutant's own crate, not of those above; with
-    /// --logic it is always so
+    /// Run only the models of the mutant's own crate
     #[arg(long)]
     own: bool,
 
@@ -64,16 +58,7 @@ pub(crate) struct Args {
     #[arg(long)]
     shallow: bool,
 
-    /// With --logic, run no models: a quick first look
-    #[arg(long, requires = "logic")]
-    no_models: bool,
-
-    /// With --logic, run no tests: to go on with the models where the tests have run
-    #[arg(long, requires = "logic", conflicts_with = "no_models")]
-    no_tests: bool,
-
-    /// Leave out what an earlier run has seen caught, timed out or not compile,
-    /// and what has survived the tests and models as they are now
+    /// Leave out what an earlier run has seen caught
     #[arg(long)]
     resume: bool,
 
@@ -81,80 +66,133 @@ pub(crate) struct Args {
     #[arg(long)]
     argued: bool,
 
-    /// Run nothing, and count the verdicts of earlier runs
-    #[arg(long)]
-    known: bool,
-
-    /// Start no mutant after this many minutes; `--resume` goes on
-    #[arg(long, value_name = "N")]
-    minutes: Option<u64>,
-}
-
-impl Args {
-    /// What is run on a mutant until something fails.
-    fn stages(&self) -> &'static [Stage] {
-        let all: &[Stage] = &[Stage::Tests, Stage::Shallow, Stage::Full];
-        let first = usize::from(!self.logic || self.no_tests);
-        let end = match (self.no_models, self.shallow) {
-            (true, _) => 1,
-            (false, true) => 2,
-            (false, false) => 3,
-        };
-        &all[first..end]
-    }
+    /// With --logic, further arguments of cargo-mutants
+    #[arg(last = true, value_name = "ARGS")]
+    rest: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root();
     let packages = workspace::packages(&root)?;
+    if args.logic {
+        return logic(&root, &packages, args);
+    }
+    let (files, mutants) = find(&root, &packages, args)?;
     if args.list {
-        let (_, mutants) = find(&root, &packages, args)?;
         for mutant in &mutants {
             println!("{mutant}");
         }
         println!("{} mutants", mutants.len());
         return Ok(());
     }
+    let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
+    let rows = rows(&page);
+    let is_argued = |mutant: &Mutant| rows.iter().any(|row| row.starts_with(&mutant.row()));
     let directory = workspace::target(&root).join("mutate");
-    let original = Copy::new(&root, directory.join("tree"))?;
-    // The mutants are those of the copy: the tree may be edited meanwhile.
-    let (files, mutants) = find(&original.root, &packages, args)?;
-    let argued = Argued::read(&root, args.logic)?;
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let resume = args.resume || args.known;
-    let run = Run {
-        original,
-        packages: &packages,
-        mutants: &mutants,
-        stages: args.stages(),
-        own: args.own || args.logic,
-        resume,
-        // Many hang.
-        jobs: 2 * processors,
-        end: args
-            .minutes
-            .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes)),
-        book: Mutex::new(Book::open(directory.join("verdicts"), resume)),
-        directory,
+    let mut lab = Lab::new(&directory, &mutants, args.resume)?;
+    let is_open = |(id, mutant): &(usize, &Mutant)| {
+        !lab.is_caught(*id) && (args.argued || !is_argued(mutant))
     };
-    let mut verdicts = run.known((!args.argued).then_some(&argued));
-    if !args.known {
-        run.judge_all(&mut verdicts)?;
-    }
-    let mut tally = Tally::default();
-    let mut open = Vec::new();
-    for (mutant, Verdict { mut kind, by }) in mutants.iter().zip(verdicts) {
-        match kind {
-            Kind::Survived if argued.contains(mutant) => kind = Kind::Argued,
-            Kind::Survived => open.push((mutant, by)),
-            Kind::Argued | Kind::NotRun => {}
-            _ if argued.contains(mutant) => println!("needless  {}", mutant.row()),
-            _ => {}
+    let mut open: Vec<_> = (1..).zip(&mutants).filter(is_open).collect();
+    if !open.is_empty() {
+        let bounds = match args.shallow {
+            true => &[Bound::OneSwitch][..],
+            false => &[Bound::OneSwitch, Bound::Own],
+        };
+        lab.build(&root, &packages, args.own)?;
+        for &bound in bounds {
+            lab.judge(&open, bound)?;
+            open.retain(|(id, _)| !lab.is_caught(*id));
         }
-        tally.count(mutant, kind);
     }
-    print!("{tally}");
-    conclude(args, &tally, &open, &argued.stale(&files, &mutants))
+    let mut survivors = 0;
+    let mut counts = BTreeMap::<_, [usize; 4]>::new();
+    for (id, mutant) in (1..).zip(&mutants) {
+        let kind = match (lab.is_caught(id), is_argued(mutant)) {
+            (true, argued) => {
+                if argued {
+                    println!("needless  {}", mutant.row());
+                }
+                1
+            }
+            (false, true) => 2,
+            (false, false) => {
+                println!("survived  {} line {}", mutant.row(), mutant.line);
+                survivors += 1;
+                3
+            }
+        };
+        let count = counts.entry(&mutant.path).or_default();
+        count[0] += 1;
+        count[kind] += 1;
+    }
+    println!("\n{:<44}  mutants   caught   argued survived", "file");
+    for (file, [all, caught, argued, survived]) in counts {
+        let file = file.display();
+        println!("{file:<44} {all:>8} {caught:>8} {argued:>8} {survived:>8}");
+    }
+    let stale = stale(&rows, &files, &mutants);
+    ensure!(
+        survivors == 0,
+        "{survivors} mutants survive: write a test or a model, or argue them in {PAGE}"
+    );
+    ensure!(
+        stale.is_empty(),
+        "rows of {PAGE} name no mutant:\n{}",
+        stale.join("\n")
+    );
+    Ok(())
+}
+
+/// Runs cargo-mutants with the tests or models of the mutant's crate.
+fn logic(root: &Path, packages: &[Package], args: &Args) -> Result<()> {
+    let mut mutants = steps::cargo(root, &["mutants"]);
+    ensure!(
+        steps::output(mutants.arg("--version")).is_ok(),
+        "no cargo-mutants; run cargo install cargo-mutants --locked"
+    );
+    let status = logic_command(root, packages, args).status()?;
+    // It ends with 3 if mutants timed out, and were caught by that, and none was missed.
+    ensure!(
+        matches!(status.code(), Some(0 | 3)),
+        "cargo-mutants: {status}; target/mutants.out has the names and the output of the tests"
+    );
+    Ok(())
+}
+
+fn logic_command(root: &Path, packages: &[Package], args: &Args) -> Command {
+    let mut mutants = steps::cargo(root, &["mutants", "--no-shuffle", "--output"]);
+    mutants.arg(workspace::target(root));
+    for (is_set, option) in [(args.list, "--list"), (args.resume, "--iterate")] {
+        if is_set {
+            mutants.arg(option);
+        }
+    }
+    for name in &args.only {
+        match packages.iter().find(|package| is_name_of(name, package)) {
+            Some(package) => mutants.args(["--package", &package.name]),
+            None => mutants.args(["--file", name]),
+        };
+    }
+    if args.only.is_empty() {
+        let has_models = |package: &&Package| !loom::suites(&root.join(&package.dir)).is_empty();
+        for package in packages.iter().filter(has_models) {
+            mutants.args(["--package", &package.name]);
+        }
+    }
+    mutants.args(&args.rest);
+    match args.models {
+        true => {
+            steps::set_cfg(&mut mutants, "raddle_loom");
+            mutants.args(["--profile", "release", "--", "--test", "loom_*"])
+        }
+        false => mutants.args(["--all-features", "--", "--lib", "--tests"]),
+    };
+    mutants
+}
+
+fn is_name_of(name: &str, package: &Package) -> bool {
+    package.name == name || package.dir.ends_with(name)
 }
 
 /// The files that a user names whole, and the mutants of those files and lines.
@@ -168,43 +206,23 @@ fn find(
     let mut named = BTreeSet::new();
     for package in packages {
         for (path, text) in text::sources(root, package)? {
-            let names = |name: &&String| {
-                path.ends_with(file_of(name).0)
-                    || package.name == **name
-                    || package.dir.ends_with(name)
-            };
+            let names =
+                |name: &&String| path.ends_with(file_of(name).0) || is_name_of(name, package);
             let named_here: Vec<_> = args.only.iter().filter(names).collect();
-            let name = named_here.first();
-            let lines: Option<BTreeSet<usize>> =
-                named_here.iter().map(|name| file_of(name).1).collect();
             named.extend(named_here.iter().copied());
-            let is_default = match args.logic {
-                true => logic::is_default(&package.name),
-                false => mutants::is_mutable(&text),
-            };
-            let is_wanted = match args.logic {
-                true => name.is_some() || args.only.is_empty() && is_default,
-                false => is_default && (name.is_some() || args.only.is_empty()),
-            };
-            if !is_wanted {
+            if named_here.is_empty() && !args.only.is_empty() || !mutants::is_mutable(&text) {
                 continue;
             }
+            let lines = named_here.iter().map(|name| file_of(name).1);
+            let lines = lines.collect::<Option<Vec<usize>>>().unwrap_or_default();
             let file = File::new(&package.name, path, &text)?;
             if file.path.starts_with("crates") && !file.is_apart() {
-                let mutants = match args.logic {
-                    true => logic::of(&file, &text)?,
-                    false => mutants::of(&file, &text),
-                };
-                let lines = lines.filter(|lines| !lines.is_empty());
-                if lines.is_none() {
-                    files.insert(file.path.clone());
+                let mut mutants = mutants::of(&file, &text);
+                mutants.retain(|mutant| lines.is_empty() || lines.contains(&mutant.line));
+                found.extend(mutants);
+                if lines.is_empty() {
+                    files.insert(file.path);
                 }
-                let is_named = |mutant: &Mutant| {
-                    lines
-                        .as_ref()
-                        .is_none_or(|lines| lines.contains(&mutant.line))
-                };
-                found.extend(mutants.into_iter().filter(is_named));
             }
         }
     }
@@ -225,32 +243,22 @@ fn file_of(name: &str) -> (&str, Option<usize>) {
     split.map_or((name, None), |(file, line)| (file, Some(line)))
 }
 
-/// Names the survivors that the list does not argue, as rows for it.
-fn conclude(args: &Args, tally: &Tally, open: &[(&Mutant, String)], stale: &[&str]) -> Result<()> {
-    for (mutant, what) in open {
-        println!("open   {} line {}, {what}", mutant.row(), mutant.line);
-    }
-    for row in stale {
-        println!("stale  {row}");
-    }
-    let unviable = tally.unviable();
-    ensure!(
-        args.logic || unviable == 0,
-        "{unviable} mutants do not compile"
-    );
-    ensure!(
-        open.is_empty(),
-        "{} mutants survive: write a test or a model, or argue them in {}",
-        open.len(),
-        argued::PAGE
-    );
-    ensure!(
-        stale.is_empty(),
-        "{} rows of {} name no mutant",
-        stale.len(),
-        argued::PAGE
-    );
-    Ok(())
+/// The rows of the page that argue an ordering, a fence or a check.
+fn rows(page: &str) -> Vec<&str> {
+    let (page, _) = page.split_once(LOGIC).unwrap_or((page, ""));
+    let is_row = |line: &&str| line.starts_with("| `crates/");
+    page.lines().filter(is_row).collect()
+}
+
+/// The rows about these files that name no mutant: the source has changed.
+fn stale<'a>(rows: &[&'a str], files: &BTreeSet<PathBuf>, mutants: &[Mutant]) -> Vec<&'a str> {
+    let is_about = |row: &&&str| {
+        let path = row.split('`').nth(1).unwrap_or_default();
+        files.contains(Path::new(path))
+    };
+    let is_stale = |row: &&&str| !mutants.iter().any(|mutant| row.starts_with(&mutant.row()));
+    let stale = rows.iter().filter(is_about).filter(is_stale);
+    stale.copied().collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -78,7 +79,7 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Has a cargo command compile with a cfg, beside the flags of the environment.
+/// Makes a cargo command compile with a cfg, in addition to the flags of the environment.
 pub(crate) fn set_cfg(command: &mut Command, cfg: &str) {
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     command.env("RUSTFLAGS", format!("{flags} --cfg {cfg}").trim_start());
@@ -138,6 +139,28 @@ pub(crate) fn filter(command: &mut Command, mut each_line: impl FnMut(&str)) -> 
         each_line(&line?);
     }
     passed(child.wait()?, &shown)
+}
+
+/// How often [`wait`] asks whether a process has ended.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// Waits for a process, and kills it at the limit: it has no status then. Counts intervals, since
+/// the time in which this process was stopped does not count.
+pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<(Option<ExitStatus>, Duration)> {
+    let mut time = Duration::ZERO;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok((Some(status), time));
+        }
+        if time > limit {
+            // It may have ended just now.
+            let _ = child.kill();
+            child.wait()?;
+            return Ok((None, time));
+        }
+        thread::sleep(INTERVAL);
+        time += INTERVAL;
+    }
 }
 
 /// The command as one would type it, with the variables it sets.

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _};
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
 use super::project::Suite;
 use crate::programs;
+use crate::steps;
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,26 +98,11 @@ fn process(
         .stderr(Stdio::null())
         .spawn()
         .with_context(|| format!("cannot start {}", suite.executable.display()))?;
-    let end = Instant::now() + limit;
-    while child.try_wait()?.is_none() {
-        if Instant::now() >= end {
-            // It may have ended just now.
-            let _ = child.kill();
-            child.wait()?;
-            break;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
+    steps::wait(&mut child, limit)?;
     let mut text = Vec::new();
-    rewind(&mut printed)?;
+    printed.rewind()?;
     printed.read_to_end(&mut text)?;
     Ok(outcomes(&String::from_utf8_lossy(&text)))
-}
-
-fn rewind(file: &mut File) -> Result<()> {
-    use std::io::Seek as _;
-    file.rewind()?;
-    Ok(())
 }
 
 /// Reads `test NAME ... ok` and its like; what a test prints itself may stand

@@ -1,14 +1,11 @@
 //! Building the suites of models, and running their tests.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 use anyhow::{Context as _, Result, ensure};
+use rayon::prelude::*;
 
 use super::canary::{self, Canary};
 use super::report::{Output, Report, area};
@@ -26,7 +23,7 @@ pub(super) struct Suite {
 }
 
 /// The command that builds all suites of the packages.
-pub(super) fn build_command(root: &Path, packages: &[Package]) -> Command {
+pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
     let mut build = cargo(root, &["test", "--release", "--no-run", "--test", "loom_*"]);
     for package in packages {
         if !suites(&root.join(&package.dir)).is_empty() {
@@ -74,56 +71,14 @@ pub(super) fn run(suites: &[Suite], bound: Bound, report: &mut Report) -> Result
         .iter()
         .flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)))
         .collect();
-    let next = AtomicUsize::new(0);
-    let (sender, outputs) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            let (sender, tests, next) = (sender.clone(), &tests, &next);
-            scope.spawn(move || {
-                // ORDERING: none; each index is taken once.
-                let indices = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-                for index in indices {
-                    let Some((suite, test)) = tests.get(index) else {
-                        return;
-                    };
-                    if sender
-                        .send((index, *suite, suite.run(test, bound)))
-                        .is_err()
-                    {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut passed = Vec::new();
-        let mut result = Ok(());
-        // The receiver goes with the first failure, by which each thread stops after its test.
-        let _ = outputs
-            .into_iter()
-            .try_for_each(|(index, suite, output)| match output {
-                Ok(output) => {
-                    passed.push((index, suite, output));
-                    ControlFlow::Continue(())
-                }
-                Err(error) => {
-                    result = Err(error);
-                    ControlFlow::Break(())
-                }
-            });
-        passed.sort_by_key(|(index, ..)| *index);
-        for (
-            _,
-            Suite {
-                package, program, ..
-            },
-            output,
-        ) in &passed
-        {
-            report.add(area(package, &program.target), &program.target, output);
-        }
-        result
-    })
+    let each = tests.par_iter().with_max_len(1);
+    let run = |(suite, test): &(&Suite, &String)| suite.run(test, bound);
+    let outputs = each.map(run).collect::<Result<Vec<_>>>()?;
+    for ((suite, _), output) in tests.iter().zip(&outputs) {
+        let target = &suite.program.target;
+        report.add(area(&suite.package, target), target, output);
+    }
+    Ok(())
 }
 
 impl Suite {

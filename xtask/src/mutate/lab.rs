@@ -1,330 +1,308 @@
-//! A copy of the tree that has every mutant of a package in it, and the programs
-//! of its tests or models.
+//! A copy of the tree with every mutant in it, each behind a switch, and the models
+//! that run on them.
+//!
+//! The copy is built once. A model runs with no mutant on first, which must pass, and
+//! shows what it costs and which mutants it reaches: the others it cannot catch.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
-use serde_json::Value;
+use anyhow::{Context as _, Result, ensure};
+use rayon::prelude::*;
 
-use super::copy::Copy;
-use super::mutants::Mutant;
-use super::schema::Instrumented;
-use super::suite::{Kind, Stage, Suite};
-use crate::steps::{self, cargo};
+use super::mutants::{Mutant, instrument};
+use crate::loom;
+use crate::programs;
+use crate::steps;
+use crate::tidy::text;
+use crate::workspace::Package;
 
 const SWITCH: &str = include_str!("switch.rs.in");
 const MANIFEST: &str = "[package]\nname = \"mutant-switch\"\nedition = \"2024\"\n";
 const DEPENDENCY: &str = "\n[dependencies.mutant-switch]\npath = \"../mutant-switch\"\n";
 
-/// The name of the suite of a crate's unit tests.
-const UNIT_TESTS: &str = "unit tests";
+/// The address space that a model may have, in KiB: a mutant may allocate without end.
+const ADDRESS_SPACE: u64 = 6 << 20;
 
-/// An overflow that the compiler foresees is an error of the mutant's run.
-const OVERFLOW: &str = "#![allow(arithmetic_overflow, unconditional_panic)]";
+/// The signal at the end of a process that has used its processor time.
+const SIGXCPU: i32 = 24;
 
-/// Before the key of a mutant that does not compile.
-const UNVIABLE: &str = "unviable ";
+/// How far models are explored.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bound {
+    /// With one involuntary switch.
+    OneSwitch,
+    /// As each bounds itself.
+    Own,
+}
 
-/// Errors that may be those of the blocks that a switch needs rather than of the
-/// mutant in them: a function that is not constant, and lives of temporaries.
-const OF_SWITCHES: &[&str] = &["E0015", "E0493", "E0597", "E0716"];
-
-/// Where copies and programs are, and what the mutants are of.
-pub(super) struct Place<'a> {
-    pub(super) directory: &'a Path,
-    pub(super) original: &'a Copy,
-    pub(super) package: &'a str,
-    /// The directory of the package.
-    pub(super) dir: &'a Path,
-    /// The packages whose suites run.
-    pub(super) judges: &'a [String],
-    /// Each with the number of its switch.
-    pub(super) mutants: &'a [(usize, &'a Mutant)],
+impl Bound {
+    /// What a mutant may cost beside a multiple of the usual: processor time and time.
+    fn limits(self) -> (Duration, Duration) {
+        let (processor, wall) = match self {
+            Self::OneSwitch => (60, 300),
+            Self::Own => (1800, 3600),
+        };
+        (Duration::from_secs(processor), Duration::from_secs(wall))
+    }
 }
 
 pub(super) struct Lab<'a> {
-    place: &'a Place<'a>,
-    kind: Kind,
-    copy: Copy,
-    pub(super) suites: Vec<Suite>,
-    /// The mutants that could not be put in beside the others. True: that do not
-    /// compile at all.
-    pub(super) left_out: BTreeMap<usize, bool>,
+    directory: PathBuf,
+    mutants: &'a [Mutant],
+    models: Vec<Model>,
+    /// The keys of the mutants that were caught. A line of the file is a key and the model.
+    caught: Mutex<BTreeSet<String>>,
+}
+
+/// One test of a suite of models.
+struct Model {
+    package: String,
+    /// The directory of the package.
+    dir: PathBuf,
+    program: PathBuf,
+    test: String,
+    /// What it takes when no mutant is on.
+    usual: Duration,
+    /// The numbers of the mutants that it reaches.
+    reached: BTreeSet<usize>,
 }
 
 impl<'a> Lab<'a> {
-    /// Builds every suite of a kind, and runs it with no mutant on.
-    pub(super) fn new(place: &'a Place<'a>, kind: Kind, resume: bool) -> Result<Self> {
-        let name = format!("{}-{kind:?}", place.package);
-        let known = place.directory.join(format!("{name}.left-out"));
-        let keys = match resume {
-            true => fs::read_to_string(&known).unwrap_or_default(),
+    pub(super) fn new(directory: &Path, mutants: &'a [Mutant], resume: bool) -> Result<Self> {
+        fs::create_dir_all(directory)?;
+        let book = directory.join("caught");
+        let known = match resume {
+            true => fs::read_to_string(&book).unwrap_or_default(),
             false => String::new(),
         };
-        let keys: BTreeSet<&str> = keys.lines().collect();
-        let left_out = |&(id, mutant): &(usize, &Mutant)| {
-            let key = mutant.key();
-            if keys.contains(format!("{UNVIABLE}{key}").as_str()) {
-                return Some((id, true));
-            }
-            let is_alone = mutant.schema.is_none() || keys.contains(key.as_str());
-            is_alone.then_some((id, false))
-        };
-        let mut lab = Self {
-            left_out: place.mutants.iter().filter_map(left_out).collect(),
-            place,
-            kind,
-            copy: Copy {
-                root: place.directory.join(name),
-            },
-            suites: Vec::new(),
-        };
-        lab.put_in()?;
-        let line = |(id, mutant): &(usize, &Mutant)| match lab.left_out.get(id)? {
-            true => Some(format!("{UNVIABLE}{}", mutant.key())),
-            false => Some(mutant.key()),
-        };
-        let lines: Vec<_> = place.mutants.iter().filter_map(line).collect();
-        fs::write(known, lines.join("\n"))?;
-        lab.build()?;
-        Ok(lab)
+        fs::write(book, &known)?;
+        let keys = known.lines().filter_map(|line| line.split('\t').next());
+        Ok(Self {
+            directory: directory.to_owned(),
+            mutants,
+            models: Vec::new(),
+            caught: Mutex::new(keys.map(str::to_owned).collect()),
+        })
     }
 
-    /// Puts all mutants into the copy that compile together.
-    fn put_in(&mut self) -> Result<()> {
-        loop {
-            let files = self.instrument()?;
-            let mut command = self.cargo(&self.copy.root, "check");
-            command.args(["--lib", "-p", self.place.package]);
-            let (messages, passed) = run(&mut command)?;
-            if passed {
-                return Ok(());
-            }
-            let before = self.left_out.len();
-            let errors = messages.iter().map(|message| &message["message"]);
-            let errors: Vec<_> = errors.filter(|error| error["level"] == "error").collect();
-            for error in &errors {
-                self.leave_out(&files, error);
-            }
-            println!(
-                "{:?}: {} of {} mutants left out",
-                self.kind,
-                self.left_out.len(),
-                self.place.mutants.len()
-            );
-            if self.left_out.len() == before {
-                let rendered = |error: &&&Value| error["rendered"].as_str().map(str::to_owned);
-                let words: Vec<_> = errors.iter().filter_map(|error| rendered(&error)).collect();
-                bail!("the copy does not compile: {}", words.concat());
-            }
-        }
+    pub(super) fn is_caught(&self, id: usize) -> bool {
+        let caught = self.caught.lock().unwrap_or_else(PoisonError::into_inner);
+        caught.contains(&self.mutants[id - 1].key)
     }
 
-    /// Writes the copy, and returns its files that have mutants.
-    fn instrument(&self) -> Result<BTreeMap<PathBuf, Instrumented>> {
-        let library = self.place.dir.join("src/lib.rs");
-        let mut by_file = BTreeMap::from([(&library, Vec::new())]);
-        for &(id, mutant) in self.place.mutants {
-            if !self.left_out.contains_key(&id) {
-                by_file.entry(&mutant.path).or_default().push((id, mutant));
-            }
+    /// Builds the models with all mutants in them.
+    pub(super) fn build(&mut self, root: &Path, packages: &[Package], own: bool) -> Result<()> {
+        let tree = self.directory.join("tree");
+        mirror(root, &tree, &instrumented(root, packages, self.mutants)?)?;
+        let is_mutated = |package: &&Package| {
+            let mut mutants = self.mutants.iter();
+            mutants.any(|mutant| mutant.package == package.name)
+        };
+        let has_models = |package: &&Package| !loom::suites(&root.join(&package.dir)).is_empty();
+        let judges = packages.iter().filter(has_models);
+        let judges = judges.filter(|package| !own || is_mutated(package));
+        let judges: Vec<Package> = judges.cloned().collect();
+        if judges.is_empty() {
+            return Ok(());
         }
-        let original = &self.place.original.root;
-        let mut files = BTreeMap::new();
-        for (path, mutants) in by_file {
-            let text = fs::read_to_string(original.join(path))?;
-            let first = if *path == library { OVERFLOW } else { "" };
-            let file = Instrumented::new(&text, first, &mutants);
-            files.insert(path.clone(), file);
-        }
-        let manifest = self.place.dir.join("Cargo.toml");
-        let switch = Path::new("crates/mutant-switch");
-        let mut changed = BTreeMap::from([
-            (switch.join("Cargo.toml"), MANIFEST.to_owned()),
-            (switch.join("src/lib.rs"), SWITCH.to_owned()),
-            (
-                manifest.clone(),
-                fs::read_to_string(original.join(manifest))? + DEPENDENCY,
-            ),
-        ]);
-        let texts = files
-            .iter()
-            .map(|(path, file)| (path.clone(), file.text.clone()));
-        changed.extend(texts);
-        self.copy.mirror(original, &changed)?;
-        Ok(files)
-    }
-
-    /// Finds the mutants that an error is about.
-    fn leave_out(&mut self, files: &BTreeMap<PathBuf, Instrumented>, error: &Value) {
-        let spans = error["spans"].as_array().map_or(&[][..], Vec::as_slice);
-        let code = error["code"]["code"].as_str().unwrap_or_default();
-        let mut places = Vec::new();
-        for span in spans {
-            let path = Path::new(span["file_name"].as_str().unwrap_or_default());
-            let Some((path, file)) = files.get_key_value(path) else {
-                continue;
-            };
-            let at = span["byte_start"]
-                .as_u64()
-                .and_then(|at| usize::try_from(at).ok());
-            let at = at.unwrap_or_default();
-            let is_primary = span["is_primary"] == true;
-            if let Some(mutant) = file.mutant_at(at)
-                && is_primary
-            {
-                let is_unviable = !OF_SWITCHES.contains(&code);
-                self.left_out.insert(mutant, is_unviable);
-                return;
-            }
-            places.push((!is_primary, path, file.original(at)));
-        }
-        places.sort();
-        for (_, path, at) in places {
-            let mut in_file = Vec::new();
-            for &(id, mutant) in self.place.mutants {
-                if let Some(schema) = &mutant.schema
-                    && mutant.path == *path
-                    && !self.left_out.contains_key(&id)
-                {
-                    in_file.push((id, schema));
+        let mut build = loom::suite::build_command(&tree, &judges);
+        build
+            .env("CARGO_TARGET_DIR", self.directory.join("target"))
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+            .env("RUSTFLAGS", "--cfg raddle_loom --cap-lints allow");
+        for program in programs::build(&mut build)? {
+            let package = judges
+                .iter()
+                .find(|package| program.dir == tree.join(&package.dir));
+            let package = package.context("a program of no package")?;
+            for test in programs::tests(&program.executable)? {
+                // Canaries fail by themselves.
+                if !test.contains("canary") {
+                    self.models.push(Model {
+                        package: package.name.clone(),
+                        dir: program.dir.clone(),
+                        program: program.executable.clone(),
+                        test,
+                        usual: Duration::ZERO,
+                        reached: BTreeSet::new(),
+                    });
                 }
             }
-            let around = in_file
-                .iter()
-                .filter(|(_, schema)| schema.range.contains(&at));
-            let smallest = around.min_by_key(|(_, schema)| schema.range.len());
-            let in_function = || {
-                in_file
-                    .iter()
-                    .filter(|(_, schema)| schema.body.contains(&at))
-            };
-            let relied_on = || in_function().filter(|(_, schema)| schema.is_relied_on);
-            let ids = |(id, _): &(usize, _)| *id;
-            let uses = matches!(code, "E0381" | "E0382");
-            let mut blamed: Vec<usize> = relied_on().filter(|_| uses).map(ids).collect();
-            if blamed.is_empty() {
-                blamed.extend(smallest.map(ids));
-            }
-            if blamed.is_empty() {
-                blamed.extend(relied_on().map(ids));
-            }
-            if blamed.is_empty() {
-                blamed.extend(in_function().map(ids));
-            }
-            if !blamed.is_empty() {
-                self.left_out
-                    .extend(blamed.into_iter().map(|id| (id, false)));
-                return;
-            }
         }
-    }
-
-    /// Builds the programs and tries each out; the shortest come first.
-    fn build(&mut self) -> Result<()> {
-        let mut command = self.cargo(&self.copy.root, "test");
-        command.arg("--no-run");
-        match self.kind {
-            Kind::Tests => command.args(["--lib", "--tests"]),
-            Kind::Models => command.args(["--test", "loom_*"]),
-        };
-        for judge in self.place.judges {
-            command.args(["-p", judge]);
-        }
-        let (messages, passed) = run(&mut command)?;
-        ensure!(
-            passed,
-            "the {:?} of {} do not compile",
-            self.kind,
-            self.place.package
-        );
-        for message in &messages {
-            let (Some(program), true) = (
-                message["executable"].as_str(),
-                message["profile"]["test"] == true,
-            ) else {
-                continue;
-            };
-            let target = &message["target"];
-            let name = match target["kind"][0].as_str() {
-                Some("test") => target["name"].as_str().context("a target without name")?,
-                _ => UNIT_TESTS,
-            };
-            if (self.kind == Kind::Models) != name.starts_with("loom_") {
-                continue;
-            }
-            let manifest = message["manifest_path"].as_str();
-            let dir = manifest.and_then(|path| Path::new(path).parent());
-            let dir = dir.context("a program without manifest")?;
-            let mut suite = Suite {
-                package: format!("raddle-{}", dir.file_name().unwrap_or_default().display()),
-                name: name.to_owned(),
-                dir: dir.to_owned(),
-                program: program.into(),
-                usual: Default::default(),
-                reached: BTreeSet::new(),
-            };
-            suite.try_out(match self.kind {
-                Kind::Tests => Stage::Tests,
-                Kind::Models => Stage::Shallow,
-            })?;
-            self.suites.push(suite);
-        }
-        let is_reached = |suite: &Suite| !suite.reached.is_empty();
-        ensure!(
-            self.suites.is_empty() || self.suites.iter().any(is_reached),
-            "the programs reach no mutant"
-        );
-        self.suites.sort_by_key(|suite| suite.usual.wall);
         Ok(())
     }
 
-    /// The program of a suite in a tree that has a mutant of its own; None if it
-    /// does not compile.
-    pub(super) fn build_alone(&self, suite: &Suite) -> Result<Option<PathBuf>> {
-        let mut command = self.cargo(&self.place.original.root, "test");
-        command.args(["--no-run", "-p", &suite.package]);
-        match suite.name.as_str() {
-            UNIT_TESTS => command.arg("--lib"),
-            name => command.args(["--test", name]),
-        };
-        let (messages, passed) = run(&mut command)?;
-        let program = |message: &Value| message["executable"].as_str().map(PathBuf::from);
-        let program = messages.iter().rev().find_map(program);
-        Ok(program.filter(|_| passed))
-    }
-
-    fn cargo(&self, root: &Path, command: &str) -> Command {
-        let mut command = cargo(root, &[command, "--message-format", "json"]);
-        if self.kind == Kind::Tests {
-            // What a feature adds has mutants too.
-            command.arg("--all-features");
-        } else {
-            steps::set_cfg(command.arg("--release"), "raddle_loom");
+    /// Runs the models that reach a mutant until one fails, on each of the mutants.
+    pub(super) fn judge(&mut self, open: &[(usize, &Mutant)], bound: Bound) -> Result<()> {
+        if open.is_empty() {
+            return Ok(());
         }
-        command
-            .env("CARGO_TARGET_DIR", self.place.directory.join("target"))
-            // The crate of the switches asks whether a constant is computed.
-            .env("RUSTC_BOOTSTRAP", "mutant_switch")
-            // It runs more often than it is built, and its backtraces are not read.
-            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
-            .env("CARGO_PROFILE_DEV_DEBUG", "false")
-            .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-            .env("CARGO_INCREMENTAL", "1");
-        command
+        println!("{} models without a mutant, {bound:?}", self.models.len());
+        let maps = tempfile::tempdir()?;
+        let numbered = self.models.par_iter_mut().enumerate().with_max_len(1);
+        numbered.try_for_each(|(number, model)| {
+            model.measure(bound, &maps.path().join(number.to_string()))
+        })?;
+        self.models.sort_by_key(|model| model.usual);
+        let one = |&(id, mutant): &(usize, &Mutant)| -> Result<()> {
+            let reach = self
+                .models
+                .iter()
+                .filter(|model| model.reached.contains(&id));
+            for model in reach.clone() {
+                if let Some(failure) = model.run(bound, id, None)?.failure {
+                    let by = format!("{} {}", model.package, model.test);
+                    println!("{failure:<9} {mutant} -- {by}");
+                    return self.note(mutant, &by);
+                }
+            }
+            println!("survived  {mutant} -- {} models reach it", reach.count());
+            Ok(())
+        };
+        open.par_iter().with_max_len(1).try_for_each(one)
+    }
+
+    fn note(&self, mutant: &Mutant, by: &str) -> Result<()> {
+        let mut caught = self.caught.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut book = fs::File::options()
+            .append(true)
+            .open(self.directory.join("caught"))?;
+        writeln!(book, "{}\t{by}", mutant.key)?;
+        caught.insert(mutant.key.clone());
+        Ok(())
     }
 }
 
-/// Runs cargo, and returns its messages and whether it has passed.
-fn run(command: &mut Command) -> Result<(Vec<Value>, bool)> {
-    let output = command
-        .stderr(Stdio::null())
-        .output()
-        .context("cannot start cargo")?;
-    let text = String::from_utf8(output.stdout)?;
-    let messages = text.lines().map(serde_json::from_str);
-    Ok((messages.collect::<Result<_, _>>()?, output.status.success()))
+/// What a run has shown.
+struct Outcome {
+    /// None: the test has passed.
+    failure: Option<&'static str>,
+    time: Duration,
 }
+
+impl Model {
+    /// Runs it with no mutant on, with a file for what it reaches.
+    fn measure(&mut self, bound: Bound, map: &Path) -> Result<()> {
+        let outcome = self.run(bound, 0, Some(map))?;
+        ensure!(
+            outcome.failure.is_none(),
+            "{} {} fails without a mutant",
+            self.package,
+            self.test
+        );
+        self.usual = outcome.time;
+        // A model without a mutant makes no file.
+        let map = fs::read(map).unwrap_or_default();
+        self.reached = (0..map.len()).filter(|&id| map[id] == 1).collect();
+        Ok(())
+    }
+
+    /// Runs it with a mutant on, and notes in `map` the mutants that it reaches.
+    fn run(&self, bound: Bound, mutant: usize, map: Option<&Path>) -> Result<Outcome> {
+        let (processor, wall) = bound.limits();
+        let processor = (self.usual * 4 + processor).as_secs();
+        let wall = self.usual * 10 + wall;
+        let limited =
+            format!("ulimit -v {ADDRESS_SPACE}; ulimit -S -t {processor}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &limited]).arg(&self.program);
+        command.args([&self.test, "--exact", "--test-threads", "1"]);
+        command
+            .current_dir(&self.dir)
+            .env("RADDLE_MUTANT", mutant.to_string())
+            .env_remove("LOOM_MAX_PREEMPTIONS")
+            .env_remove("RADDLE_LOOM_LONG")
+            .env_remove("RADDLE_LOOM_COMPLETE")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        if let Some(map) = map {
+            command.env("RADDLE_MUTANTS_REACHED", map);
+        }
+        if let Bound::OneSwitch = bound {
+            command.env("LOOM_MAX_PREEMPTIONS", "1");
+        }
+        let mut child = command.spawn().context("cannot start a model")?;
+        let (status, time) = steps::wait(&mut child, wall)?;
+        let failure = match status {
+            Some(status) if status.success() => None,
+            Some(status) if status.signal() != Some(SIGXCPU) => Some("caught"),
+            _ => Some("timed out"),
+        };
+        Ok(Outcome { failure, time })
+    }
+}
+
+/// The files that have mutants, with their switches, and the crate of the switches.
+fn instrumented(
+    root: &Path,
+    packages: &[Package],
+    mutants: &[Mutant],
+) -> Result<BTreeMap<PathBuf, String>> {
+    let switch = Path::new("crates/mutant-switch");
+    let mut changed = BTreeMap::from([
+        (switch.join("Cargo.toml"), MANIFEST.to_owned()),
+        (switch.join("src/lib.rs"), SWITCH.to_owned()),
+    ]);
+    let mut files = BTreeMap::<_, Vec<_>>::new();
+    for (id, mutant) in (1..).zip(mutants) {
+        files.entry(&mutant.path).or_default().push((id, mutant));
+    }
+    for (path, mutants) in files {
+        let text = fs::read_to_string(root.join(path))?;
+        changed.insert(path.clone(), instrument(&text, &mutants));
+        let package = packages
+            .iter()
+            .find(|package| package.name == mutants[0].1.package);
+        let manifest = package
+            .context("a mutant of no package")?
+            .dir
+            .join("Cargo.toml");
+        let text = fs::read_to_string(root.join(&manifest))? + DEPENDENCY;
+        changed.insert(manifest, text);
+    }
+    Ok(changed)
+}
+
+/// Makes `tree` hold what git knows of `root` or does not ignore, with some files changed
+/// or added. A file that is as it should be is left as it is, so that cargo does not build
+/// it anew.
+fn mirror(root: &Path, tree: &Path, changed: &BTreeMap<PathBuf, String>) -> Result<()> {
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["ls-files", "-z"]);
+    git.args(["--cached", "--others", "--exclude-standard"]);
+    let listing = steps::output(&mut git)?;
+    let listed = listing.split_terminator('\0').map(Path::new);
+    let mut wanted = BTreeSet::new();
+    for name in listed.chain(changed.keys().map(PathBuf::as_path)) {
+        let bytes = match changed.get(name) {
+            Some(text) => text.clone().into_bytes(),
+            None => match fs::read(root.join(name)) {
+                Ok(bytes) => bytes,
+                // Of a file that was removed git may still know.
+                Err(_) => continue,
+            },
+        };
+        let path = tree.join(name);
+        if fs::read(&path).ok() != Some(bytes.clone()) {
+            fs::create_dir_all(path.parent().context("a file without directory")?)?;
+            fs::write(&path, bytes).with_context(|| path.display().to_string())?;
+        }
+        wanted.insert(path);
+    }
+    let mut present = Vec::new();
+    text::walk(tree, &["rs", "toml"], &|_| true, &mut present)?;
+    let others = present.iter().filter(|path| !wanted.contains(*path));
+    others.into_iter().try_for_each(fs::remove_file)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

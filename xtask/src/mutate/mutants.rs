@@ -12,7 +12,6 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::schema::Schema;
 use crate::tidy::text::File;
 
 /// The line above a check that precedes sleep.
@@ -20,53 +19,41 @@ const CHECK: &str = "// CHECK:";
 
 /// One change of one file.
 #[derive(Clone, Debug)]
-pub(crate) struct Mutant {
-    pub(crate) path: PathBuf,
-    pub(crate) package: String,
+pub(super) struct Mutant {
+    pub(super) path: PathBuf,
+    pub(super) package: String,
     /// The function it is in.
-    pub(crate) function: String,
+    pub(super) function: String,
     /// As an editor counts: the first is 1.
-    pub(crate) line: usize,
-    /// What is done, in words: `AcqRel to Acquire`.
-    pub(crate) change: String,
-    /// The line that changes, as it is.
-    pub(crate) source: String,
-    /// How many like it stand before it in the file.
-    pub(crate) place: usize,
+    pub(super) line: usize,
+    /// The change in words: `AcqRel to Acquire`.
+    pub(super) change: String,
+    /// What tells it from all others, also when lines were added above it.
+    pub(super) key: String,
     range: Range<usize>,
-    replacement: String,
-    /// None where a switch cannot be asked.
-    pub(super) schema: Option<Schema>,
+    edit: Edit,
+}
+
+/// How the text at a mutant's place changes.
+#[derive(Clone, Debug)]
+enum Edit {
+    /// Another expression instead of this one.
+    Other(String),
+    /// The condition never holds.
+    Never,
+    /// As `Never`; `let` cannot stand in parentheses, and its names are used behind it.
+    NeverMatches,
 }
 
 impl Mutant {
-    /// The text of the file with the change made.
-    pub(crate) fn apply(&self, text: &str) -> String {
-        let (before, after) = (&text[..self.range.start], &text[self.range.end..]);
-        format!("{before}{}{after}", self.replacement)
-    }
-
     /// The cells of a table that name it: file, function and change.
-    pub(crate) fn row(&self) -> String {
+    pub(super) fn row(&self) -> String {
         let change = self.change.replace('|', "\\|");
-        let function = match self.function.as_str() {
-            "" => "constant".to_owned(),
-            name => format!("`{name}`"),
-        };
-        format!("| `{}` | {function} | {change} |", self.path.display())
-    }
-
-    /// What tells it from all others, also when lines were added above it.
-    pub(crate) fn key(&self) -> String {
-        let path = self.path.display();
-        let Self {
-            function,
-            change,
-            source,
-            place,
-            ..
-        } = self;
-        format!("{path}|{function}|{change}|{source}|{place}")
+        format!(
+            "| `{}` | `{}` | {change} |",
+            self.path.display(),
+            self.function
+        )
     }
 }
 
@@ -77,56 +64,72 @@ impl fmt::Display for Mutant {
     }
 }
 
+/// The text of a file with all of its mutants in it, each behind the switch of its number.
+pub(super) fn instrument(text: &str, mutants: &[(usize, &Mutant)]) -> String {
+    let mut additions = Vec::new();
+    for &(id, mutant) in mutants {
+        let on = format!("::mutant_switch::on({id})");
+        let (before, after) = match &mutant.edit {
+            Edit::Other(other) => (format!("(if {on} {{ {other} }} else {{ "), " })"),
+            Edit::Never => (format!("(!{on} && ("), "))"),
+            Edit::NeverMatches => (format!("!{on} && "), ""),
+        };
+        let Range { start, end } = mutant.range;
+        let length = end - start;
+        // At one place what ends comes before what begins, and a mutant stands in a longer one.
+        additions.push(((start, 1, usize::MAX - length, id), before));
+        additions.push(((end, 0, length, usize::MAX - id), after.to_owned()));
+    }
+    additions.sort();
+    let mut text = text.to_owned();
+    for ((place, ..), addition) in additions.into_iter().rev() {
+        text.insert_str(place, &addition);
+    }
+    text
+}
+
 /// Whether a text has anything to take away: it argues an ordering, as the files
 /// without locks do, or has a check.
-pub(crate) fn is_mutable(text: &str) -> bool {
+pub(super) fn is_mutable(text: &str) -> bool {
     let marked = |line: &str| line.starts_with("// ORDERING:") || line.starts_with(CHECK);
     text.lines().any(|line| marked(line.trim_start()))
 }
 
 /// Every ordering, fence and check of a file, taken away one at a time.
-pub(crate) fn of(file: &File, text: &str) -> Vec<Mutant> {
+pub(super) fn of(file: &File, text: &str) -> Vec<Mutant> {
     let mut changes = orderings(file);
     changes.extend(fences(file));
     changes.extend(checks(file, text));
-    in_order(file, changes)
-}
-
-/// The mutants that make these changes, in the order of their lines.
-pub(super) fn in_order(file: &File, mut changes: Vec<Change>) -> Vec<Mutant> {
-    let mut mutants: Vec<Mutant> = Vec::new();
-    let mut like = BTreeMap::new();
     changes.sort_by_key(|change| change.range.start);
-    for change in changes {
-        let source = file.lines[change.line].trim().to_owned();
-        let mut mutant = Mutant {
-            path: file.path.clone(),
+    let mut like = BTreeMap::new();
+    let named = |change: Change| {
+        let path = file.path.clone();
+        let function = function(file, change.range.start);
+        let source = file.lines[change.line].trim();
+        let key = format!("{}|{function}|{}|{source}", path.display(), change.words);
+        let before = like.entry(key.clone()).or_insert(0);
+        *before += 1;
+        Mutant {
+            path,
             package: file.package.clone(),
-            function: function(file, change.range.start),
+            function,
             line: change.line + 1,
             change: change.words,
-            source,
-            place: 0,
+            key: format!("{key}|{before}"),
             range: change.range,
-            replacement: change.replacement,
-            schema: change.schema,
-        };
-        let before = like.entry(mutant.key()).or_insert(0);
-        mutant.place = *before;
-        *before += 1;
-        mutants.push(mutant);
-    }
-    mutants
+            edit: change.edit,
+        }
+    };
+    changes.into_iter().map(named).collect()
 }
 
 /// One change before it has a name.
-pub(super) struct Change {
-    pub(super) words: String,
+struct Change {
+    words: String,
     /// The first line is 0.
-    pub(super) line: usize,
-    pub(super) range: Range<usize>,
-    pub(super) replacement: String,
-    pub(super) schema: Option<Schema>,
+    line: usize,
+    range: Range<usize>,
+    edit: Edit,
 }
 
 /// Each ordering stronger than `Relaxed`, weakened.
@@ -140,12 +143,8 @@ fn orderings(file: &File) -> Vec<Change> {
             changes.push(Change {
                 words: format!("{} to {weaker}", token.text),
                 line: token.line,
-                range: token.bytes.clone(),
-                replacement: (*weaker).to_owned(),
-                schema: Some(Schema::other(
-                    file.tokens[index].bytes.start..token.bytes.end,
-                    &format!("Ordering::{weaker}"),
-                )),
+                range: file.tokens[index].bytes.start..token.bytes.end,
+                edit: Edit::Other(format!("Ordering::{weaker}")),
             });
         }
     }
@@ -187,13 +186,11 @@ fn fences(file: &File) -> Vec<Change> {
         .map(|index| {
             let name = &file.tokens[index];
             let close = index + 1 + file.group(index + 1).len();
-            let range = name.bytes.start..file.tokens[close].bytes.end;
             Change {
                 words: "fence removed".to_owned(),
                 line: name.line,
-                schema: Some(Schema::other(range.clone(), "()")),
-                range,
-                replacement: "()".to_owned(),
+                range: name.bytes.start..file.tokens[close].bytes.end,
+                edit: Edit::Other("()".to_owned()),
             }
         })
         .collect()
@@ -204,22 +201,20 @@ fn checks(file: &File, text: &str) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut lines = file.lines.iter().enumerate();
     while let Some((mark, _)) = lines.find(|(_, line)| line.trim_start().starts_with(CHECK)) {
-        // The comment goes on as far as it likes; the code follows.
+        // The comment may have several lines; the code follows.
         let Some(first) = file.tokens.iter().position(|token| token.line > mark) else {
             continue;
         };
         let range = check(file, first);
-        let check = text[range.clone()].to_owned();
-        let has_pattern = check.starts_with("let ");
+        let check = &text[range.clone()];
+        let words: Vec<_> = check.split_whitespace().collect();
         changes.push(Change {
-            words: format!("`{}` never holds", one_line(&check)),
+            words: format!("`{}` never holds", words.join(" ")),
             line: file.tokens[first].line,
-            // The name of a pattern is used behind it, so that one stays.
-            replacement: match has_pattern {
-                true => format!("false && {check}"),
-                false => "false".to_owned(),
+            edit: match check.starts_with("let ") {
+                true => Edit::NeverMatches,
+                false => Edit::Never,
             },
-            schema: Some(Schema::never(range.clone(), has_pattern)),
             range,
         });
     }
@@ -250,12 +245,8 @@ fn check(file: &File, first: usize) -> Range<usize> {
     file.tokens[first].bytes.start..file.tokens[last].bytes.end
 }
 
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// The name of the function around a place of the text.
-pub(super) fn function(file: &File, at: usize) -> String {
+fn function(file: &File, at: usize) -> String {
     let names = file.find(&["fn"]).map(|index| &file.tokens[index + 1]);
     names
         .take_while(|name| name.bytes.start < at)

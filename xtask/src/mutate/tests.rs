@@ -1,50 +1,18 @@
-use std::path::PathBuf;
-
-use super::judge::judges;
 use super::*;
-use crate::workspace::Dependency;
 
-fn package(name: &str, uses: &[(&str, bool)]) -> Package {
-    Package {
-        name: name.to_owned(),
-        dir: PathBuf::from("crates").join(name),
-        dependencies: uses
-            .iter()
-            .map(|&(name, dev)| Dependency {
-                name: name.to_owned(),
-                dev,
-                local: false,
-            })
-            .collect(),
-        spec: String::new(),
-        features: Vec::new(),
+fn args(line: &str) -> Args {
+    use clap::Parser as _;
+    let line = format!("cargo xtask mutate {line}");
+    match crate::Cli::parse_from(line.split_whitespace().skip(1)).command {
+        crate::Command::Mutate(args) => args,
+        _ => unreachable!("another command"),
     }
 }
 
-fn args(only: &str) -> Args {
-    Args {
-        only: vec![only.to_owned()],
-        logic: false,
-        list: false,
-        own: false,
-        shallow: false,
-        no_models: false,
-        no_tests: false,
-        resume: false,
-        argued: false,
-        known: false,
-        minutes: None,
-    }
-}
-
-#[test]
-fn a_mutant_is_shown_to_its_crate_first_and_then_to_those_above() {
-    let packages = [
-        package("above", &[("queue", false)]),
-        package("beside", &[("queue", true), ("task", false)]),
-        package("queue", &[]),
-    ];
-    assert_eq!(judges(&packages, "queue"), ["queue", "above"]);
+fn mutant() -> Mutant {
+    let text = "fn set() { word.store(1, Ordering::Release) }";
+    let file = File::new("a", "crates/a/src/word.rs".into(), text).unwrap();
+    mutants::of(&file, text).remove(0)
 }
 
 #[test]
@@ -59,7 +27,7 @@ fn the_files_of_this_workspace_have_mutants() {
 }
 
 #[test]
-fn a_line_of_a_file_may_be_named() {
+fn a_named_line_selects_its_mutants() {
     let root = workspace::root();
     let packages = workspace::packages(&root).unwrap();
     let found = |only: &str| find(&root, &packages, &args(only));
@@ -72,22 +40,39 @@ fn a_line_of_a_file_may_be_named() {
 }
 
 #[test]
-fn the_logic_is_shown_to_tests_and_models_unless_one_is_left_out() {
-    let stages = |logic, no_tests, no_models| {
-        let args = Args {
-            logic,
-            no_tests,
-            no_models,
-            ..args("queue")
-        };
-        args.stages().to_vec()
+fn logic_passes_crates_and_files_to_cargo_mutants() {
+    let root = workspace::root();
+    let packages = workspace::packages(&root).unwrap();
+    let line = |of: &str| {
+        let command = logic_command(&root, &packages, &args(of));
+        let line = steps::line_of(&command);
+        line.split_once("target ").unwrap().1.to_owned()
     };
-    let models = [Stage::Shallow, Stage::Full];
-    assert_eq!(stages(false, false, false), models);
-    assert_eq!(stages(true, true, false), models);
-    assert_eq!(stages(true, false, true), [Stage::Tests]);
     assert_eq!(
-        stages(true, false, false),
-        [Stage::Tests, Stage::Shallow, Stage::Full]
+        line("--logic queue src/slot.rs -- --timeout 5"),
+        "--package raddle-queue --file src/slot.rs --timeout 5 --all-features -- --lib --tests"
     );
+    assert_eq!(
+        line("--logic --models --resume queue"),
+        "--iterate --package raddle-queue --profile release -- --test 'loom_*'"
+    );
+    assert!(line("--logic --list").contains("--package raddle-sched"));
+}
+
+#[test]
+fn only_the_first_part_of_the_page_argues_orderings() {
+    let row = "| `crates/a/src/word.rs` | `set` | Release to Relaxed | one thread |";
+    let page = format!("## Orderings\n\n{row}\n{LOGIC}\n| `crates/a/src/b.rs` | `b` |\n");
+    assert_eq!(rows(&page), [row]);
+    assert!(row.starts_with(&mutant().row()));
+    assert!(!row.replace("`set`", "`get`").starts_with(&mutant().row()));
+}
+
+#[test]
+fn a_row_without_a_mutant_is_stale() {
+    let rows = ["| `crates/a/src/word.rs` | `set` | Release to Relaxed | one thread |"];
+    let files = BTreeSet::from([mutant().path]);
+    assert!(stale(&rows, &files, &[mutant()]).is_empty());
+    assert_eq!(stale(&rows, &files, &[]), rows);
+    assert!(stale(&rows, &BTreeSet::new(), &[]).is_empty());
 }

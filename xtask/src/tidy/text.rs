@@ -137,7 +137,7 @@ pub(crate) fn sources(root: &Path, package: &Package) -> Result<Vec<(PathBuf, St
 
 /// Collects the files under `dir` that have one of `extensions`, without the directories that
 /// `enters` refuses.
-pub(super) fn walk(
+pub(crate) fn walk(
     dir: &Path,
     extensions: &[&str],
     enters: &dyn Fn(&Path) -> bool,
