@@ -5,7 +5,6 @@
 //! `tokio`. One of its packages names a type of each crate and is checked; the
 //! other holds tests with real servers and clients, which are run.
 
-mod packages;
 mod served;
 
 use std::path::Path;
@@ -13,6 +12,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use clap::ValueEnum;
 
+use crate::apt;
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::workspace;
 
@@ -20,6 +20,12 @@ pub(crate) use served::{build_servers, servers};
 
 /// The folder of the workspace, relative to the root.
 const FOLDER: &str = "xtask/ecosystem";
+
+/// Debian's packages that build scripts look for.
+const LIBRARIES: [&str; 2] = ["libssl-dev", "pkg-config"];
+
+/// Debian's packages that the scenarios start.
+const SERVERS: [&str; 2] = ["postgresql", "redis-server"];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -58,15 +64,11 @@ pub(crate) fn check(steps: &mut Steps, root: &Path, only: Option<Part>) -> Resul
         is_stand_in(&listing, &root.join("crates/tokio"))
     })?;
     if only != Some(Part::Scenarios) {
-        steps.step("ecosystem libraries", "dpkg", || {
-            packages::ensure_installed(&packages::LIBRARIES)
-        })?;
+        steps.step("ecosystem libraries", "dpkg", || apt::install(&LIBRARIES))?;
         steps.run("ecosystem check", &mut cargo(&["check", "-p", "compiles"]))?;
     }
     if only != Some(Part::Check) {
-        steps.step("ecosystem servers", "dpkg", || {
-            packages::ensure_installed(&packages::SERVERS)
-        })?;
+        steps.step("ecosystem servers", "dpkg", || apt::install(&SERVERS))?;
         let mut test = cargo(&["test", "-p", "scenarios"]);
         steps.run("ecosystem scenarios", &mut test)?;
     }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod apt;
 mod bench;
 mod ci;
 mod conformance;

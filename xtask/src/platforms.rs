@@ -15,6 +15,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::apt;
 use crate::steps::{self, Steps, cargo, line_of};
 use crate::workspace;
 use debian::Compiler;
@@ -75,7 +76,7 @@ pub(crate) struct Args {
     package: Vec<String>,
 }
 
-/// What came of one target.
+/// The results of one target.
 struct Row {
     name: &'static str,
     checked: Result<()>,
@@ -187,7 +188,7 @@ fn prepare(root: &Path, run: &Run) -> Result<()> {
     if FOREIGN.unpacked(&directory).is_none() {
         FOREIGN.unpack(&directory)?;
     }
-    debian::install(run.packages)
+    apt::install(run.packages)
 }
 
 /// Checks the crates, with their tests and examples, with the oldest compiler.
@@ -262,7 +263,7 @@ fn test(
     let runner_variable = variable("RUNNER");
     let shown = run.packages.join(" ");
     steps.step(&format!("prepare {name}"), &shown, || {
-        debian::install(run.packages)?;
+        apt::install(run.packages)?;
         variables = run.by.prepare(runner_variable.clone(), &directory(root)?)?;
         Ok(())
     })?;

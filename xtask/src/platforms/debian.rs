@@ -8,9 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
-use crate::steps::line_of;
+use crate::apt::{apt, update};
+use crate::steps;
 
 /// The file that says which packages are unpacked.
 const COMPLETE: &str = "complete";
@@ -56,14 +57,12 @@ impl Compiler {
         let names = self.names()?;
         let downloads = dir.join("downloads");
         fs::create_dir_all(&downloads)?;
-        run(apt("apt-get")
-            .arg("download")
-            .args(&names)
-            .current_dir(&downloads))?;
+        let mut download = apt("apt-get");
+        download.arg("download").args(&names);
+        steps::output(download.current_dir(&downloads))?;
         for package in fs::read_dir(&downloads)? {
             let mut unpack = Command::new("dpkg-deb");
-            unpack.arg("-x").arg(package?.path()).arg(&dir);
-            run(&mut unpack)?;
+            steps::output(unpack.arg("-x").arg(package?.path()).arg(&dir))?;
         }
         fs::remove_dir_all(&downloads)?;
         fs::write(dir.join(COMPLETE), self.packages())?;
@@ -76,8 +75,7 @@ impl Compiler {
         for name in self.versioned {
             let mut version = version(name, self.version)?;
             if version.is_none() {
-                // The list of packages may be old, or not there at all.
-                run(apt("apt-get").args(["update", "-qq"]))?;
+                update()?;
                 version = self::version(name, self.version)?;
             }
             let version = version.with_context(|| {
@@ -113,61 +111,13 @@ impl Unpacked {
     }
 }
 
-/// Installs packages, unless they are installed.
-///
-/// # Errors
-///
-/// Returns an error that names the packages if Debian does not have them or this is not root.
-pub(super) fn install(packages: &[&str]) -> Result<()> {
-    let mut query = Command::new("dpkg-query");
-    query
-        .args(["--show", "--showformat=${db:Status-Status}\n"])
-        .args(packages);
-    let output = query.output().context("cannot start dpkg-query")?;
-    let statuses = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() && statuses.lines().all(|status| status == "installed") {
-        return Ok(());
-    }
-    // The list of packages may be old, or not there at all.
-    run(apt("apt-get").args(["update", "-qq"]))?;
-    let mut install = apt("apt-get");
-    install.args(["install", "-y", "-qq", "--no-install-recommends"]);
-    install
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .args(packages);
-    run(&mut install).with_context(|| format!("missing: Debian's packages {}", packages.join(", ")))
-}
-
 /// The version of a package that starts with `start`.
 fn version(name: &str, start: &str) -> Result<Option<String>> {
-    let mut list = apt("apt-cache");
-    let output = list.args(["madison", name]).output();
-    let output = output.context(
-        "cannot start apt-cache: the compilers are those of Debian 12, amd64 (rustc-web)",
-    )?;
-    let listing = String::from_utf8(output.stdout)?;
+    let listing = steps::output(apt("apt-cache").args(["madison", name]))
+        .context("the compilers are those of Debian 12, amd64 (rustc-web)")?;
     let versions = listing.lines().filter_map(|line| line.split('|').nth(1));
     Ok(versions
         .map(str::trim)
         .find(|version| version.starts_with(start))
         .map(str::to_owned))
-}
-
-fn apt(program: &str) -> Command {
-    let mut command = Command::new(program);
-    command.env("LC_ALL", "C");
-    command
-}
-
-/// Runs a command without showing its output, unless it fails.
-pub(super) fn run(command: &mut Command) -> Result<()> {
-    let shown = line_of(command);
-    let output = command
-        .output()
-        .with_context(|| format!("cannot start {shown}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{shown}: {}\n{}", output.status, said.trim());
-    }
-    Ok(())
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::debian;
+use crate::apt;
 use crate::steps::line_of;
 
 /// Seconds that curl waits for an answer.
@@ -35,7 +35,7 @@ pub(super) fn serves(
     runner: Option<&OsString>,
     variables: &[(String, OsString)],
 ) -> Result<()> {
-    debian::install(&["curl"])?;
+    apt::install(&["curl"])?;
     let mut command = match runner {
         Some(runner) => Command::new(runner),
         None => Command::new(program),

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::debian::{self, run};
+use crate::apt;
+use crate::steps;
 
 /// What runs the programs of a target.
 pub(super) enum Runner {
@@ -53,13 +54,13 @@ impl Runner {
         match self {
             Self::Native => Ok(Vec::new()),
             Self::Qemu(architecture) => {
-                debian::install(&["qemu-user", "qemu-user-binfmt"])?;
+                apt::install(&["qemu-user", "qemu-user-binfmt"])?;
                 register(&format!("qemu-{architecture}"))?;
                 // By this, tests know what the emulator does not have.
                 Ok(vec![("RADDLE_EMULATED".to_owned(), "qemu-user".into())])
             }
             Self::Wine => {
-                debian::install(&["wine64", "gcc-mingw-w64-x86-64-posix"])?;
+                apt::install(&["wine64", "gcc-mingw-w64-x86-64-posix"])?;
                 let directory = directory.join("wine");
                 fs::create_dir_all(&directory)?;
                 let source = directory.join("bcryptprimitives.c");
@@ -67,7 +68,7 @@ impl Runner {
                 let mut compile = Command::new("x86_64-w64-mingw32-gcc");
                 compile.args(["-O2", "-shared", "-o"]);
                 compile.arg(source.with_extension("dll"));
-                run(compile.arg(&source).arg("-ladvapi32"))?;
+                steps::output(compile.arg(&source).arg("-ladvapi32"))?;
                 let mut path = OsString::from("Z:");
                 path.push(&directory);
                 let variables = [
@@ -89,7 +90,7 @@ impl Runner {
 fn register(name: &str) -> Result<()> {
     let directory = Path::new(BINFMT);
     if !directory.join("register").exists() {
-        run(Command::new("mount").args(["-t", "binfmt_misc", "binfmt_misc", BINFMT]))?;
+        steps::output(Command::new("mount").args(["-t", "binfmt_misc", "binfmt_misc", BINFMT]))?;
     }
     if directory.join(name).exists() {
         return Ok(());

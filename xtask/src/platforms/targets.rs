@@ -7,7 +7,7 @@ pub(super) struct Target {
     pub(super) name: &'static str,
     /// The parts of the standard library that cargo builds for it.
     pub(super) std: &'static str,
-    /// What is checked, as arguments of `cargo check`.
+    /// The checked packages, as arguments of `cargo check`.
     pub(super) scope: &'static [&'static str],
     /// Features that do not exist there.
     pub(super) lacks: Option<Lacks>,
@@ -135,117 +135,84 @@ const NO_STD: Option<Lacks> = Some(Lacks {
     platform: "targets without an operating system",
 });
 
+/// A target whose tests do not run here.
+const fn checked(name: &'static str, scope: &'static [&'static str]) -> Target {
+    Target {
+        name,
+        std: STD,
+        scope,
+        lacks: None,
+        run: None,
+    }
+}
+
+/// A target whose tests run here.
+const fn tested(
+    name: &'static str,
+    by: Runner,
+    linker: &'static str,
+    packages: &'static [&'static str],
+) -> Target {
+    let is_static = !matches!(by, Runner::Wine);
+    Target {
+        run: Some(Run {
+            linker,
+            by,
+            packages,
+            is_static,
+        }),
+        ..checked(name, ALL)
+    }
+}
+
+const fn web(name: &'static str) -> Target {
+    Target {
+        lacks: NO_THREADS,
+        ..checked(name, WITHOUT_THREADS)
+    }
+}
+
+const fn bare(name: &'static str) -> Target {
+    Target {
+        std: CORE,
+        lacks: NO_STD,
+        ..checked(name, BARE)
+    }
+}
+
 pub(super) const TARGETS: [Target; 13] = [
-    Target {
-        name: "i686-unknown-linux-gnu",
-        std: STD,
-        scope: ALL,
-        lacks: None,
-        run: Some(Run {
-            linker: "i686-linux-gnu-gcc",
-            by: Runner::Native,
-            packages: &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"],
-            is_static: true,
-        }),
-    },
-    Target {
-        name: "armv7-unknown-linux-gnueabihf",
-        std: STD,
-        scope: ALL,
-        lacks: None,
-        run: Some(Run {
-            linker: "arm-linux-gnueabihf-gcc",
-            by: Runner::Qemu("arm"),
-            packages: &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"],
-            is_static: true,
-        }),
-    },
-    Target {
-        name: "aarch64-unknown-linux-gnu",
-        std: STD,
-        scope: ALL,
-        lacks: None,
-        run: Some(Run {
-            linker: "aarch64-linux-gnu-gcc",
-            by: Runner::Qemu("aarch64"),
-            packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
-            is_static: true,
-        }),
-    },
+    tested(
+        "i686-unknown-linux-gnu",
+        Runner::Native,
+        "i686-linux-gnu-gcc",
+        &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"],
+    ),
+    tested(
+        "armv7-unknown-linux-gnueabihf",
+        Runner::Qemu("arm"),
+        "arm-linux-gnueabihf-gcc",
+        &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"],
+    ),
+    tested(
+        "aarch64-unknown-linux-gnu",
+        Runner::Qemu("aarch64"),
+        "aarch64-linux-gnu-gcc",
+        &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
+    ),
     // Without 64-bit atomics.
-    Target {
-        name: "armv5te-unknown-linux-gnueabi",
-        std: STD,
-        scope: FACADE,
-        lacks: None,
-        run: None,
-    },
-    Target {
-        name: "aarch64-apple-darwin",
-        std: STD,
-        scope: ALL,
-        lacks: None,
-        run: None,
-    },
-    Target {
-        name: "x86_64-apple-darwin",
-        std: STD,
-        scope: ALL,
-        lacks: None,
-        run: None,
-    },
-    Target {
-        name: "x86_64-pc-windows-gnu",
-        std: STD,
-        scope: ALL,
-        lacks: None,
-        run: Some(Run {
-            linker: "x86_64-w64-mingw32-gcc",
-            by: Runner::Wine,
-            packages: &["gcc-mingw-w64-x86-64-posix"],
-            is_static: false,
-        }),
-    },
-    Target {
-        name: "x86_64-unknown-freebsd",
-        std: STD,
-        scope: ALL,
-        lacks: None,
-        run: None,
-    },
-    Target {
-        name: "x86_64-unknown-illumos",
-        std: STD,
-        scope: ALL,
-        lacks: None,
-        run: None,
-    },
-    Target {
-        name: "wasm32-unknown-unknown",
-        std: STD,
-        scope: WITHOUT_THREADS,
-        lacks: NO_THREADS,
-        run: None,
-    },
-    Target {
-        name: "wasm32-wasip1",
-        std: STD,
-        scope: WITHOUT_THREADS,
-        lacks: NO_THREADS,
-        run: None,
-    },
-    Target {
-        name: "thumbv7em-none-eabihf",
-        std: CORE,
-        scope: BARE,
-        lacks: NO_STD,
-        run: None,
-    },
-    Target {
-        name: "thumbv6m-none-eabi",
-        std: CORE,
-        scope: BARE,
-        lacks: NO_STD,
-        run: None,
-    },
+    checked("armv5te-unknown-linux-gnueabi", FACADE),
+    checked("aarch64-apple-darwin", ALL),
+    checked("x86_64-apple-darwin", ALL),
+    tested(
+        "x86_64-pc-windows-gnu",
+        Runner::Wine,
+        "x86_64-w64-mingw32-gcc",
+        &["gcc-mingw-w64-x86-64-posix"],
+    ),
+    checked("x86_64-unknown-freebsd", ALL),
+    checked("x86_64-unknown-illumos", ALL),
+    web("wasm32-unknown-unknown"),
+    web("wasm32-wasip1"),
+    bare("thumbv7em-none-eabihf"),
+    bare("thumbv6m-none-eabi"),
 ];
