@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::steps::{self, Steps, cargo};
 use crate::workspace;
 
-/// What is built with it: the primitives, and the program with the layers under the
+/// The packages of the counting build: the primitives, and the program with the layers under the
 /// scheduler.
 const PACKAGES: [&str; 4] = ["-p", "raddle-primitives", "-p", "raddle-scaling"];
 

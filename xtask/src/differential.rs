@@ -1,4 +1,4 @@
-//! `cargo xtask differential`: Raddle beside Tokio, for as long as one likes.
+//! `cargo xtask differential`: compares Raddle with Tokio, for a given time.
 
 use anyhow::Result;
 

@@ -26,7 +26,7 @@ pub(crate) fn host() -> Result<String> {
         .to_owned())
 }
 
-/// Says what is missing, and how one gets it.
+/// Returns an error that names a missing tool and the command that installs it.
 pub(crate) fn require(component: Option<Component>) -> Result<()> {
     if printed(&["rustc", "--version"]).is_err() {
         bail!("this needs a nightly toolchain: {INSTALL}");

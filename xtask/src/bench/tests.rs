@@ -5,7 +5,7 @@ fn runs_of(args: Args) -> Vec<Run> {
 }
 
 #[test]
-fn without_a_name_all_run_each_to_a_file_of_its_own() {
+fn without_a_name_every_program_runs_with_a_record_of_its_own() {
     let runs = runs_of(Args::default());
     let mut steps: Vec<_> = runs.iter().map(|run| run.step.as_str()).collect();
     let count = steps.len();
@@ -15,7 +15,7 @@ fn without_a_name_all_run_each_to_a_file_of_its_own() {
 }
 
 #[test]
-fn each_name_runs_something() {
+fn each_benchmark_name_selects_a_program() {
     for name in names() {
         let runs = runs_of(Args {
             name: Some(name.to_owned()),
@@ -41,7 +41,7 @@ fn a_workload_is_one_run_of_the_scheduler() {
 }
 
 #[test]
-fn workers_are_a_list_or_runs_of_their_own() {
+fn several_numbers_of_workers_are_one_list_or_one_run_each() {
     let of = |name: &str| {
         let runs = runs_of(Args {
             name: Some(name.to_owned()),
@@ -57,7 +57,7 @@ fn workers_are_a_list_or_runs_of_their_own() {
 }
 
 #[test]
-fn everything_takes_a_number_of_workers() {
+fn only_fixed_programs_run_without_the_number_of_workers() {
     for quick in [false, true] {
         let runs = runs_of(Args {
             workers: vec![2],
@@ -87,7 +87,7 @@ fn everything_takes_a_number_of_workers() {
 }
 
 #[test]
-fn a_name_to_keep_records_under_is_one_directory() {
+fn a_name_of_saved_records_is_one_directory() {
     for name in ["main", "2026-11-21", "v0.1"] {
         assert_eq!(kept_name(name).as_deref(), Ok(name));
     }

@@ -1,4 +1,4 @@
-//! What the models say when they have run, and the table that it makes.
+//! Reads the results that models print, and prints a table of them.
 
 use std::fmt;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) fn area(package: &str, suite: &str) -> &'static str {
     }
 }
 
-/// What is read from the output of one test.
+/// The output of one test.
 #[derive(Default)]
 pub(super) struct Output {
     models: Vec<Model>,

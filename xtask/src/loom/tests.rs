@@ -19,7 +19,7 @@ fn suites_are_found_by_their_names() {
 }
 
 #[test]
-fn an_unknown_crate_is_answered_with_the_known_ones() {
+fn an_unknown_crate_is_an_error_that_lists_the_crates_with_models() {
     assert_eq!(
         package_with_models("primitives").unwrap().name,
         "raddle-primitives"

@@ -17,7 +17,7 @@ fn a_failed_step_is_named_with_its_command() {
 }
 
 #[test]
-fn later_steps_do_not_run() {
+fn steps_after_a_failed_step_do_not_run() {
     let mut second_ran = false;
     let result = summarized(|steps| {
         steps.run("first", &mut sh("false"))?;

@@ -1,4 +1,4 @@
-//! What stands where: the top level, each crate's manifest and README, and the
+//! The layout: the top level, each crate's manifest and README, and the
 //! Rust version.
 
 use std::fs;

@@ -63,7 +63,7 @@ fn rows(page: &str, file: impl Fn(&str) -> Option<String>) -> Vec<String> {
     findings
 }
 
-/// What stands directly above a test: its doc comment and attributes. None if
+/// The doc comment and attributes directly above a test. None if
 /// there is no such test.
 fn documentation(test: &str, file: impl Fn(&str) -> Option<String>) -> Option<String> {
     let (path, name) = test.split_once("::")?;

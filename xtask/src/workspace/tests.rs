@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn metadata_is_read() {
+fn metadata_gives_packages_with_their_dependencies() {
     let metadata = serde_json::json!({ "packages": [{
         "name": "raddle-task",
         "version": "0.1.0",

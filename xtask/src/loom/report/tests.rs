@@ -9,7 +9,7 @@ fn output(lines: &[&str]) -> Output {
 }
 
 #[test]
-fn every_line_is_kept_for_a_failure() {
+fn output_keeps_every_line_to_print_after_a_failure() {
     let lines = [
         "model a_push_is_stolen_once: 12 executions, complete, 0.01 s",
         "Causality violation",
@@ -18,7 +18,7 @@ fn every_line_is_kept_for_a_failure() {
 }
 
 #[test]
-fn models_are_read() {
+fn a_line_of_a_model_gives_its_counts() {
     let output = output(&[
         "model one: 12 executions, complete, 0.50 s",
         "model two: 7 executions, bounded at 3 preemptions, 1.25 s",

@@ -69,7 +69,7 @@ fn an_item_is_imported_from_where_it_is_defined() {
 }
 
 #[test]
-fn a_known_circle_that_is_gone_is_found() {
+fn a_known_circle_that_is_gone_is_reported() {
     let found = check("raddle-timer", &[]);
     assert_eq!(found.len(), 1);
     assert!(found[0].contains("is gone"), "{found:?}");

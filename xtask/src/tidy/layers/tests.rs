@@ -23,7 +23,7 @@ fn findings(name: &str, dependency: &str, dev: bool) -> usize {
 }
 
 #[test]
-fn an_upward_edge_is_found() {
+fn a_dependency_on_a_higher_layer_is_reported() {
     let found = check(&[package("raddle-queue", &[("raddle-sched", false)])]);
     assert_eq!(found.len(), 1);
     assert!(
@@ -34,20 +34,20 @@ fn an_upward_edge_is_found() {
 }
 
 #[test]
-fn tests_may_not_point_up_either() {
+fn a_dev_dependency_on_a_higher_layer_is_reported() {
     assert_eq!(findings("raddle-task", "raddle-sched", true), 1);
     assert_eq!(findings("raddle", "raddle-hyper", true), 1);
     assert_eq!(findings("raddle-hyper", "raddle", false), 0);
 }
 
 #[test]
-fn only_tests_use_what_tests_share() {
+fn raddle_testing_is_allowed_as_a_dev_dependency_only() {
     assert_eq!(findings("raddle-queue", TESTING, true), 0);
     assert_eq!(findings("raddle-queue", TESTING, false), 1);
 }
 
 #[test]
-fn crates_of_one_height_do_not_name_each_other() {
+fn a_dependency_on_a_crate_of_the_same_height_is_reported() {
     assert_eq!(findings("raddle-net", "raddle-sched", false), 1);
     assert_eq!(findings("raddle-sched", "raddle-reactor", false), 1);
 }
@@ -63,13 +63,13 @@ fn each_row_uses_only_rows_before_it() {
 }
 
 #[test]
-fn a_crate_without_a_row_is_found() {
+fn a_crate_without_a_row_is_reported() {
     assert_eq!(check(&[package("raddle-planted", &[])]).len(), 1);
     assert_eq!(check(&[package("xtask", &[])]).len(), 0);
 }
 
 #[test]
-fn another_runtime_is_found() {
+fn another_runtime_is_reported() {
     assert_eq!(findings("raddle-net", "tokio", false), 1);
     assert_eq!(findings("raddle-net", "tokio", true), 1);
     assert_eq!(findings("raddle", "tokio", false), 1);
@@ -105,7 +105,7 @@ fn a_layer_may_pull_in_what_is_below_it_only() {
 }
 
 #[test]
-fn a_dependency_on_the_stand_in_is_found() {
+fn a_dependency_on_the_stand_in_is_reported() {
     let mut planted = package("raddle-benches", &[("tokio", false)]);
     assert!(check(std::slice::from_ref(&planted)).is_empty());
     planted.dependencies[0].local = true;

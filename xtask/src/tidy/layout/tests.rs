@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_stray_entry_is_found() {
+fn an_unknown_file_at_the_top_level_is_reported() {
     let entries = ["README.md", ".ci", "crates", "notes.txt"].map(String::from);
     assert_eq!(
         top_level(&entries),
@@ -10,7 +10,7 @@ fn a_stray_entry_is_found() {
 }
 
 #[test]
-fn lints_must_be_inherited() {
+fn a_manifest_without_the_lints_of_the_workspace_is_reported() {
     let dir = Path::new("crates/planted");
     let with = "[lints]\nworkspace = true".parse().unwrap();
     let dotted = "lints.workspace = true".parse().unwrap();
@@ -23,7 +23,7 @@ fn lints_must_be_inherited() {
 }
 
 #[test]
-fn a_crate_that_the_table_lacks_is_found() {
+fn a_crate_that_the_table_lacks_is_reported() {
     let readme = "See [queue](crates/queue/README.md).\n\n\
                   | [`crates/task`](crates/task/README.md) | `raddle-task` |\n";
     assert!(described(Path::new("crates/task"), readme).is_none());

@@ -1,14 +1,14 @@
 use super::*;
 
 #[test]
-fn a_wide_line_of_a_page_is_found() {
+fn a_wide_line_of_a_page_is_reported() {
     let wide = "word ".repeat(21);
     assert_eq!(too_wide(&format!("Short.\n{wide}\n"), true), [2]);
     assert!(too_wide(&"x".repeat(100), true).is_empty());
 }
 
 #[test]
-fn a_wide_comment_is_found_and_wide_code_is_not() {
+fn a_wide_comment_is_reported_and_wide_code_is_not() {
     let wide = "word ".repeat(20);
     for comment in ["//", "///", "    //!"] {
         assert_eq!(too_wide(&format!("{comment} {wide}"), false), [1]);

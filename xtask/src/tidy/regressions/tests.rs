@@ -21,7 +21,7 @@ fn findings(row: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_test_that_names_its_bug_is_enough() {
+fn a_row_whose_test_names_the_bug_is_accepted() {
     let row = "| tokio 12 | lost | `a/tests/b.rs::it_is_found` |";
     assert!(findings(row).is_empty());
     let row = "| RUSTSEC-2020-0001, async-task 9, tokio 12 | bad | \
@@ -30,7 +30,7 @@ fn a_test_that_names_its_bug_is_enough() {
 }
 
 #[test]
-fn a_test_that_is_not_there_is_found() {
+fn a_row_that_names_a_missing_test_is_reported() {
     for name in [
         "a/tests/b.rs::gone",
         "a/tests/c.rs::it_is_found",
@@ -42,7 +42,7 @@ fn a_test_that_is_not_there_is_found() {
 }
 
 #[test]
-fn a_bug_that_no_test_names_is_found() {
+fn a_row_whose_tests_do_not_name_the_bug_is_reported() {
     let found = findings("| tokio 12, 13 | lost | `a/tests/b.rs::it_is_found` |");
     assert_eq!(
         found,
@@ -57,7 +57,7 @@ fn a_bug_that_no_test_names_is_found() {
 }
 
 #[test]
-fn a_bug_without_a_test_is_found() {
+fn a_row_without_a_test_is_reported() {
     let found = findings("| tokio 12 | lost | none |");
     assert_eq!(found, [format!("{PAGE}:3: no test is named for tokio 12")]);
 }

@@ -38,7 +38,7 @@ fn primitives_past_raddle_primitives_are_found() {
 }
 
 #[test]
-fn an_operation_without_its_partner_is_found() {
+fn an_operation_without_its_partner_is_reported() {
     for text in [
         "fn f() { a.load(Acquire); }",
         "fn f() { a.b.store(g(1), Ordering::Release); }",
@@ -91,7 +91,7 @@ fn an_async_function_without_a_cancel_safety_section_is_reported() {
 }
 
 #[test]
-fn a_lock_without_a_rank_is_found() {
+fn a_lock_without_a_rank_is_reported() {
     let text = "fn f() -> Lock {\n    Lock(Mutex::new(0))\n}";
     assert_eq!(
         rank(&queue(text)),

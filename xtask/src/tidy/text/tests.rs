@@ -5,7 +5,7 @@ fn file(path: &str, text: &str) -> File {
 }
 
 #[test]
-fn comments_and_strings_hold_no_tokens() {
+fn comments_give_no_tokens_and_a_string_gives_one() {
     let file = file(
         "crates/a/src/lib.rs",
         "// a b\nfn f() { \"a b\"; a b }\n/// a b\nfn g() {}",
@@ -16,7 +16,7 @@ fn comments_and_strings_hold_no_tokens() {
 }
 
 #[test]
-fn tests_stand_apart() {
+fn files_of_tests_benchmarks_and_examples_are_apart() {
     for path in [
         "crates/a/src/ring/tests.rs",
         "crates/a/tests/b.rs",
