@@ -20,14 +20,6 @@ pub struct Took {
 
 /// Sends `messages` of `length` bytes on each of so many connections, each when
 /// the last has come back, on a runtime of its own.
-///
-/// # Errors
-///
-/// If there are no sockets.
-///
-/// # Panics
-///
-/// If a connection fails.
 pub fn both_ends<T: Sockets>(
     workers: usize,
     connections: usize,

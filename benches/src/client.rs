@@ -71,10 +71,6 @@ pub struct Done {
 impl Load {
     /// Loads the server at `address`, and returns what was done, and what `at_end`
     /// says while the connections are still there.
-    ///
-    /// # Errors
-    ///
-    /// If a socket or `at_end` fails, or no answer comes.
     pub fn run<R>(
         &self,
         address: SocketAddr,
@@ -116,22 +112,38 @@ trait Peer {
     fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool>;
 }
 
+/// So many peers, which a poll looks at.
+fn registered<P: Peer>(count: usize, new: impl Fn() -> Result<P>) -> Result<(Poll, Vec<P>)> {
+    let poll = Poll::new()?;
+    let both = Interest::READABLE | Interest::WRITABLE;
+    let peers = (0..count).map(|token| {
+        let mut peer = new()?;
+        let source = peer.source();
+        poll.registry().register(source, Token(token), both)?;
+        Ok(peer)
+    });
+    let peers = peers.collect::<Result<_>>()?;
+    Ok((poll, peers))
+}
+
+/// Waits for events; a signal makes no difference.
+fn wait(poll: &mut Poll, events: &mut Events, timeout: Duration) -> Result<()> {
+    loop {
+        match poll.poll(events, Some(timeout)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
 /// What was done, and the peers, which are still open.
 fn exchange<P: Peer>(
     count: usize,
     until: Until,
     new: impl Fn() -> Result<P>,
 ) -> Result<(Done, Vec<P>)> {
-    let mut poll = Poll::new()?;
+    let (mut poll, mut peers) = registered(count, new)?;
     let mut events = Events::with_capacity(count);
-    let mut peers = Vec::with_capacity(count);
-    for token in 0..count {
-        let mut peer = new()?;
-        let both = Interest::READABLE | Interest::WRITABLE;
-        poll.registry()
-            .register(peer.source(), Token(token), both)?;
-        peers.push(peer);
-    }
     let mut buffer = vec![0; crate::servers::PIECE];
     let mut complete = vec![0_u64; count];
     let mut busy = count;
@@ -143,10 +155,7 @@ fn exchange<P: Peer>(
     }
     let mut messages = 0;
     while busy > 0 && (messages == 0 || !until.is_past(start)) {
-        match poll.poll(&mut events, Some(PATIENCE)) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            other => other?,
-        }
+        wait(&mut poll, &mut events, PATIENCE)?;
         if events.is_empty() {
             return Err(silence());
         }

@@ -8,10 +8,6 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 const OTHERS: u64 = 100;
 
 /// Has the system allow this process and those that it starts so many sockets.
-///
-/// # Errors
-///
-/// If they are more than it may allow; the text says what to raise.
 pub fn allow(sockets: usize) -> Result<()> {
     let wanted = sockets as u64 + OTHERS;
     let mut limit = getrlimit(Resource::Nofile);

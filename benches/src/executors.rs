@@ -19,10 +19,6 @@ pub trait Executor {
     type Spawner: Spawn;
 
     /// Starts `workers` threads.
-    ///
-    /// # Panics
-    ///
-    /// If a thread cannot be had.
     fn new(workers: usize) -> Self;
 
     /// Hands out a way to spawn.
@@ -65,10 +61,6 @@ pub trait Spawn: Copy + Send + 'static {
     fn spawn(self, future: impl Future<Output = ()> + Send + 'static);
 
     /// Spawns `future` at once, and returns what waits for its end.
-    ///
-    /// # Panics
-    ///
-    /// What is returned panics if `future` did.
     fn spawn_joined(
         self,
         future: impl Future<Output = ()> + Send + 'static,

@@ -13,10 +13,6 @@ use crate::wrk::Report;
 const CALL: [u8; 7] = [0, 0, 0, 0, 2, 8, 1];
 
 /// Calls the unary method at `path` on 8 connections of 16 calls at a time.
-///
-/// # Errors
-///
-/// If h2load does not start, or a call failed.
 pub fn run(address: SocketAddr, path: &str, duration: Duration) -> Result<Report> {
     let this = format!("raddle-h2load-{}", std::process::id());
     let body = std::env::temp_dir().join(format!("{this}.body"));

@@ -31,10 +31,6 @@ impl Loader {
 
     /// Loads the server at `address` from one thread, which has a request under way
     /// on each connection. wrk runs on the given core only, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// If wrk does not start, or an answer was missing or not as it should be.
     pub fn run(
         self,
         address: SocketAddr,
@@ -56,10 +52,6 @@ impl Loader {
 }
 
 /// A load of requests over so many connections, for the server at `address`.
-///
-/// # Errors
-///
-/// If it does not answer a first request.
 pub fn load(address: SocketAddr, connections: usize) -> Result<Load> {
     Ok(Load::Stream {
         connections,
@@ -69,10 +61,6 @@ pub fn load(address: SocketAddr, connections: usize) -> Result<Load> {
 }
 
 /// How long the answer is.
-///
-/// # Errors
-///
-/// If there is none.
 pub fn answer(address: SocketAddr) -> Result<usize> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;

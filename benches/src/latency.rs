@@ -69,10 +69,6 @@ impl Shape {
 
     /// Sends `rate` requests a second for `duration`, and returns the latencies in
     /// nanoseconds.
-    ///
-    /// # Errors
-    ///
-    /// If requests are never done.
     pub fn run<E: Executor>(
         self,
         executor: &E,

@@ -1,4 +1,7 @@
 //! Benchmarks of Raddle beside other runtimes.
+//!
+//! Only the programs of this package use this library, which is not published: its errors and
+//! panics end a program with a message, and are not listed function by function.
 #![deny(unsafe_code)]
 
 pub mod async_cost;

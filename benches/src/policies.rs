@@ -14,10 +14,6 @@ pub const POLICIES: [(&str, Policy); 3] = [
 ];
 
 /// A multi-thread runtime of a policy, with sockets and timers.
-///
-/// # Panics
-///
-/// If a thread or a descriptor cannot be had.
 pub fn runtime(policy: Policy, workers: usize) -> Runtime {
     let runtime = Builder::new_multi_thread()
         .worker_threads(workers)

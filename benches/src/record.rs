@@ -109,10 +109,6 @@ pub struct Contestant {
 
 impl Record {
     /// Writes the file, and the directories above it.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub fn write(&self, file: &Path) -> Result<()> {
         if let Some(directory) = file.parent() {
             fs::create_dir_all(directory)?;
@@ -122,10 +118,6 @@ impl Record {
 
     /// Reads all records of a directory, the oldest first. None if there is no such
     /// directory.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be read, or was not written by [`write`](Self::write).
     pub fn read_all(directory: &Path) -> Result<Vec<Self>> {
         let mut records = Vec::new();
         if !directory.exists() {
@@ -157,7 +149,12 @@ impl Comparison {
     /// name: above 1 it is ahead, whether less or more is better. None if there is no such
     /// contestant, or its values cannot be compared.
     pub fn lead(&self, over: &str) -> Option<Interval> {
-        let (first, other) = (self.contestants.first()?, self.contestant(over)?);
+        self.lead_of(&self.contestants.first()?.name, over)
+    }
+
+    /// How many times as good the contestant `name` is as the contestant `over`.
+    pub fn lead_of(&self, name: &str, over: &str) -> Option<Interval> {
+        let (first, other) = (self.contestant(name)?, self.contestant(over)?);
         // What is shown as zero is no measure.
         if first.median() < 0.005 || other.median() < 0.005 {
             return None;

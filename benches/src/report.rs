@@ -1,49 +1,41 @@
-//! The report: everything that was recorded, as one page and as a summary for a
-//! terminal.
+//! The report: everything that was recorded, as one page and as a summary for a terminal.
 
 mod announced;
-mod compare;
-mod leads;
-mod markdown;
-mod page;
 mod plot;
-mod words;
+mod text;
 
-use crate::record::{Comparison, PEER, Record, Section};
+use std::fs;
+use std::io::{Error, Result};
+use std::path::Path;
+
+use crate::record::{Comparison, PEER, Record};
 use crate::stats::{Interval, median};
 
-/// Records as a reader wants them: by section, and what was varied side by side.
+/// Records by section, with the values of a varied parameter side by side.
 #[derive(Debug)]
 pub struct Report {
-    /// The command that a reader would repeat.
+    /// The command that repeats the report.
     command: String,
     records: Vec<Record>,
-    parts: Vec<Part>,
+    groups: Vec<Group>,
     saved: Option<Saved>,
 }
 
-/// What was kept under a name, to be compared with.
+/// Records that were saved under a name, to compare with.
 #[derive(Debug)]
 pub struct Saved {
     /// The name.
     pub name: String,
-    /// What was kept.
+    /// The records.
     pub records: Vec<Record>,
 }
 
-/// A section with what was measured.
-#[derive(Debug)]
-struct Part {
-    section: Section,
-    groups: Vec<Group>,
-}
-
-/// Comparisons that differ in what was varied only, in its order; or one.
+/// Comparisons that differ in the varied parameter only, in its order; or one.
 #[derive(Debug)]
 struct Group(Vec<Comparison>);
 
-/// Whether Raddle is ahead of the contestant that matters most, as far as the
-/// interval says and two decimals show.
+/// Whether Raddle is ahead of the contestant that matters most, as far as the interval says and two
+/// decimals show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     Ahead,
@@ -52,123 +44,116 @@ enum Standing {
 }
 
 impl Report {
-    /// Arranges `records`, the oldest first: where two measured the same, the later
-    /// one counts.
+    /// Arranges `records`, the oldest first: of two of the same measurement, the later one counts.
     pub fn new(command: String, records: Vec<Record>, saved: Option<Saved>) -> Self {
+        let groups = groups(&records);
         Self {
             command,
-            parts: parts(&records),
             records,
+            groups,
             saved,
         }
     }
 
-    /// The page, on its own.
+    /// The page, which needs no other file.
     pub fn page(&self) -> String {
-        page::page(self)
+        text::page(self)
     }
 
     /// The tables and the total, as Markdown for a terminal.
     pub fn summary(&self) -> String {
-        markdown::summary(self)
+        text::summary(self)
     }
 
-    /// The curve of what ran under a title that begins so, as a picture that stands alone.
-    pub fn picture(&self, title: &str, figure: &str) -> Option<String> {
-        Some(plot::alone(&self.curve(title, figure)?))
+    /// The machine and the tables, as Markdown for a page of the documentation.
+    pub fn tables(&self) -> String {
+        text::machine(self) + &text::tables(self)
     }
 
-    /// The curves of these figures, side by side in one picture that stands alone. None if one of
-    /// them has no curve.
-    pub fn pictures(&self, title: &str, figures: &[&str]) -> Option<String> {
-        let curves = figures.iter().map(|figure| self.curve(title, figure));
-        let curves: Option<Vec<_>> = curves.collect();
-        Some(plot::alone(&plot::grid(&curves?)))
-    }
-
-    fn curve(&self, title: &str, figure: &str) -> Option<String> {
-        let mut groups = self.parts.iter().flat_map(|part| &part.groups);
-        let group = groups.find(|group| {
-            let first = group.first();
-            group.0.len() > 1 && first.title.starts_with(title) && first.figure == figure
+    /// The curves of these figures under a title that begins so, in one picture that stands alone.
+    /// None if one of them has no curve.
+    pub fn picture(&self, title: &str, figures: &[&str]) -> Option<String> {
+        let curves = figures.iter().map(|figure| {
+            self.groups.iter().find(|group| {
+                let first = group.first();
+                group.is_curve() && first.title.starts_with(title) && first.figure == *figure
+            })
         });
-        Some(plot::curve(group?))
+        Some(plot::alone(&plot::curves(
+            &curves.collect::<Option<Vec<_>>>()?,
+        )))
     }
 
-    /// How many times as good the first contestant is as each other one where the number that was
-    /// varied has this `value`, as a picture that stands alone.
+    /// How many times as good the first contestant is as each other one where the parameter has
+    /// this `value`, as a picture that stands alone.
     pub fn leads(&self, label: &str, value: f64) -> String {
-        let comparisons = self.comparisons().filter(|one| self::value(one) == value);
-        plot::alone(&plot::forest(label, &leads::leads(comparisons)))
-    }
-
-    /// A page of the documentation with the tables of this report in place of those
-    /// between its marks. None if it has no marks.
-    pub fn renewed(&self, document: &str) -> Option<String> {
-        markdown::renewed(self, document)
+        let comparisons = self.comparisons().filter(|one| one.value() == value);
+        plot::alone(&plot::forest(label, &leads(comparisons)))
     }
 
     fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
-        let groups = self.parts.iter().flat_map(|part| &part.groups);
-        groups.flat_map(|group| &group.0)
-    }
-}
-
-fn parts(records: &[Record]) -> Vec<Part> {
-    let mut latest: Vec<Comparison> = Vec::new();
-    for comparison in records.iter().flat_map(|record| &record.comparisons) {
-        match latest.iter_mut().find(|one| one.is_same(comparison)) {
-            Some(earlier) => earlier.clone_from(comparison),
-            None => latest.push(comparison.clone()),
-        }
-    }
-    // In the order of sections, and within one as they ran.
-    latest.sort_by_key(|comparison| comparison.section);
-    let mut parts: Vec<Part> = Vec::new();
-    for comparison in latest {
-        if parts
-            .last()
-            .is_none_or(|part| part.section != comparison.section)
-        {
-            parts.push(Part {
-                section: comparison.section,
-                groups: Vec::new(),
-            });
-        }
-        let Some(part) = parts.last_mut() else {
-            continue;
-        };
-        match part
-            .groups
-            .iter_mut()
-            .find(|group| group.first().is_varied(&comparison))
-        {
-            Some(group) => group.0.push(comparison),
-            None => part.groups.push(Group(vec![comparison])),
-        }
-    }
-    for group in parts.iter_mut().flat_map(|part| &mut part.groups) {
-        group.0.sort_by(|a, b| value(a).total_cmp(&value(b)));
-    }
-    parts
-}
-
-fn value(comparison: &Comparison) -> f64 {
-    comparison
-        .parameter
-        .as_ref()
-        .map_or(0.0, |parameter| parameter.value)
-}
-
-impl Part {
-    /// The name of its heading in the page.
-    fn anchor(&self) -> String {
-        format!("{:?}", self.section).to_lowercase()
-    }
-
-    fn comparisons(&self) -> impl Iterator<Item = &Comparison> + Clone {
         self.groups.iter().flat_map(|group| &group.0)
     }
+
+    /// The groups of each section.
+    fn parts(&self) -> impl Iterator<Item = &[Group]> {
+        let section = |group: &Group| group.first().section;
+        self.groups.chunk_by(move |a, b| section(a) == section(b))
+    }
+}
+
+/// Replaces what stands between the marks of `name` in the `page` by `tables`.
+pub fn renew(page: &Path, name: &str, tables: &str) -> Result<()> {
+    let renewed = renewed(&fs::read_to_string(page)?, name, tables);
+    let no_marks = || Error::other(format!("{} has no marks of {name}", page.display()));
+    fs::write(page, renewed.ok_or_else(no_marks)?)
+}
+
+fn renewed(document: &str, name: &str, tables: &str) -> Option<String> {
+    let (begin, end) = (
+        format!("<!-- {name} -->"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (before, rest) = document.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
+    Some(format!("{before}{begin}\n\n{tables}\n{end}{after}"))
+}
+
+fn groups(records: &[Record]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for comparison in records.iter().flat_map(|record| &record.comparisons) {
+        let varied = |group: &&mut Group| group.first().is_varied(comparison);
+        let Some(Group(group)) = groups.iter_mut().find(varied) else {
+            groups.push(Group(vec![comparison.clone()]));
+            continue;
+        };
+        match group.iter_mut().find(|one| one.is_same(comparison)) {
+            Some(earlier) => earlier.clone_from(comparison),
+            None => group.push(comparison.clone()),
+        }
+    }
+    groups.sort_by_key(|group| group.first().section);
+    for Group(group) in &mut groups {
+        group.sort_by(|a, b| a.value().total_cmp(&b.value()));
+    }
+    groups
+}
+
+/// A row for each comparison with Tokio or, where that did not take part, with each that did.
+fn leads<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<(String, Interval)> {
+    let mut rows = Vec::new();
+    for one in comparisons {
+        let name = format!("{}, {}", one.name(), one.figure);
+        if one.contestant(PEER).is_some() {
+            rows.extend(one.lead(PEER).map(|lead| (name, lead)));
+            continue;
+        }
+        for rival in one.contestants.iter().skip(1) {
+            let name = format!("{}: {name}", rival.name);
+            rows.extend(one.lead(&rival.name).map(|lead| (name, lead)));
+        }
+    }
+    rows
 }
 
 impl Group {
@@ -176,20 +161,28 @@ impl Group {
         &self.0[0]
     }
 
-    /// One that stands for all: in the middle, or next below it.
+    fn is_curve(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    /// The comparison that stands for all: in the middle, or next below it.
     fn usual(&self) -> &Comparison {
         &self.0[(self.0.len() - 1) / 2]
     }
 }
 
 impl Comparison {
+    /// The value of the varied parameter.
+    fn value(&self) -> f64 {
+        self.parameter.as_ref().map_or(0.0, |one| one.value)
+    }
+
     /// The contestant that Raddle is compared with first: Tokio, or the next one.
     fn rival(&self) -> Option<&str> {
         let rival = self.contestant(PEER).or(self.contestants.get(1))?;
         Some(&rival.name)
     }
 
-    /// How many times as good as that.
     fn standing(&self) -> Option<(Interval, Standing)> {
         let lead = self.lead(self.rival()?)?;
         Some((lead, Standing::of(lead)))
@@ -207,43 +200,40 @@ impl Standing {
     }
 }
 
-/// How a number of comparisons turned out.
+/// The number of comparisons with Tokio, by their outcome.
 #[derive(Debug, Default)]
 struct Tally {
     ahead: usize,
     level: usize,
     behind: usize,
-    leads: Vec<f64>,
+    count: usize,
+    /// The median of the leads.
+    median: f64,
 }
 
 impl Tally {
-    /// Of those in which Tokio took part.
-    fn of<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Self {
-        let mut tally = Self::default();
-        for comparison in comparisons {
-            if comparison.rival() != Some(PEER) {
+    /// None if Tokio took part in none of them.
+    fn of<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Option<Self> {
+        let (mut tally, mut leads) = (Self::default(), Vec::new());
+        for one in comparisons {
+            if one.rival() != Some(PEER) {
                 continue;
             }
-            let Some((lead, standing)) = comparison.standing() else {
+            let Some((lead, standing)) = one.standing() else {
                 continue;
             };
-            tally.leads.push(lead.median);
-            match standing {
-                Standing::Ahead => tally.ahead += 1,
-                Standing::Level => tally.level += 1,
-                Standing::Behind => tally.behind += 1,
-            }
+            leads.push(lead.median);
+            *match standing {
+                Standing::Ahead => &mut tally.ahead,
+                Standing::Level => &mut tally.level,
+                Standing::Behind => &mut tally.behind,
+            } += 1;
         }
-        tally
-    }
-
-    fn count(&self) -> usize {
-        self.leads.len()
-    }
-
-    /// The lead in the middle.
-    fn middle(&self) -> Option<f64> {
-        (!self.leads.is_empty()).then(|| median(&self.leads))
+        (!leads.is_empty()).then(|| Self {
+            count: leads.len(),
+            median: median(&leads),
+            ..tally
+        })
     }
 }
 

@@ -4,10 +4,6 @@
 /// a list for each of `contestants`, whose numbers count from 0. The first contestant changes,
 /// and every other round goes backwards, so that no contestant always follows the same one. A
 /// round that does not count comes first.
-///
-/// # Errors
-///
-/// The first that `measure` returns.
 pub fn in_turn<T, E>(
     contestants: usize,
     rounds: usize,

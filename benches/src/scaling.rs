@@ -28,15 +28,8 @@ pub fn figure(figure: Figure) -> sheet::Figure {
     }
 }
 
-/// The page with the tables of `counts` in place of those that it has. None if it
-/// has no marks.
-pub fn renewed(counts: &Counts, document: &str) -> Option<String> {
-    let (before, rest) = document.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{}\n{END}{after}", tables(counts)))
-}
-
-fn tables(counts: &Counts) -> String {
+/// The tables of the page.
+pub fn tables(counts: &Counts) -> String {
     let mut text = String::new();
     for figure in Figure::ALL {
         text += &table(counts, figure);

@@ -97,10 +97,6 @@ impl Serve {
     /// Serves with so many `workers`, if that is what this process was started for;
     /// measures otherwise. A server prints a line, its address, and ends when its
     /// standard input does, so that none outlives the process that started it.
-    ///
-    /// # Errors
-    ///
-    /// An error if there is no socket to serve on, and the errors of `measure`.
     pub fn or_measure(self, workers: usize, measure: impl FnOnce() -> Result<()>) -> Result<()> {
         let Some(contestant) = self.contestant else {
             return measure();

@@ -55,10 +55,6 @@ impl Sharing {
     }
 
     /// Starts what shares the cores with this process and those that it starts.
-    ///
-    /// # Errors
-    ///
-    /// If the system does not permit it.
     pub fn begin(self) -> Result<Begun> {
         let mut begun = Begun {
             busy: Vec::new(),

@@ -1,7 +1,7 @@
 //! What a program measures, printed as it goes and recorded for the report.
 
 use std::fmt::Display;
-use std::io::{IsTerminal, Result, Write, stderr};
+use std::io::Result;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -162,24 +162,14 @@ impl Sheet {
 
     /// Measures the contestants of these `names` in turn, Raddle first: `measure` is
     /// given the number of one and returns its `figures`, for each round.
-    ///
-    /// # Errors
-    ///
-    /// The first that `measure` returns; then nothing of this case is recorded.
     pub fn measure<R: AsRef<[f64]>>(
         &mut self,
         case: &Case,
         figures: &[Figure],
         names: &[&str],
-        mut measure: impl FnMut(usize) -> Result<R>,
+        measure: impl FnMut(usize) -> Result<R>,
     ) -> Result<()> {
-        let mut progress = Progress::new(case, names.len() * (self.rounds + 1));
-        let measured = in_turn(names.len(), self.rounds, |index| {
-            progress.next(names[index]);
-            measure(index)
-        });
-        drop(progress);
-        let measured = measured?;
+        let measured = in_turn(names.len(), self.rounds, measure)?;
         let first = self.comparisons.len();
         for (place, figure) in figures.iter().enumerate() {
             let contestants = names
@@ -212,10 +202,6 @@ impl Sheet {
 
     /// As [`measure`](Self::measure), with contestants that stand ready: `measure` is given what
     /// runs one of them.
-    ///
-    /// # Errors
-    ///
-    /// The first that `measure` returns.
     pub fn compare<I, O, R: AsRef<[f64]>>(
         &mut self,
         case: &Case,
@@ -262,10 +248,6 @@ impl Sheet {
     }
 
     /// Writes the record, if that was asked for.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn finish(self) -> Result<()> {
         match &self.file {
             None => Ok(()),
@@ -286,45 +268,6 @@ fn command(mut args: impl Iterator<Item = String>) -> String {
         }
     }
     words.join(" ")
-}
-
-/// A line that says how far a case is, on a terminal only.
-struct Progress {
-    title: String,
-    turns: usize,
-    turn: usize,
-    shown: bool,
-}
-
-impl Progress {
-    fn new(case: &Case, turns: usize) -> Self {
-        Self {
-            title: case.name(),
-            turns,
-            turn: 0,
-            shown: stderr().is_terminal(),
-        }
-    }
-
-    fn next(&mut self, contestant: &str) {
-        self.turn += 1;
-        if self.shown {
-            let line = format!(
-                "{}: turn {} of {}, {contestant}",
-                self.title, self.turn, self.turns
-            );
-            // What cannot be shown is not needed.
-            let _ = write!(stderr(), "\r\x1b[K{line:.98}");
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.shown {
-            let _ = write!(stderr(), "\r\x1b[K");
-        }
-    }
 }
 
 #[cfg(test)]

@@ -23,10 +23,6 @@ impl Interval {
 
 /// The value below which a `share` of the sorted `values` lies, 0.5 for the
 /// median, drawn straight between the two nearest.
-///
-/// # Panics
-///
-/// If there are no values, or one is not a number.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let sorted = sorted(values);
     let last = sorted.len().checked_sub(1).expect("there are values");
@@ -38,10 +34,6 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 }
 
 /// The value in the middle.
-///
-/// # Panics
-///
-/// As [`quantile`].
 pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
@@ -50,10 +42,6 @@ pub fn median(values: &[f64]) -> f64 {
 /// from in it 95 times in a hundred or more, however that is spread: each value
 /// is above it or below it like a coin that falls. Of fewer than 6 values the
 /// outermost are the ends, and not [sure](Interval::is_sure).
-///
-/// # Panics
-///
-/// As [`quantile`].
 pub fn interval(values: &[f64]) -> Interval {
     let sorted = sorted(values);
     let outside = outside(sorted.len()).unwrap_or(0);

@@ -24,10 +24,6 @@ pub type Calls = [f64; FIGURES.len()];
 /// How many system calls the server makes for a message, of which each connection
 /// sends so many. A server that has one of each to answer is deducted, so that
 /// what it does to start and to accept does not count.
-///
-/// # Errors
-///
-/// If there is no strace, or the server does not answer.
 pub fn per_message(launch: Launch, load: &Load, each: u64) -> Result<Calls> {
     let (less, few) = count(launch, load, 1)?;
     let (more, many) = count(launch, load, 1 + each)?;

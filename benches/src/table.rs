@@ -67,8 +67,12 @@ fn lead(lead: Option<Interval>) -> String {
     }
 }
 
-/// From where to where.
-pub fn bounds(interval: Interval) -> String {
+/// The median and its interval.
+pub fn times(lead: Interval) -> String {
+    format!("{} ({})", short(lead.median), bounds(lead))
+}
+
+fn bounds(interval: Interval) -> String {
     format!("{} to {}", short(interval.low), short(interval.high))
 }
 

@@ -96,10 +96,6 @@ pub fn processor_time() -> Duration {
 }
 
 /// How many bytes of this process are in memory.
-///
-/// # Errors
-///
-/// If the system does not say so: it is Linux that does.
 pub fn resident_bytes() -> Result<usize> {
     resident_of("self")
 }

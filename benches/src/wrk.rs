@@ -20,10 +20,6 @@ pub struct Report {
 
 /// Loads the server at `address` from one thread, on the given core only if
 /// there is one.
-///
-/// # Errors
-///
-/// If wrk does not start, or an answer was missing or not as it should be.
 pub fn run(
     address: SocketAddr,
     connections: usize,
@@ -34,10 +30,6 @@ pub fn run(
 }
 
 /// Loads what is at `url` as [`run`] does.
-///
-/// # Errors
-///
-/// As [`run`].
 pub fn run_at(
     url: &str,
     connections: usize,

@@ -223,10 +223,6 @@ impl Run {
 
 impl Counts {
     /// Writes the file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub fn write(&self, file: &Path) -> Result<()> {
         if let Some(directory) = file.parent() {
             fs::create_dir_all(directory)?;
@@ -235,10 +231,6 @@ impl Counts {
     }
 
     /// Reads a file that [`write`](Self::write) has written.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is another file.
     pub fn read(file: &Path) -> Result<Self> {
         Ok(serde_json::from_slice(&fs::read(file)?)?)
     }

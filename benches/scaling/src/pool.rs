@@ -36,10 +36,6 @@ struct Seat {
 /// Runs a load until it is done.
 ///
 /// Only one run at a time can count: what was counted before is forgotten.
-///
-/// # Panics
-///
-/// If the workers come to rest before the load is done: a wake-up was lost.
 pub fn run(load: Load, workers: usize, seed: u64) -> Run {
     counting::act_as(OUTSIDE);
     counting::reset();

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use raddle_benches::exit;
 use raddle_benches::record::Record;
-use raddle_benches::report::{Report, Saved};
+use raddle_benches::report::{Report, Saved, renew};
 
 #[derive(Parser)]
 #[command(about = "Makes the report of what the other programs have recorded")]
@@ -109,16 +109,15 @@ fn keep(run: &Path, kept: &Path) -> Result<()> {
 }
 
 fn document(report: &Report, directory: &Path) -> Result<()> {
-    let page = directory.join("benchmarks.md");
-    let renewed = report.renewed(&fs::read_to_string(&page)?);
-    let renewed =
-        renewed.ok_or_else(|| Error::other(format!("{} has no marks", page.display())))?;
-    fs::write(page, renewed)?;
+    renew(
+        &directory.join("benchmarks.md"),
+        "figures",
+        &report.tables(),
+    )?;
     for (file, title, figure) in PICTURES {
-        let picture = report.picture(title, figure);
-        let picture =
-            picture.ok_or_else(|| Error::other(format!("no curve of {title} was recorded")))?;
-        fs::write(directory.join(file), picture)?;
+        let picture = report.picture(title, &[figure]);
+        let none = || Error::other(format!("no curve of {title} was recorded"));
+        fs::write(directory.join(file), picture.ok_or_else(none)?)?;
     }
     Ok(())
 }

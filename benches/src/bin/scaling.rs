@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use raddle_benches::record::Section;
-use raddle_benches::report::Report;
+use raddle_benches::report::{Report, renew};
 use raddle_benches::scaling;
 use raddle_benches::sheet::{Case, Options, Sheet};
 use raddle_scaling::{Counts, Figure};
@@ -67,14 +67,13 @@ fn main() -> Result<()> {
 }
 
 fn document(counts: &Counts, sheet: &Sheet, directory: &Path) -> Result<()> {
-    let page = directory.join("scaling.md");
-    let renewed = scaling::renewed(counts, &fs::read_to_string(&page)?);
-    let renewed =
-        renewed.ok_or_else(|| Error::other(format!("{} has no marks", page.display())))?;
-    fs::write(page, renewed)?;
+    renew(
+        &directory.join("scaling.md"),
+        "counts",
+        &scaling::tables(counts),
+    )?;
     let report = Report::new(String::new(), vec![sheet.record()], None);
-    let names = PLOTTED.map(Figure::name);
-    let plot = report.pictures(scaling::TITLE, &names);
+    let plot = report.picture(scaling::TITLE, &PLOTTED.map(Figure::name));
     let plot = plot.ok_or_else(|| Error::other("there are no curves of one number of workers"))?;
     fs::write(directory.join("scaling.svg"), plot)
 }

@@ -6,10 +6,10 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Token};
 
 use super::stream::Talking;
-use super::{PATIENCE, Peer, silence};
+use super::{PATIENCE, Peer, registered, silence, wait};
 use crate::latency::histogram;
 
 /// What is sent, and when.
@@ -32,21 +32,10 @@ impl Paced {
     /// was due each message was answered: what had to wait for a connection, since
     /// all had one under way, has waited since then. The calling thread does not
     /// sleep: it wants a core of its own.
-    ///
-    /// # Errors
-    ///
-    /// If a socket fails, or the server does not keep up.
     pub fn run(&self, address: SocketAddr) -> Result<Histogram<u64>> {
-        let mut poll = Poll::new()?;
+        let new = || Talking::new(address, &self.request, self.answer);
+        let (mut poll, mut peers) = registered(self.connections, new)?;
         let mut events = Events::with_capacity(self.connections);
-        let mut peers = Vec::with_capacity(self.connections);
-        for token in 0..self.connections {
-            let mut peer = Talking::new(address, &self.request, self.answer)?;
-            let both = Interest::READABLE | Interest::WRITABLE;
-            poll.registry()
-                .register(peer.source(), Token(token), both)?;
-            peers.push(peer);
-        }
         let mut buffer = vec![0; crate::servers::PIECE];
         let mut latencies = histogram();
         let mut idle: VecDeque<usize> = (0..self.connections).collect();
@@ -75,10 +64,7 @@ impl Paced {
                 due_of[peer] = Some(due);
                 peers[peer].begin()?;
             }
-            match poll.poll(&mut events, Some(Duration::ZERO)) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                other => other?,
-            }
+            wait(&mut poll, &mut events, Duration::ZERO)?;
             for event in &events {
                 let Token(peer) = event.token();
                 if let Some(due) = due_of[peer]

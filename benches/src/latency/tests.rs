@@ -33,51 +33,13 @@ fn tokio_threadpool_is_done_with_every_request() {
     runs_every_shape::<TokioThreadpool>();
 }
 
-/// An executor that stalls before its first task.
-struct Stalling(AsyncExecutor);
-
-#[derive(Clone, Copy)]
-struct StallingSpawner(<AsyncExecutor as Executor>::Spawner);
-
-impl Executor for Stalling {
-    const NAME: &'static str = "stalling";
-    type Spawner = StallingSpawner;
-
-    fn new(workers: usize) -> Self {
-        let executor = AsyncExecutor::new(workers);
-        executor.spawner().spawn(async { thread::sleep(STALL) });
-        Self(executor)
-    }
-
-    fn spawner(&self) -> StallingSpawner {
-        StallingSpawner(self.0.spawner())
-    }
-
-    fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.0.block_on(future)
-    }
-}
-
-impl Spawn for StallingSpawner {
-    fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
-        self.0.spawn(future);
-    }
-
-    fn spawn_joined(
-        self,
-        future: impl Future<Output = ()> + Send + 'static,
-    ) -> impl Future<Output = ()> + Send + 'static {
-        self.0.spawn_joined(future)
-    }
-}
-
-const STALL: Duration = Duration::from_millis(200);
-
 #[test]
 fn a_stall_counts_for_each_request_that_it_held_up() {
+    const STALL: Duration = Duration::from_millis(200);
+    let executor = AsyncExecutor::new(1);
+    executor.spawner().spawn(async { thread::sleep(STALL) });
     // All requests come within the stall: half of them at least waited for half
     // of it, though only the first would have, had each waited for the last.
-    let executor = Stalling::new(1);
     let latencies = Shape::Skewed.run(&executor, 1_000, STALL / 2).unwrap();
     assert!(latencies.value_at_percentile(50.0) > STALL.as_nanos() as u64 / 4);
 }

@@ -35,10 +35,6 @@ impl Load {
     }
 
     /// Runs the load once on a runtime of the given policy.
-    ///
-    /// # Panics
-    ///
-    /// If a task does, or a socket cannot be had.
     pub fn run(&self, runtime: &Runtime, policy: Policy) {
         (self.run)(runtime, policy);
     }

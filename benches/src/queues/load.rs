@@ -49,10 +49,6 @@ impl Load {
 
     /// Passes `items` items through a queue, in batches. What they are boxed
     /// in is allocated before, and freed afterwards.
-    ///
-    /// # Panics
-    ///
-    /// If an item is not popped exactly once.
     pub fn run<Q: Queue>(self, items: usize) -> Measured {
         let (owner, stealer) = Q::new();
         let supply = (0..items as u64).map(Box::new).collect();

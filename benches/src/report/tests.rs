@@ -1,11 +1,15 @@
 use super::*;
+use crate::executors::{Executor, TokioThreadpool};
 use crate::machine::Machine;
+use crate::record::Section;
 
 fn comparison(section: Section, workers: f64, ours: f64) -> Comparison {
-    let contestants = [("raddle", ours), (PEER, 10.0), ("other", 30.0)];
+    let old = TokioThreadpool::NAME;
+    let contestants = [("raddle", ours), (PEER, 10.0), (old, 30.0)];
+    let comparison = Comparison::sample("chained_spawn", &contestants);
     Comparison {
         section,
-        ..Comparison::sample("spawn", &contestants).with("workers", workers)
+        ..comparison.with("workers", workers)
     }
 }
 
@@ -13,7 +17,10 @@ fn record(comparisons: Vec<Comparison>) -> Record {
     Record {
         command: "side_by_side --quick".to_owned(),
         finished: 1_800_000_000,
-        machine: Machine::this(),
+        machine: Machine {
+            cores: 2,
+            ..Machine::this()
+        },
         notes: vec!["no <wrk>".to_owned()],
         comparisons,
     }
@@ -21,65 +28,45 @@ fn record(comparisons: Vec<Comparison>) -> Record {
 
 fn report(saved: Option<Saved>) -> Report {
     let earlier = comparison(Section::Scheduler, 2.0, 1.0);
+    let later = [4.0, 2.0, 1.0].map(|workers| comparison(Section::Scheduler, workers, 5.0));
     let records = vec![
         record(vec![earlier, comparison(Section::Http, 1.0, 20.0)]),
-        record(
-            [4.0, 2.0, 1.0]
-                .map(|at| comparison(Section::Scheduler, at, 5.0))
-                .to_vec(),
-        ),
+        record(later.to_vec()),
     ];
     Report::new("cargo xtask bench".to_owned(), records, saved)
 }
 
 #[test]
-fn variants_are_in_order_and_a_later_record_replaces_an_earlier_one() {
+fn a_later_record_replaces_an_earlier_one_and_values_are_in_order() {
     let report = report(None);
-    let [scheduler, http] = &report.parts[..] else {
-        panic!("two sections");
+    let [scheduler, http] = &report.groups[..] else {
+        panic!("two groups");
     };
-    assert_eq!(
-        (scheduler.section, http.section),
-        (Section::Scheduler, Section::Http)
-    );
-    let [group] = &scheduler.groups[..] else {
-        panic!("one group");
-    };
-    let values: Vec<_> = group.0.iter().map(value).collect();
+    assert_eq!(http.first().section, Section::Http);
+    let values: Vec<_> = scheduler.0.iter().map(Comparison::value).collect();
     assert_eq!(values, [1.0, 2.0, 4.0]);
-    assert_eq!(group.0[1].lead(PEER).unwrap().median, 2.0);
-    assert_eq!(value(group.usual()), 2.0);
+    assert_eq!(scheduler.usual().lead(PEER).unwrap().median, 2.0);
 }
 
 #[test]
-fn the_page_explains_its_figures() {
+fn the_page_has_notes_totals_curves_and_the_announced_table() {
     let page = report(None).page();
-    assert!(page.contains("<strong>3</strong> of 4 figures"), "{page}");
-    assert!(
-        page.contains("Behind: spawn, workers 1, time (0.50)."),
-        "{page}"
-    );
-    assert!(page.contains("no &lt;wrk&gt;"), "{page}");
+    for text in [
+        "<strong>3</strong> of 4 figures",
+        "Behind: chained_spawn, workers 1, time (0.50).",
+        "no &lt;wrk&gt;",
+        "aria-label=\"chained_spawn: time, us, by workers\"",
+        "<td>12.0 (2019796 to 168854 ns)</td><td>3.00 (3.00 to 3.00)</td><td>6.00 (6.00 to 6.00)</td>",
+        "old 30, Tokio 10, Raddle 5 us; workers 2",
+        "<h2 id=\"Scheduler\">The scheduler</h2>",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
     assert!(!page.contains("<script"), "{page}");
 }
 
 #[test]
-fn each_section_has_its_title_and_text() {
-    assert_eq!(words::about(Section::Scheduler).0, "The scheduler");
-    let (title, text) = words::about(Section::AsyncCost);
-    assert_eq!(title, "What async costs");
-    assert!(text.starts_with("The same server"), "{text}");
-}
-
-#[test]
-fn the_summary_counts_all_figures() {
-    let text = report(None).summary();
-    let total = "ahead of Tokio at **3** of 4 figures, level at 0 and behind at 1";
-    assert!(text.contains(total), "{text}");
-}
-
-#[test]
-fn a_change_is_that_of_the_ratio_to_what_ran_beside() {
+fn a_change_compares_the_ratios_and_not_the_times() {
     let mut then = comparison(Section::Scheduler, 2.0, 10.0);
     // The machine was slower then, for all.
     for contestant in &mut then.contestants {
@@ -89,19 +76,18 @@ fn a_change_is_that_of_the_ratio_to_what_ran_beside() {
         name: "before".to_owned(),
         records: vec![record(vec![then])],
     };
-    let report = report(Some(saved));
-    let changes = compare::changes(&report);
-    assert_eq!(changes.len(), 1);
-    assert_eq!(changes[0].factor(), 2.0);
-    assert!(changes[0].is_sure());
-    assert!(report.page().contains("Against before"));
+    let summary = report(Some(saved)).summary();
+    let row = "chained_spawn, workers 2, time / tokio | 1.00 (1.00 to 1.00) | 2.00 (2.00 to 2.00) \
+               | **+100 %** |";
+    assert!(summary.contains(row), "{summary}");
 }
 
 #[test]
-fn level_is_what_the_interval_cannot_tell_apart() {
+fn an_interval_around_one_or_of_few_rounds_is_level() {
     let standing = |low, high, count| {
+        let median = 1.0;
         Standing::of(Interval {
-            median: 1.0,
+            median,
             low,
             high,
             count,
@@ -110,7 +96,7 @@ fn level_is_what_the_interval_cannot_tell_apart() {
     assert_eq!(standing(0.9, 1.1, 6), Standing::Level);
     assert_eq!(standing(1.01, 1.1, 6), Standing::Ahead);
     assert_eq!(standing(0.9, 0.99, 6), Standing::Behind);
-    // What is shown as 1.00 is no lead, and few rounds say nothing.
+    // A lead that is shown as 1.00 is none.
     assert_eq!(standing(1.004, 1.1, 6), Standing::Level);
     assert_eq!(standing(0.9, 0.996, 6), Standing::Level);
     assert_eq!(standing(2.0, 2.0, 1), Standing::Level);
@@ -118,21 +104,39 @@ fn level_is_what_the_interval_cannot_tell_apart() {
 }
 
 #[test]
-fn the_tables_of_a_document_are_renewed_between_its_marks() {
-    let report = report(None);
+fn tables_replace_those_between_the_marks_of_a_document() {
     let document = "before\n<!-- figures -->\nold\n<!-- end of figures -->\nafter\n";
-    let renewed = report.renewed(document).unwrap();
-    assert!(
-        renewed.starts_with("before\n<!-- figures -->\n"),
-        "{renewed}"
-    );
-    assert!(
-        renewed.ends_with("\n<!-- end of figures -->\nafter\n"),
-        "{renewed}"
-    );
-    assert!(!renewed.contains("old"), "{renewed}");
-    let row = "| spawn, workers 2: time | 5.00 | 10.0 | 2.00 (2.00 to 2.00) | us |";
-    assert!(renewed.contains(row), "{renewed}");
-    assert_eq!(report.renewed(&renewed).unwrap(), renewed);
-    assert_eq!(report.renewed("no marks"), None);
+    let new = renewed(document, "figures", &report(None).tables()).unwrap();
+    assert!(new.starts_with("before\n<!-- figures -->\n"), "{new}");
+    assert!(new.ends_with("\n<!-- end of figures -->\nafter\n"), "{new}");
+    assert!(!new.contains("old\n"), "{new}");
+    let row = "| chained_spawn, workers 2: time | 5.00 | 10.0 | 2.00 (2.00 to 2.00) | us |";
+    assert!(new.contains(row), "{new}");
+    assert_eq!(renewed("no marks", "figures", ""), None);
+}
+
+#[test]
+fn without_tokio_the_leads_name_each_contestant() {
+    let queues = [
+        ("raddle-queue", 1.0),
+        ("st3", 2.0),
+        ("crossbeam-deque", 3.0),
+    ];
+    let rows = leads(&[Comparison::sample("owner alone", &queues)]);
+    let names: Vec<_> = rows.into_iter().map(|(name, _)| name).collect();
+    let expected = [
+        "st3: owner alone, time",
+        "crossbeam-deque: owner alone, time",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_picture_stands_alone_and_may_have_several_curves() {
+    let report = report(None);
+    let picture = report.picture("chained", &["time", "time"]).unwrap();
+    assert!(picture.contains("><style>") && picture.contains("width=\"840\""));
+    assert_eq!(picture.matches("\nraddle\n").count(), 2, "{picture}");
+    assert_eq!(report.picture("chained", &["none"]), None);
+    assert!(report.leads("leads", 2.0).contains("\nchained_spawn"));
 }

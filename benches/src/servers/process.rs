@@ -65,10 +65,6 @@ pub struct Usage {
 
 impl Placement {
     /// Checks that the tools are there, and keeps this process on its core.
-    ///
-    /// # Errors
-    ///
-    /// If there is no `strace`, no `taskset` or no such core.
     pub fn prepare(&self) -> Result<()> {
         if self.syscalls {
             check("strace")?;
@@ -117,20 +113,12 @@ impl fmt::Display for Placement {
 
 impl Launch {
     /// Starts the server.
-    ///
-    /// # Errors
-    ///
-    /// If this program does not start again, or the server has no socket.
     pub fn start(self) -> Result<Process> {
         let mut command = self.placed(&std::env::current_exe()?);
         Process::new(self.with_arguments(&mut command))
     }
 
     /// Starts the server under `strace`, which counts its system calls.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](Self::start), and if there is no `strace`.
     pub fn start_traced(self) -> Result<Process> {
         let mut command = self.placed(Path::new("strace"));
         command.args(["-c", "-f"]).arg(std::env::current_exe()?);
@@ -171,10 +159,6 @@ pub fn on_core(core: Option<usize>, program: &Path) -> Command {
 
 /// Keeps the calling process, if it has one thread, on one core. Servers that it
 /// starts have their own.
-///
-/// # Errors
-///
-/// If there is no `taskset`, or no such core.
 fn stay_on(core: usize) -> Result<()> {
     let this = std::process::id().to_string();
     let mut command = Command::new("taskset");
@@ -188,10 +172,6 @@ fn stay_on(core: usize) -> Result<()> {
 }
 
 /// Whether a program can be started at all.
-///
-/// # Errors
-///
-/// If it cannot; the text says what to install.
 pub fn check(program: &str) -> Result<()> {
     // Not all of them know the option, and that does not matter.
     let output = Command::new(program).arg("--version").output();
@@ -215,10 +195,6 @@ fn or_missing(error: Error, program: &str) -> Error {
 
 impl Process {
     /// Starts a server that prints its address and ends with its standard input.
-    ///
-    /// # Errors
-    ///
-    /// If the program does not start, or prints no address.
     pub fn new(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -244,10 +220,6 @@ impl Process {
     }
 
     /// What the threads that it has now have used since they began.
-    ///
-    /// # Errors
-    ///
-    /// If the system does not say so: it is Linux that does.
     pub fn usage(&self) -> Result<Usage> {
         let mut usage = Usage {
             processor: Duration::ZERO,
@@ -271,19 +243,11 @@ impl Process {
     }
 
     /// How many bytes of it are in memory.
-    ///
-    /// # Errors
-    ///
-    /// As [`usage`](Self::usage).
     pub fn resident(&self) -> Result<usize> {
         resident_of(&self.child.id().to_string())
     }
 
     /// Ends the server and returns what was written beside its output.
-    ///
-    /// # Errors
-    ///
-    /// If the process cannot be waited for.
     pub fn end(mut self) -> Result<String> {
         drop(self.child.stdin.take());
         let mut text = String::new();

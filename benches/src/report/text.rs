@@ -1,0 +1,303 @@
+//! The tables of the report as Markdown: for a terminal, for `docs/benchmarks.md`, and for the page,
+//! which is one file that needs no other, no network and no script.
+
+use jiff::Timestamp;
+use pulldown_cmark::{Options, Parser};
+
+use super::plot::{self, escaped};
+use super::{Group, Report, Standing, Tally, announced, groups, leads};
+use crate::executors::{Executor, Raddle};
+use crate::record::{Comparison, Contestant, PEER, Section};
+use crate::table::{self, short, times};
+
+const STYLE: &str = include_str!("page/style.css");
+const READING: &str = include_str!("page/reading.md");
+
+/// A title and a text for each [`Section`], in their order.
+const SECTIONS: &str = include_str!("sections.md");
+
+/// How many changes against a saved report are listed.
+const CHANGES: usize = 40;
+
+/// How many figures at which Raddle is behind are named.
+const LISTED: usize = 8;
+
+/// The text for a terminal.
+pub(super) fn summary(report: &Report) -> String {
+    format!("{}{}\n{}", tables(report), changes(report), total(report))
+}
+
+pub(super) fn tables(report: &Report) -> String {
+    let mut text = announced::table(report);
+    for part in report.parts() {
+        let rows = rows(part);
+        if !rows.is_empty() {
+            text += &format!("\n### {}\n{rows}", about(part).0);
+        }
+    }
+    text
+}
+
+/// The title of a part, and how to read it.
+pub(super) fn about(part: &[Group]) -> (&'static str, &'static str) {
+    let section = part[0].first().section as usize;
+    let text = SECTIONS.split("\n## ").nth(1 + section);
+    text.and_then(|text| text.trim_end().split_once("\n\n"))
+        .unwrap_or_default()
+}
+
+fn section(part: &[Group]) -> Section {
+    part[0].first().section
+}
+
+fn comparisons(part: &[Group]) -> impl Iterator<Item = &Comparison> {
+    part.iter().flat_map(|group| &group.0)
+}
+
+/// The machine and the versions, in one paragraph.
+pub(super) fn machine(report: &Report) -> String {
+    let Some(record) = report.records.last() else {
+        return String::new();
+    };
+    let machine = &record.machine;
+    let version = |name: &str| {
+        let versions = machine.versions.iter();
+        let versions = versions.filter(|(package, _)| package == name);
+        let latest = versions.map(|(_, version)| version.as_str()).max();
+        latest.unwrap_or("?").to_owned()
+    };
+    format!(
+        "Measured on {} ({} cores, {:.0} GiB), {}, {}, tokio {}, async-executor {}, commit {}.\n",
+        machine.processor,
+        machine.cores,
+        machine.memory,
+        machine.system,
+        machine.compiler,
+        version("tokio"),
+        version("async-executor"),
+        machine.commit
+    )
+}
+
+/// All figures in one sentence.
+fn total(report: &Report) -> String {
+    Tally::of(report.comparisons()).map_or_else(String::new, |tally| {
+        format!(
+            "On this machine Raddle is ahead of Tokio at **{}** of {} figures, level at {} and \
+             behind at {}. In the middle it is **{} times** as good.\n",
+            tally.ahead,
+            tally.count,
+            tally.level,
+            tally.behind,
+            short(tally.median)
+        )
+    })
+}
+
+/// The outcome of each part, with a link to it.
+fn overview(report: &Report) -> String {
+    let mut text = "\n| | ahead | level | behind | times |\n|---|--:|--:|--:|--:|\n".to_owned();
+    for part in report.parts() {
+        text += &format!("| [{}](#{:?}) ", about(part).0, section(part));
+        text += &match Tally::of(comparisons(part)) {
+            Some(tally) => format!(
+                "| {} | {} | {} | **{}** |\n",
+                tally.ahead,
+                tally.level,
+                tally.behind,
+                short(tally.median)
+            ),
+            None => "| | | | no Tokio in it |\n".to_owned(),
+        };
+    }
+    text
+}
+
+/// The changes since the report that was saved: those whose intervals are apart first, and the
+/// largest first.
+///
+/// Times of two runs are not to be compared, since the machine was another one each time. The
+/// ratio to a contestant that ran beside Raddle both times is.
+fn changes(report: &Report) -> String {
+    let Some(saved) = &report.saved else {
+        return String::new();
+    };
+    let saved_groups = groups(&saved.records);
+    let mut changes: Vec<_> = report
+        .comparisons()
+        .filter_map(|one| {
+            let mut earlier = saved_groups.iter().flat_map(|group| &group.0);
+            let earlier = earlier.find(|earlier| earlier.is_same(one))?;
+            let rival = one.rival()?;
+            let (then, now) = (earlier.lead(rival)?, one.lead(rival)?);
+            let apart = now.low > then.high || now.high < then.low;
+            let is_sure = apart && now.is_sure() && then.is_sure();
+            let bold = if is_sure { "**" } else { "" };
+            let factor = now.median / then.median;
+            let row = format!(
+                "| {}, {} / {rival} | {} | {} | {bold}{:+.0} %{bold} |\n",
+                one.name(),
+                one.figure,
+                times(then),
+                times(now),
+                (factor - 1.0) * 100.0
+            );
+            Some((is_sure, factor.ln().abs(), row))
+        })
+        .collect();
+    changes.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
+    let rows = changes.into_iter().take(CHANGES).map(|(.., row)| row);
+    format!(
+        "\n### Against {}\n\nHow many times as good as Tokio, or as the contestant that ran beside \
+         it, Raddle was then and is now. Only where the intervals are apart, in bold, is it more \
+         than chance. Times of two runs are not compared.\n\n| | then | now | change \
+         |\n|---|---|---|---|\n{}",
+        saved.name,
+        rows.collect::<String>()
+    )
+}
+
+/// The outcome of a part, and a row for each figure that has a rival; of a varied parameter, the
+/// value in the middle.
+fn rows(part: &[Group]) -> String {
+    let rows = part.iter().map(Group::usual).filter_map(|one| {
+        let (lead, _) = one.standing()?;
+        Some(format!(
+            "| {}: {} | {} | {} | {} | {} |\n",
+            one.name(),
+            one.figure,
+            median_of(one.contestants.first()?, Raddle::NAME),
+            median_of(one.contestant(one.rival()?)?, PEER),
+            times(lead),
+            one.unit
+        ))
+    });
+    match rows.collect::<String>() {
+        rows if rows.is_empty() => rows,
+        rows => format!(
+            "{}\n| | Raddle, or the named one | Tokio, or the named one | times as good (95 %) | in \
+             |\n|---|---|---|---|---|\n{rows}",
+            verdict(part)
+        ),
+    }
+}
+
+/// The median, and the contestant's name unless it is `expected`.
+fn median_of(one: &Contestant, expected: &str) -> String {
+    let median = short(one.median());
+    match one.name.as_str() {
+        name if name == expected => median,
+        name => format!("{median} ({name})"),
+    }
+}
+
+/// The outcome of a part in two sentences.
+fn verdict(part: &[Group]) -> String {
+    let Some(tally) = Tally::of(comparisons(part)) else {
+        return String::new();
+    };
+    let behind: Vec<_> = comparisons(part)
+        .filter(|one| one.rival() == Some(PEER))
+        .filter_map(|one| Some((one, one.standing()?)))
+        .filter(|(_, (_, standing))| *standing == Standing::Behind)
+        .map(|(one, (lead, _))| format!("{}, {} ({})", one.name(), one.figure, short(lead.median)))
+        .collect();
+    let listed = behind.len().min(LISTED);
+    let more = match (listed, behind.len() - listed) {
+        (0, _) => String::new(),
+        (_, 0) => format!(" Behind: {}.", behind.join("; ")),
+        (_, more) => format!(" Behind: {}, and {more} more.", behind[..listed].join("; ")),
+    };
+    format!(
+        "\nOf {} figures that Tokio has too, Raddle is ahead at {}, level at {} and behind at {}; \
+         in the middle it is {} times as good.{more}\n",
+        tally.count,
+        tally.ahead,
+        tally.level,
+        tally.behind,
+        short(tally.median)
+    )
+}
+
+pub(super) fn page(report: &Report) -> String {
+    let notes = report.records.iter().flat_map(|record| &record.notes);
+    let notes: String = notes.map(|note| format!("- {}\n", escaped(note))).collect();
+    let opening = format!(
+        "# Raddle side by side\n\n{}\nMade by `{}`. All runtimes took turns, round by round, in \
+         one run: a noisy machine disturbs them alike. What counts is the ratio; the times are \
+         this machine's.\n\n{notes}\n## At a glance\n\nHow many figures of each part have Raddle \
+         ahead of Tokio, level, or behind, and the lead in the middle of them.\n{}{}{}",
+        total(report),
+        report.command,
+        overview(report),
+        announced::table(report),
+        changes(report)
+    );
+    let programs = report.records.iter().map(|record| {
+        let ended = Timestamp::from_second(record.finished).unwrap_or_default();
+        format!(
+            "| `{}` | {} | {} | {} |\n",
+            record.command,
+            ended.strftime("%Y-%m-%d %H:%M UTC"),
+            record.machine.commit,
+            short(record.machine.load)
+        )
+    });
+    let end = format!(
+        "{READING}\n## The machine, and what ran\n\n{}\n| program | ended | commit | load \
+         |\n|---|---|---|--:|\n{}",
+        machine(report),
+        programs.collect::<String>()
+    );
+    format!(
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\"><title>Raddle side by \
+         side</title><style>{STYLE}</style></head><body>{}{}{}</body></html>",
+        html(&opening),
+        report.parts().map(part).collect::<String>(),
+        html(&end)
+    )
+}
+
+fn html(markdown: &str) -> String {
+    let mut html = String::new();
+    let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
+    pulldown_cmark::html::push_html(&mut html, Parser::new_ext(markdown, options));
+    // On a phone a table scrolls by itself.
+    html.replace("<table>", "<div class=\"scroll\"><table>")
+        .replace("</table>", "</table></div>")
+}
+
+fn part(part: &[Group]) -> String {
+    let (title, about) = about(part);
+    let heading = format!("## {title} {{#{:?}}}\n\n{about}\n", section(part));
+    let leads = leads(part.iter().map(Group::usual));
+    let forest = match leads.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<figure class=\"wide\">{}<figcaption>How many times as good as Tokio, or as the \
+             contestant that a row names first, {} is, with the 95 % interval; of a varied \
+             parameter, the value in the middle.</figcaption></figure>",
+            plot::forest(
+                &format!("{title}: how many times as good Raddle is"),
+                &leads
+            ),
+            match part[0].first().contestants.first() {
+                Some(first) if first.name != Raddle::NAME => &first.name,
+                _ => "Raddle",
+            }
+        ),
+    };
+    let curves = part.iter().filter(|group| group.is_curve());
+    let curves = curves.map(|group| format!("<figure>{}</figure>", plot::curves(&[group])));
+    let all: Vec<_> = comparisons(part).cloned().collect();
+    format!(
+        "{}{forest}<div class=\"plots\">{}</div>{}<details><summary>All figures</summary><div \
+         class=\"scroll\"><pre>{}\n{}</pre></div></details>",
+        html(&heading),
+        curves.collect::<String>(),
+        html(&rows(part)),
+        table::columns(),
+        escaped(&table::rows(&all))
+    )
+}
