@@ -39,7 +39,7 @@ impl Loader {
         core: Option<usize>,
     ) -> Result<Report> {
         if self == Self::Wrk {
-            return wrk::run(address, connections, duration, core);
+            return wrk::run(&format!("http://{address}/"), connections, duration, core);
         }
         let until = Until::Elapsed(duration);
         let (done, ()) = load(address, connections)?.run(address, until, || Ok(()))?;

@@ -51,6 +51,15 @@ pub enum Contestant {
 }
 
 impl Contestant {
+    /// All of them, Raddle and Tokio first.
+    pub const ALL: [Self; 5] = [
+        Self::Raddle,
+        Self::Tokio,
+        Self::AsyncExecutor,
+        Self::Old,
+        Self::Mio,
+    ];
+
     /// The name in tables.
     pub const fn name(self) -> &'static str {
         match self {

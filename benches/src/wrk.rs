@@ -1,7 +1,6 @@
 //! The load generator `wrk`, and what it prints.
 
 use std::io::{Error, Result};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,19 +17,8 @@ pub struct Report {
     pub p99: Duration,
 }
 
-/// Loads the server at `address` from one thread, on the given core only if
-/// there is one.
+/// Loads what is at `url` from one thread, on the given core only if there is one.
 pub fn run(
-    address: SocketAddr,
-    connections: usize,
-    duration: Duration,
-    core: Option<usize>,
-) -> Result<Report> {
-    run_at(&format!("http://{address}/"), connections, duration, core)
-}
-
-/// Loads what is at `url` as [`run`] does.
-pub fn run_at(
     url: &str,
     connections: usize,
     duration: Duration,

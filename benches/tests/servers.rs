@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 #[test]
-fn each_server_greets_until_its_input_ends() {
+fn each_server_sends_the_same_answer_until_its_input_ends() {
     for contestant in ["raddle", "tokio", "async-executor", "old", "mio"] {
         let mut server = Command::new(env!("CARGO_BIN_EXE_http"))
             .args(["--serve", contestant])
@@ -57,7 +57,7 @@ fn each_load_has_its_table() {
 }
 
 #[test]
-fn a_tool_that_is_missing_is_said_so() {
+fn a_missing_tool_becomes_a_note_that_names_its_package() {
     let cases = [
         (
             env!("CARGO_BIN_EXE_io"),

@@ -141,7 +141,7 @@ impl Args {
                 for (title, path) in WEB {
                     self.attempt(&mut sheet, title, "web", |server| {
                         let url = format!("http://{}{path}", server.address());
-                        wrk::run_at(&url, CONNECTIONS, duration, None)
+                        wrk::run(&url, CONNECTIONS, duration, None)
                     });
                 }
             }

@@ -53,36 +53,30 @@ enum Kind {
 }
 
 impl Kind {
-    fn title(self) -> &'static str {
+    /// The title, the section, the parameter and the figures.
+    fn about(self) -> (&'static str, Section, &'static str, Vec<Figure>) {
         match self {
-            Self::Tasks => "tasks spawned from one, until all ended",
-            Self::Yields => "tasks that all yield 10 times",
-            Self::Sleepers => "tasks that sleep all at once",
-        }
-    }
-
-    fn section(self) -> Section {
-        match self {
-            Self::Sleepers => Section::Timers,
-            _ => Section::Scheduler,
-        }
-    }
-
-    fn parameter(self) -> &'static str {
-        match self {
-            Self::Sleepers => "sleepers",
-            _ => "tasks",
-        }
-    }
-
-    fn figures(self) -> Vec<Figure> {
-        match self {
-            Self::Tasks => vec![Figure::less("time a task", "ns")],
-            Self::Yields => vec![Figure::less("time a yield", "ns")],
-            Self::Sleepers => vec![
-                Figure::less("CPU a sleeper", "us"),
-                Figure::less("worst lateness", "ms"),
-            ],
+            Self::Tasks => (
+                "tasks spawned from one, until all ended",
+                Section::Scheduler,
+                "tasks",
+                vec![Figure::less("time a task", "ns")],
+            ),
+            Self::Yields => (
+                "tasks that all yield 10 times",
+                Section::Scheduler,
+                "tasks",
+                vec![Figure::less("time a yield", "ns")],
+            ),
+            Self::Sleepers => (
+                "tasks that sleep all at once",
+                Section::Timers,
+                "sleepers",
+                vec![
+                    Figure::less("CPU a sleeper", "us"),
+                    Figure::less("worst lateness", "ms"),
+                ],
+            ),
         }
     }
 
@@ -137,14 +131,15 @@ fn main() -> Result<()> {
             continue;
         }
         let contestants = kind.contestants(workers);
-        let title = format!("{}, {workers} workers", kind.title());
-        sheet.section(kind.section());
+        let (title, section, parameter, figures) = kind.about();
+        let title = format!("{title}, {workers} workers");
+        sheet.section(section);
         for count in (1..=6).map(|power| 10_usize.pow(power)) {
             if count > args.most as usize {
                 continue;
             }
-            let case = Case::with(&title, kind.parameter(), count);
-            sheet.compare(&case, &kind.figures(), &contestants, |run| Ok(run(count)))?;
+            let case = Case::with(&title, parameter, count);
+            sheet.compare(&case, &figures, &contestants, |run| Ok(run(count)))?;
         }
     }
     sheet.finish()

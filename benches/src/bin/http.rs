@@ -19,13 +19,6 @@ use raddle_benches::sharing::Sharing;
 use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::strace;
 
-const CONTESTANTS: [Contestant; 5] = [
-    Contestant::Raddle,
-    Contestant::Tokio,
-    Contestant::AsyncExecutor,
-    Contestant::Old,
-    Contestant::Mio,
-];
 const FIGURES: [Figure; 4] = [
     Figure::more("requests", "/s"),
     Figure::less("server CPU a request", "us"),
@@ -117,9 +110,9 @@ impl Args {
             sheet.attempt(
                 &case,
                 figures,
-                &CONTESTANTS.map(Contestant::name),
+                &Contestant::ALL.map(Contestant::name),
                 |index| {
-                    let contestant = CONTESTANTS[index];
+                    let contestant = Contestant::ALL[index];
                     let measured = match (self.placement.syscalls, self.paced) {
                         (true, _) => self.count(contestant, connections.into()),
                         (_, Some(rate)) => self.pace(contestant, connections.into(), rate),
@@ -147,12 +140,12 @@ impl Args {
             };
             for &connections in &self.connections {
                 let case = Case::with(&title, "connections", connections.into());
-                let names = CONTESTANTS.map(Contestant::name);
+                let names = Contestant::ALL.map(Contestant::name);
                 sheet.attempt(&case, &FIGURES, &names[..2], |index| {
                     let launch = Launch {
                         workers,
                         is_nice: sharing == Sharing::Nice,
-                        ..self.launch(CONTESTANTS[index])
+                        ..self.launch(Contestant::ALL[index])
                     };
                     self.measure(launch, connections.into(), loader)
                 });

@@ -61,49 +61,43 @@ enum Kind {
     Payload,
 }
 
-/// A load with so many connections or sockets.
-struct Job {
-    kind: Kind,
-    peers: usize,
-    length: usize,
-}
+/// A load with so many connections or sockets, and messages of so many bytes.
+struct Job(Kind, usize, usize);
 
 const JOBS: [Job; 14] = [
-    job(Kind::Small, 1),
-    job(Kind::Small, 64),
-    job(Kind::Large, 1),
-    job(Kind::Large, 8),
-    job(Kind::Datagrams, 1),
-    job(Kind::Datagrams, 64),
-    job(Kind::Flood, 1),
-    job(Kind::Both, 1),
-    job(Kind::Both, 64),
-    payload(16),
-    payload(256),
-    payload(4 * 1024),
-    payload(64 * 1024),
-    payload(LARGE),
+    Job(Kind::Small, 1, SMALL),
+    Job(Kind::Small, 64, SMALL),
+    Job(Kind::Large, 1, LARGE),
+    Job(Kind::Large, 8, LARGE),
+    Job(Kind::Datagrams, 1, SMALL),
+    Job(Kind::Datagrams, 64, SMALL),
+    Job(Kind::Flood, 1, SMALL),
+    Job(Kind::Both, 1, SMALL),
+    Job(Kind::Both, 64, SMALL),
+    Job(Kind::Payload, 1, 16),
+    Job(Kind::Payload, 1, 256),
+    Job(Kind::Payload, 1, 4 * 1024),
+    Job(Kind::Payload, 1, 64 * 1024),
+    Job(Kind::Payload, 1, LARGE),
 ];
 
-const fn job(kind: Kind, peers: usize) -> Job {
-    let length = match kind {
-        Kind::Large => LARGE,
-        _ => SMALL,
-    };
-    Job {
-        kind,
-        peers,
-        length,
-    }
-}
+const FIGURES: [Figure; 3] = [
+    Figure::more("messages", "/s"),
+    Figure::less("server CPU a message", "us"),
+    Figure::less("server waits a message", "times"),
+];
 
-const fn payload(length: usize) -> Job {
-    Job {
-        kind: Kind::Payload,
-        peers: 1,
-        length,
-    }
-}
+/// A large message has a MiB.
+const LARGE_FIGURES: [Figure; 3] = [
+    Figure::more("each way", "MiB/s"),
+    Figure::less("server CPU a MiB", "us"),
+    Figure::less("server waits a MiB", "times"),
+];
+
+const BOTH_FIGURES: [Figure; 2] = [
+    Figure::more("messages", "/s"),
+    Figure::less("CPU of both ends a message", "us"),
+];
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -116,74 +110,50 @@ fn main() -> ExitCode {
 
 impl Job {
     fn title(&self) -> String {
-        let over = |peers: &str| match self.peers {
-            1 => format!("1 {peers}"),
-            count => format!("{count} {peers}s"),
+        let Self(kind, peers, _) = self;
+        let (over, message) = match kind {
+            Kind::Small => ("TCP, # connection", "messages of 64 bytes sent back"),
+            Kind::Large => ("TCP, # connection", "messages of 1 MiB sent back"),
+            Kind::Payload => ("TCP, # connection", "messages sent back"),
+            Kind::Both => (
+                "TCP, # connection",
+                "messages of 64 bytes sent back, both ends on the runtime",
+            ),
+            Kind::Datagrams => ("UDP, # socket", "datagrams of 64 bytes sent back"),
+            Kind::Flood => ("UDP, # socket", "datagrams of 64 bytes received"),
         };
-        let tcp = format!("TCP, {}", over("connection"));
-        let udp = format!("UDP, {}", over("socket"));
-        match self.kind {
-            Kind::Small => format!("{tcp}, messages of {SMALL} bytes sent back"),
-            Kind::Large => format!("{tcp}, messages of 1 MiB sent back"),
-            Kind::Datagrams => format!("{udp}, datagrams of {SMALL} bytes sent back"),
-            Kind::Flood => format!("{udp}, datagrams of {SMALL} bytes received"),
-            Kind::Payload => format!("{tcp}, messages sent back"),
-            Kind::Both => {
-                format!("{tcp}, messages of {SMALL} bytes sent back, both ends on the runtime")
-            }
+        let over = over.replace('#', &peers.to_string());
+        let plural = if *peers == 1 { "" } else { "s" };
+        format!("{over}{plural}, {message}")
+    }
+
+    fn figures(&self) -> &'static [Figure] {
+        match self.0 {
+            Kind::Large => &LARGE_FIGURES,
+            Kind::Both => &BOTH_FIGURES,
+            _ => &FIGURES,
         }
     }
 
-    fn figures(&self) -> Vec<Figure> {
-        match self.kind {
-            // A message has a MiB.
-            Kind::Large => vec![
-                Figure::more("each way", "MiB/s"),
-                Figure::less("server CPU a MiB", "us"),
-                Figure::less("server waits a MiB", "times"),
-            ],
-            Kind::Both => vec![
-                Figure::more("messages", "/s"),
-                Figure::less("CPU of both ends a message", "us"),
-            ],
-            _ => vec![
-                Figure::more("messages", "/s"),
-                Figure::less("server CPU a message", "us"),
-                Figure::less("server waits a message", "times"),
-            ],
-        }
-    }
-
-    fn service(&self) -> Service {
-        match self.kind {
-            Kind::Small | Kind::Large | Kind::Both | Kind::Payload => Service::Echo,
-            Kind::Datagrams => Service::Datagrams,
-            Kind::Flood => Service::Count,
-        }
-    }
-
-    fn load(&self) -> Load {
-        match self.kind {
-            Kind::Small | Kind::Large | Kind::Both | Kind::Payload => Load::Stream {
-                connections: self.peers,
-                request: vec![7; self.length],
-                answer: self.length,
-            },
-            Kind::Datagrams => Load::Datagrams {
-                sockets: self.peers,
-                length: SMALL,
-            },
-            Kind::Flood => Load::Flood { length: SMALL },
-        }
-    }
-
-    /// How many messages each peer sends while system calls are counted.
-    fn counted(&self) -> u64 {
-        let all = match self.kind {
-            Kind::Large => 200,
-            _ => 10_000,
+    /// What the server does, and its load.
+    fn load(&self) -> (Service, Load) {
+        let &Self(kind, peers, length) = self;
+        let stream = || Load::Stream {
+            connections: peers,
+            request: vec![7; length],
+            answer: length,
         };
-        all / self.peers as u64
+        match kind {
+            Kind::Datagrams => (
+                Service::Datagrams,
+                Load::Datagrams {
+                    sockets: peers,
+                    length,
+                },
+            ),
+            Kind::Flood => (Service::Count, Load::Flood { length }),
+            _ => (Service::Echo, stream()),
+        }
     }
 }
 
@@ -195,7 +165,7 @@ impl Args {
             return sheet.finish();
         }
         for job in &JOBS {
-            let measured = match job.kind {
+            let measured = match job.0 {
                 Kind::Both => !self.placement.syscalls,
                 // The curve is drawn once.
                 Kind::Payload => {
@@ -203,7 +173,7 @@ impl Args {
                 }
                 _ => true,
             };
-            if self.only.is_none_or(|only| only == job.kind) && measured {
+            if self.only.is_none_or(|only| only == job.0) && measured {
                 self.compare(&mut sheet, job);
             }
         }
@@ -218,33 +188,31 @@ impl Args {
     }
 
     fn compare(&self, sheet: &mut Sheet, job: &Job) {
-        let load = job.load();
+        let (service, load) = job.load();
         let title = format!("{}, {}", job.title(), self.place());
-        let case = match job.kind {
-            Kind::Payload => Case::with(title, "bytes", job.length),
+        let case = match job.0 {
+            Kind::Payload => Case::with(title, "bytes", job.2),
             _ => Case::new(title),
         };
         let figures = match self.placement.syscalls {
-            true => strace::FIGURES.to_vec(),
+            true => &strace::FIGURES,
             false => job.figures(),
         };
-        sheet.attempt(
-            &case,
-            &figures,
-            &CONTESTANTS.map(Contestant::name),
-            |index| {
-                let contestant = CONTESTANTS[index];
-                let figures = match job.kind {
-                    _ if self.placement.syscalls => {
-                        let launch = self.placement.launch(contestant, job.service());
-                        strace::per_message(launch, &load, job.counted()).map(Vec::from)
-                    }
-                    Kind::Both => self.both(contestant, job.peers),
-                    _ => self.measure(self.placement.launch(contestant, job.service()), &load),
-                };
-                figures.map_err(|error| contestant.in_error(error))
-            },
-        );
+        // While system calls are counted, all peers together send so many messages.
+        let counted = if job.0 == Kind::Large { 200 } else { 10_000 };
+        let names = CONTESTANTS.map(Contestant::name);
+        sheet.attempt(&case, figures, &names, |index| {
+            let contestant = CONTESTANTS[index];
+            let launch = self.placement.launch(contestant, service);
+            let measured = match job.0 {
+                _ if self.placement.syscalls => {
+                    strace::per_message(launch, &load, counted / job.1 as u64).map(Vec::from)
+                }
+                Kind::Both => self.both(contestant, job.1),
+                _ => self.measure(launch, &load),
+            };
+            measured.map_err(|error| contestant.in_error(error))
+        });
     }
 
     /// One turn of a server that is new in each round, so that where its memory

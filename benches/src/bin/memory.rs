@@ -38,13 +38,6 @@ const WAITING: [&str; 4] = [
     AsyncExecutor::NAME,
 ];
 const SLEEPING: [&str; 2] = [Raddle::NAME, Tokio::NAME];
-const SERVERS: [Contestant; 5] = [
-    Contestant::Raddle,
-    Contestant::Tokio,
-    Contestant::AsyncExecutor,
-    Contestant::Old,
-    Contestant::Mio,
-];
 
 #[derive(Parser)]
 #[command(
@@ -108,9 +101,9 @@ impl Args {
         sheet.measure(
             &case,
             &[RESIDENT],
-            &SERVERS.map(Contestant::name),
+            &Contestant::ALL.map(Contestant::name),
             |index| {
-                let contestant = SERVERS[index];
+                let contestant = Contestant::ALL[index];
                 self.connection(contestant)
                     .map_err(|error| contestant.in_error(error))
             },

@@ -62,28 +62,32 @@ impl Workload {
         }
     }
 
-    fn title(self) -> &'static str {
+    /// The title and the figures.
+    fn about(self) -> (&'static str, Vec<Figure>) {
         match self {
-            Self::Sleeps => "100,000 sleeps of 50 to 150 ms",
-            Self::Arm => "timers that do not fire",
-            Self::Limit => "a time limit for what is ready",
-            Self::Interval => "one interval of 10 ms for 3 s",
-        }
-    }
-
-    fn figures(self) -> Vec<Figure> {
-        match self {
-            Self::Sleeps => vec![
-                Figure::less("CPU", "ms"),
-                Figure::less("worst lateness", "ms"),
-            ],
-            Self::Arm => vec![
-                Figure::less("arm and cancel, alone", "ns"),
-                Figure::less("arm, up to 1,000,000", "ns"),
-                Figure::less("cancel, of 1,000,000", "ns"),
-            ],
-            Self::Limit => vec![Figure::less("time", "ns")],
-            Self::Interval => vec![Figure::less("CPU", "ms")],
+            Self::Sleeps => (
+                "100,000 sleeps of 50 to 150 ms",
+                vec![
+                    Figure::less("CPU", "ms"),
+                    Figure::less("worst lateness", "ms"),
+                ],
+            ),
+            Self::Arm => (
+                "timers that do not fire",
+                vec![
+                    Figure::less("arm and cancel, alone", "ns"),
+                    Figure::less("arm, up to 1,000,000", "ns"),
+                    Figure::less("cancel, of 1,000,000", "ns"),
+                ],
+            ),
+            Self::Limit => (
+                "a time limit for what is ready",
+                vec![Figure::less("time", "ns")],
+            ),
+            Self::Interval => (
+                "one interval of 10 ms for 3 s",
+                vec![Figure::less("CPU", "ms")],
+            ),
         }
     }
 }
@@ -153,8 +157,8 @@ fn main() -> Result<()> {
     let mut sheet = Sheet::new(Section::Timers, &args.options);
     for &workload in Workload::value_variants() {
         if args.only.is_empty() || args.only.contains(&workload) {
-            let case = Case::new(workload.title());
-            sheet.compare(&case, &workload.figures(), &contestants, |run| {
+            let (title, figures) = workload.about();
+            sheet.compare(&Case::new(title), &figures, &contestants, |run| {
                 Ok(run(workload))
             })?;
         }

@@ -6,14 +6,15 @@ use super::*;
 
 const FEW: Until = Until::Each(10);
 
-/// Sends back what comes, a few bytes at a time.
-fn echo() -> SocketAddr {
+/// Sends back what comes, a few bytes at a time, after a stall.
+fn echo_after(stall: Duration) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             thread::spawn(move || {
+                thread::sleep(stall);
                 let mut piece = [0; 1000];
                 while let Ok(length @ 1..) = stream.read(&mut piece) {
                     if stream.write_all(&piece[..length]).is_err() {
@@ -26,20 +27,27 @@ fn echo() -> SocketAddr {
     address
 }
 
+fn echo() -> SocketAddr {
+    echo_after(Duration::ZERO)
+}
+
+fn stream(connections: usize, length: usize) -> Load {
+    Load::Stream {
+        connections,
+        request: vec![7; length],
+        answer: length,
+    }
+}
+
 #[test]
 fn messages_larger_than_a_socket_holds_come_back() {
-    let load = Load::Stream {
-        connections: 3,
-        request: vec![7; 1 << 20],
-        answer: 1 << 20,
-    };
-    let (done, ()) = load.run(echo(), FEW, || Ok(())).unwrap();
+    let (done, ()) = stream(3, 1 << 20).run(echo(), FEW, || Ok(())).unwrap();
     assert_eq!(done.messages, 30);
     assert_eq!(done.latencies.len(), 30);
 }
 
 #[test]
-fn datagrams_come_back() {
+fn datagrams_that_are_sent_back_complete_the_load() {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = socket.local_addr().unwrap();
     thread::spawn(move || {
@@ -57,7 +65,7 @@ fn datagrams_come_back() {
 }
 
 #[test]
-fn a_flood_counts_what_came() {
+fn a_flood_asks_again_when_its_question_is_lost() {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = socket.local_addr().unwrap();
     thread::spawn(move || {
@@ -77,12 +85,8 @@ fn a_flood_counts_what_came() {
 }
 
 #[test]
-fn time_passes() {
-    let load = Load::Stream {
-        connections: 2,
-        request: vec![7; 64],
-        answer: 64,
-    };
+fn a_load_for_a_duration_lasts_at_least_as_long() {
+    let load = stream(2, 64);
     for duration in [Duration::ZERO, Duration::from_millis(20)] {
         let until = Until::Elapsed(duration);
         let (done, ()) = load.run(echo(), until, || Ok(())).unwrap();
@@ -92,18 +96,14 @@ fn time_passes() {
 }
 
 #[test]
-fn an_end_is_an_error() {
+fn a_connection_that_the_server_closes_is_an_error() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let _ = stream.read_exact(&mut [0; 64]);
     });
-    let load = Load::Stream {
-        connections: 1,
-        request: vec![7; 64],
-        answer: 64,
-    };
+    let load = stream(1, 64);
     let error = load.run(address, FEW, || Ok(())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
 }
@@ -119,7 +119,7 @@ fn paced(rate: u32) -> Paced {
 }
 
 #[test]
-fn each_message_that_is_due_is_answered() {
+fn a_paced_load_records_each_message_that_is_due() {
     let latencies = paced(1_000).run(echo()).unwrap();
     assert_eq!(latencies.len(), 100);
 }
@@ -127,24 +127,7 @@ fn each_message_that_is_due_is_answered() {
 #[test]
 fn latency_at_a_stalled_server_counts_from_the_scheduled_time() {
     const STALL: Duration = Duration::from_millis(200);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        let streams: Vec<_> = (0..3).map(|_| listener.accept().unwrap().0).collect();
-        thread::sleep(STALL);
-        let echo = |mut stream: std::net::TcpStream| {
-            let mut piece = [0; 1000];
-            while let Ok(length @ 1..) = stream.read(&mut piece) {
-                if stream.write_all(&piece[..length]).is_err() {
-                    break;
-                }
-            }
-        };
-        for stream in streams {
-            thread::spawn(move || echo(stream));
-        }
-    });
-    let latencies = paced(1_000).run(address).unwrap();
+    let latencies = paced(1_000).run(echo_after(STALL)).unwrap();
     assert_eq!(latencies.len(), 100);
     // All were due within half of the stall. A load that asks again when it is
     // answered would have seen three late answers.

@@ -7,7 +7,7 @@ status codes: 7 2xx, 0 3xx, 0 4xx, 0 5xx
 ";
 
 #[test]
-fn the_rate_and_the_tail_are_read() {
+fn the_output_and_the_log_give_the_rate_and_the_p99() {
     let log = "1700000000000000\t200\t120\n1700000000000001\t200\t300\n";
     let report = report(PRINTED, log).expect("it is understood");
     assert_eq!(report.requests, 7);

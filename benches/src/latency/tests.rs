@@ -14,27 +14,27 @@ fn runs_every_shape<E: Executor>() {
 }
 
 #[test]
-fn raddle_is_done_with_every_request() {
+fn raddle_answers_every_request() {
     runs_every_shape::<Raddle>();
 }
 
 #[test]
-fn tokio_is_done_with_every_request() {
+fn tokio_answers_every_request() {
     runs_every_shape::<Tokio>();
 }
 
 #[test]
-fn async_executor_is_done_with_every_request() {
+fn async_executor_answers_every_request() {
     runs_every_shape::<AsyncExecutor>();
 }
 
 #[test]
-fn tokio_threadpool_is_done_with_every_request() {
+fn tokio_threadpool_answers_every_request() {
     runs_every_shape::<TokioThreadpool>();
 }
 
 #[test]
-fn a_stall_counts_for_each_request_that_it_held_up() {
+fn a_stall_adds_to_the_latency_of_each_request_that_came_during_it() {
     const STALL: Duration = Duration::from_millis(200);
     let executor = AsyncExecutor::new(1);
     executor.spawner().spawn(async { thread::sleep(STALL) });

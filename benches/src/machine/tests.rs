@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn this_machine_has_a_processor_and_cores() {
+fn this_machine_reports_its_cores_and_versions() {
     let machine = Machine::this();
     assert!(machine.cores > 0);
     let named = |name| machine.versions.iter().any(|(package, _)| package == name);
@@ -9,7 +9,7 @@ fn this_machine_has_a_processor_and_cores() {
 }
 
 #[test]
-fn versions_are_those_of_the_lock_file() {
+fn versions_are_read_from_the_lock_file() {
     let lock = "[[package]]\nname = \"tokio\"\nversion = \"1.2.3\"\n\n[[package]]\nname = \"other\"\nversion = \"1\"\n";
     assert_eq!(versions(lock), [("tokio".to_owned(), "1.2.3".to_owned())]);
 }

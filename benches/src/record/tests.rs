@@ -10,13 +10,13 @@ fn comparison(better: Better) -> Comparison {
 }
 
 #[test]
-fn above_one_is_ahead_whatever_is_better() {
+fn a_lead_above_one_is_ahead_whether_less_or_more_is_better() {
     assert_eq!(comparison(Better::Less).lead(PEER).unwrap().median, 4.0);
     assert_eq!(comparison(Better::More).lead(PEER).unwrap().median, 0.25);
 }
 
 #[test]
-fn nothing_is_compared_with_zero_or_nothing() {
+fn a_contestant_without_a_value_has_no_lead() {
     assert_eq!(comparison(Better::Less).lead("none"), None);
     assert_eq!(comparison(Better::Less).lead("smol"), None);
 }
@@ -42,7 +42,7 @@ fn a_written_record_is_read_back() {
 }
 
 #[test]
-fn only_the_parameter_makes_two_one_curve() {
+fn comparisons_that_differ_in_the_parameter_only_are_one_curve() {
     let one = comparison(Better::Less);
     let mut other = one.clone();
     other.parameter = Some(Parameter::new("workers", 4.0));
@@ -52,7 +52,7 @@ fn only_the_parameter_makes_two_one_curve() {
 }
 
 #[test]
-fn parameters_are_short() {
+fn parameters_print_with_short_units() {
     let short = |name, value| Parameter::new(name, value).to_string();
     assert_eq!(short("tasks", 1_000_000.0), "tasks 1M");
     assert_eq!(short("tasks", 1_500.0), "tasks 1500");

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn each_begins_in_its_turn() {
+fn each_contestant_is_first_in_some_rounds() {
     let mut order = Vec::new();
     let measured = in_turn(3, 4, |contestant| {
         order.push(contestant);
@@ -13,7 +13,7 @@ fn each_begins_in_its_turn() {
 }
 
 #[test]
-fn a_contestant_that_cannot_be_measured_ends_the_benchmark() {
+fn an_error_of_a_contestant_ends_the_rounds() {
     let mut count = 0;
     let measured = in_turn(2, 4, |_| {
         count += 1;

@@ -38,7 +38,7 @@ fn counts() -> Counts {
 }
 
 #[test]
-fn figures_are_shares() {
+fn figures_divide_operations_by_tasks_or_parks() {
     let counts = counts();
     let run = &counts.runs[0];
     assert_eq!(run.figure(Figure::CommonLoads), Some(1.51));

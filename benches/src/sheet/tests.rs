@@ -62,7 +62,7 @@ fn a_failed_measurement_is_not_recorded() {
 }
 
 #[test]
-fn the_command_has_no_file() {
+fn the_recorded_command_omits_the_option_json() {
     let args = ["/x/y/http", "--rounds", "3", "--json", "a.json", "--pinned"];
     let said = command(args.into_iter().map(str::to_owned));
     assert_eq!(said, "http --rounds 3 --pinned");

@@ -14,7 +14,7 @@ const PRINTED: &str = "strace: Process 7 attached
 ";
 
 #[test]
-fn a_table_is_understood() {
+fn a_table_of_strace_is_parsed_by_kind_of_call() {
     assert_eq!(
         parse(PRINTED),
         Some([200.0, 307.0, 100.0, 200.0, 5.0, 7.0, 719.0])

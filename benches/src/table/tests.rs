@@ -10,7 +10,7 @@ fn comparison(percentile: f64) -> Comparison {
 }
 
 #[test]
-fn the_first_is_held_against_the_others() {
+fn rows_compare_the_first_contestant_with_the_others() {
     let text = rows(&[comparison(50.0), comparison(100.0)]);
     let rows: Vec<Vec<_>> = text
         .lines()

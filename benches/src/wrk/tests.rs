@@ -26,7 +26,7 @@ fn the_output_of_wrk_is_parsed() {
 }
 
 #[test]
-fn errors_are_no_figures() {
+fn output_with_socket_errors_is_an_error() {
     let failed = format!("{PRINTED}  Socket errors: connect 0, read 3, write 0, timeout 0\n");
     assert_eq!(
         parse(&failed).unwrap_err(),
@@ -36,7 +36,7 @@ fn errors_are_no_figures() {
 }
 
 #[test]
-fn times_have_units() {
+fn times_are_parsed_by_their_unit() {
     assert_eq!(time("429.00us"), Some(Duration::from_micros(429)));
     assert_eq!(time("1.50s"), Some(Duration::from_millis(1500)));
     assert_eq!(time("1.50m"), Some(Duration::from_secs(90)));
