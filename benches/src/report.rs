@@ -139,7 +139,8 @@ fn groups(records: &[Record]) -> Vec<Group> {
     groups
 }
 
-/// A row for each comparison with Tokio or, where that did not take part, with each that did.
+/// A row for each comparison with Tokio or, where that did not take part, with each that did. The
+/// names leave out the words that all of them end with.
 fn leads<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<(String, Interval)> {
     let mut rows = Vec::new();
     for one in comparisons {
@@ -151,6 +152,17 @@ fn leads<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<(Stri
         for rival in one.contestants.iter().skip(1) {
             let name = format!("{}: {name}", rival.name);
             rows.extend(one.lead(&rival.name).map(|lead| (name, lead)));
+        }
+    }
+    while let [(first, _), _, ..] = &rows[..]
+        && let Some((_, last)) = first.rsplit_once(", ")
+    {
+        let end = format!(", {last}");
+        if !rows.iter().all(|(name, _)| name.ends_with(&end)) {
+            break;
+        }
+        for (name, _) in &mut rows {
+            name.truncate(name.len() - end.len());
         }
     }
     rows

@@ -116,19 +116,24 @@ fn tables_replace_those_between_the_marks_of_a_document() {
 }
 
 #[test]
-fn without_tokio_the_leads_name_each_contestant() {
-    let queues = [
-        ("raddle-queue", 1.0),
-        ("st3", 2.0),
-        ("crossbeam-deque", 3.0),
-    ];
-    let rows = leads(&[Comparison::sample("owner alone", &queues)]);
-    let names: Vec<_> = rows.into_iter().map(|(name, _)| name).collect();
-    let expected = [
-        "st3: owner alone, time",
-        "crossbeam-deque: owner alone, time",
-    ];
-    assert_eq!(names, expected);
+fn leads_name_the_rival_without_tokio_and_leave_out_the_common_end() {
+    let names = |comparisons: &[Comparison]| {
+        let rows = leads(comparisons).into_iter();
+        rows.map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    let queues = [("raddle-queue", 1.0), ("st3", 2.0), ("crossbeam", 3.0)];
+    let alone = Comparison::sample("owner alone", &queues);
+    assert_eq!(
+        names(&[alone]),
+        ["st3: owner alone", "crossbeam: owner alone"]
+    );
+    let sample = |title| Comparison::sample(title, &[("raddle", 1.0), (PEER, 2.0)]);
+    assert_eq!(
+        names(&[sample("spawn, 2 workers")]),
+        ["spawn, 2 workers, time"]
+    );
+    let both = [sample("spawn, 2 workers"), sample("wake, 2 workers")];
+    assert_eq!(names(&both), ["spawn", "wake"]);
 }
 
 #[test]
