@@ -1,5 +1,5 @@
-//! The plots, as SVG in colours that the page, or a style of their own, replaces by those of a light
-//! or a dark background.
+//! The plots, as SVG in colours that the page, or a style of their own, replaces by those of a
+//! light or a dark background.
 
 use std::error::Error;
 use std::ops::Range;

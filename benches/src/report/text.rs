@@ -1,5 +1,5 @@
-//! The tables of the report as Markdown: for a terminal, for `docs/benchmarks.md`, and for the page,
-//! which is one file that needs no other, no network and no script.
+//! The tables of the report as Markdown: for a terminal, for `docs/benchmarks.md`, and for the
+//! page, which is one file that needs no other, no network and no script.
 
 use jiff::Timestamp;
 use pulldown_cmark::{Options, Parser};
