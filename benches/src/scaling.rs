@@ -9,9 +9,6 @@ use crate::record::Better;
 use crate::sheet;
 use crate::stats::median;
 
-/// What comes before the tables of the page, and what after.
-const BEGIN: &str = "<!-- counts -->";
-const END: &str = "<!-- end of counts -->";
 /// What a word does less often than that, per task, is left out.
 const SELDOM: f64 = 0.02;
 
