@@ -13,7 +13,7 @@ use crate::header::Header;
 use crate::lists::Lists;
 use crate::slot::Slot;
 use crate::spawner::{SpawnError, Spawner};
-use crate::state::{Turn, Vacated};
+use crate::state::{Taken, Vacated};
 use crate::storage::Storage;
 use crate::waker;
 
@@ -47,8 +47,7 @@ pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
 pub enum Park {
     /// No task is ready: wait until something wakes one.
     Wait,
-    /// Tasks are ready, but it is time to see what has happened meanwhile; do not
-    /// wait.
+    /// Tasks are ready, but events may have happened meanwhile: look for them, and do not wait.
     Look,
 }
 
@@ -143,9 +142,8 @@ where
 
     /// Polls tasks, and calls `park` when none is ready, until there are no tasks.
     ///
-    /// `park` is where the program waits for events and wakes the tasks that they
-    /// are for. If tasks are always ready it is called now and then with
-    /// [`Park::Look`].
+    /// In `park` the program waits for events and wakes the tasks that wait for them. If tasks are
+    /// always ready, it is called from time to time with [`Park::Look`].
     ///
     /// # Errors
     ///
@@ -180,14 +178,14 @@ where
         while let Some(erased) = lists.pop_ready() {
             // SAFETY: what is on the lists is a slot of the storage.
             let header = unsafe { erased.as_ref() };
-            let turn = header.state.transition_to_taken();
-            match turn {
-                Turn::Start | Turn::Poll => {
-                    self.poll(lists, erased, turn == Turn::Start);
+            let taken = header.state.transition_to_taken();
+            match taken {
+                Taken::Start | Taken::Poll => {
+                    self.poll(lists, erased, taken == Taken::Start);
                     return true;
                 }
-                Turn::Release => lists.push_free(erased),
-                Turn::Nothing => {}
+                Taken::Release => lists.push_free(erased),
+                Taken::Nothing => {}
             }
         }
         false
@@ -204,7 +202,7 @@ where
         };
         if starts {
             // SAFETY: a task that has not started has an argument. It is this
-            // slot's turn: a second would be in another call, which `Running`
+            // slot's poll: a second would be in another call, which `Running`
             // refuses.
             unsafe { slot.start(&self.make) };
             slot.header().state.transition_to_started();
@@ -233,7 +231,7 @@ where
     }
 }
 
-/// Drops the future of a slot, in whichever way its last poll has ended.
+/// Drops the future of a slot when its last poll returns or panics.
 struct End<'a, A, F>(&'a Slot<A, F>);
 
 impl<A, F> Drop for End<'_, A, F> {

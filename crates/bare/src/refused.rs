@@ -41,7 +41,7 @@ struct Pinned;
 /// executor.as_ref().step();
 /// ```
 ///
-/// It passes for no spawner of arguments that live shorter.
+/// A spawner is not a spawner of arguments with a shorter lifetime.
 ///
 /// ```compile_fail,E0597
 /// # use raddle_bare::Spawner;

@@ -24,7 +24,7 @@ pub struct Spawner<A> {
 }
 
 impl<A> Spawner<A> {
-    /// Makes one without an executor.
+    /// Makes a spawner without an executor.
     pub const fn new() -> Self {
         Self {
             lists: Cell::new(None),
@@ -34,7 +34,7 @@ impl<A> Spawner<A> {
 
     /// Adds a task, which is due after those that are ready already.
     ///
-    /// Nothing of the task runs before this returns.
+    /// No code of the task runs before this returns.
     ///
     /// # Errors
     ///

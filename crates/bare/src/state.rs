@@ -22,14 +22,14 @@ pub(crate) struct State(Cell<usize>);
 pub(crate) enum Wake {
     /// Put the slot on the ready list.
     Enqueue,
-    /// The task is ready already, or it is no more.
+    /// The task is ready already, or has ended.
     Nothing,
 }
 
 /// The duty of the executor, which has taken a slot from the ready list.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Taken {
     /// Make the future of the argument, and poll it.
     Start,
     /// Poll the future.
@@ -74,14 +74,14 @@ impl State {
 
     /// The slot was taken from the ready list.
     #[inline]
-    pub(crate) fn transition_to_taken(&self) -> Turn {
+    pub(crate) fn transition_to_taken(&self) -> Taken {
         let word = self.0.get() & !READY;
         self.0.set(word);
         match word & (LIVE | STARTED) {
-            0 if word == 0 => Turn::Release,
-            0 => Turn::Nothing,
-            LIVE => Turn::Start,
-            _ => Turn::Poll,
+            0 if word == 0 => Taken::Release,
+            0 => Taken::Nothing,
+            LIVE => Taken::Start,
+            _ => Taken::Poll,
         }
     }
 
@@ -91,7 +91,7 @@ impl State {
         self.0.set(self.0.get() | STARTED);
     }
 
-    /// The content is gone.
+    /// The content was dropped.
     #[inline]
     pub(crate) fn transition_to_vacated(&self) -> Vacated {
         let word = self.0.get() & !(LIVE | STARTED);
@@ -106,10 +106,11 @@ impl State {
     #[inline]
     pub(crate) fn add_waker(&self) {
         let word = self.0.get().checked_add(WAKER);
-        self.0.set(word.expect("a task has too many wakers"));
+        self.0
+            .set(word.expect("a task has too many wakers; drop wakers, do not forget them"));
     }
 
-    /// A waker is gone.
+    /// A waker was dropped.
     #[inline]
     pub(crate) fn drop_waker(&self) -> Vacated {
         let word = self.0.get() - WAKER;

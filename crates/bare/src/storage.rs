@@ -30,21 +30,19 @@ pub(crate) mod sealed {
     }
 }
 
-/// Room for `N` tasks, wherever the executor that it is given to is put: on the
-/// stack, in another struct.
+/// Storage for `N` tasks inside the executor: on the stack, or in another struct.
 ///
 /// # Aborts
 ///
-/// It ends the program when it is dropped, with its executor, while there are
-/// wakers that point into it: its memory cannot be held back. A
-/// [`Slab`](crate::Slab)'s can.
+/// Dropping it, with its executor, aborts the process while there are wakers that point into it,
+/// since its memory is reused. A [`Slab`](crate::Slab) is leaked instead.
 pub struct Array<A, F, const N: usize> {
     lists: Lists,
     slots: [Slot<A, F>; N],
 }
 
 impl<A, F, const N: usize> Array<A, F, N> {
-    /// Makes an empty one.
+    /// Makes an empty array.
     pub const fn new() -> Self {
         Self {
             lists: Lists::new(),
@@ -90,7 +88,7 @@ impl<A, F, const N: usize> fmt::Debug for Array<A, F, N> {
     }
 }
 
-/// Returns whether a waker points at one of the slots.
+/// Returns whether one of the slots has wakers.
 pub(crate) fn has_wakers<A, F>(slots: &[Slot<A, F>]) -> bool {
     slots.iter().any(|slot| slot.header().state.wakers() > 0)
 }

@@ -7,12 +7,12 @@ use core::task::{RawWaker, RawWakerVTable, Waker};
 use crate::header::Header;
 use crate::state::{Vacated, Wake};
 
-/// Wakers that see whether they are on their executor's thread.
+/// The functions of wakers that check that they are on their executor's thread.
 #[cfg(feature = "std")]
 pub(crate) static CHECKED: RawWakerVTable = table::<true>();
 
-/// Wakers that do not check their thread: the caller of `new_unchecked` has promised that they
-/// stay on it.
+/// The functions of wakers that do not check their thread: the caller of `new_unchecked` has
+/// promised that they stay on it.
 pub(crate) static UNCHECKED: RawWakerVTable = table::<false>();
 
 const fn table<const CHECK: bool>() -> RawWakerVTable {

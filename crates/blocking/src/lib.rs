@@ -30,7 +30,7 @@
 //!   those that exist; when none exists, the caller has the job back with the
 //!   system's reason.
 //! - A panic in a job ends that job, not its thread and not the pool. The
-//!   payload is dropped: a job that has someone to tell catches its own.
+//!   payload is dropped: a job that reports its panics catches them itself.
 //! - No job is run or dropped, and no hook called, under a lock of the pool.
 
 #![forbid(unsafe_code)]

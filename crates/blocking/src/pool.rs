@@ -149,8 +149,8 @@ impl<J: Job> Handle<J> {
     /// Like [`submit`](Self::submit), for a job that the shutdown does not drop: one that is taken
     /// before is run, also if it has not been started by then.
     ///
-    /// It is dropped all the same if the process ends, or if a panicking hook
-    /// of the pool leaves no thread to run it.
+    /// It is still dropped if the process ends, or if a panicking hook of the pool leaves no thread
+    /// to run it.
     ///
     /// # Errors
     ///

@@ -142,7 +142,7 @@ fn a_shutdown_keeps_no_more_jobs_than_there_are_free_threads() {
     assert_eq!(receiver.iter().collect::<Vec<_>>(), [0]);
 }
 
-/// The condition variable of the last thread is notified, for no reason, while a job runs.
+/// The condition variable of the last thread is notified without a reason while a job runs.
 #[test]
 fn a_shutdown_that_is_notified_too_early_waits_on() {
     let (mut pool, _) = pool(1, Config::default());

@@ -444,7 +444,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// Gives this file back if there is one.
+    /// Returns this file if an operation is under way.
     ///
     /// # Examples
     ///

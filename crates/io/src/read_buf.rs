@@ -423,7 +423,10 @@ impl<'a> ReadBuf<'a> {
     #[inline]
     #[track_caller]
     pub fn advance(&mut self, n: usize) {
-        let filled = self.filled.checked_add(n).expect("n is too large");
+        let filled = self
+            .filled
+            .checked_add(n)
+            .expect("n is too large; only initialised bytes can be filled");
         self.set_filled(filled);
     }
 

@@ -104,7 +104,7 @@ fn none_left() {
             let error = listener.accept().await.unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
         }
-        // Others go on beside a loop that accepts in vain.
+        // Other tasks continue beside a loop whose `accept` always fails.
         let mut failures = 0;
         let accepted = {
             let mut echo = pin!(async {
@@ -142,8 +142,8 @@ fn none_left() {
     assert_eq!(driver.handle.registered_count(), 0);
 }
 
-/// A stream whose descriptor was duplicated leaves the selector all the same:
-/// otherwise the same socket could not come back under the same number.
+/// A stream whose descriptor was duplicated still leaves the selector: otherwise the same socket
+/// could not come back under the same number.
 fn duplicated() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
@@ -243,8 +243,7 @@ fn none_left_for_a_while() {
     assert_eq!(driver.handle.registered_count(), 0);
 }
 
-/// 7563: one that is closed behind our back is forgotten all the same, and its
-/// number used again.
+/// 7563: one that is closed by other code is still deregistered, and its number used again.
 fn closed_first() {
     struct Number(RawFd);
     impl AsRawFd for Number {

@@ -195,8 +195,8 @@ fn a_short_read_is_the_last_before_the_next_event() {
     });
 }
 
-/// A read stops behind what came with a descriptor. What follows is there
-/// already, so that no event will tell of it.
+/// A read stops behind what came with a descriptor. What follows is there already, so that no event
+/// will report it.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_read_continues_after_a_passed_descriptor() {

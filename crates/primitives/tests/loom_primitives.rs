@@ -12,7 +12,7 @@ use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread;
 
-/// What the executions of a model came to.
+/// The results of a model's executions.
 fn outcomes<T: Ord + Send + 'static>(body: impl Fn() -> T + Send + Sync + 'static) -> BTreeSet<T> {
     let all = std::sync::Arc::new(StdMutex::new(BTreeSet::new()));
     let seen = all.clone();

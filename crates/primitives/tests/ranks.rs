@@ -76,7 +76,7 @@ fn try_lock_may_ignore_the_order() {
     let held = leaf.lock();
     let tried = other.try_lock().unwrap();
     drop(held);
-    // It is held all the same.
+    // It is still held.
     assert!(message(|| drop(leaf.lock())).contains("\"other\""));
     drop(tried);
     drop(leaf.lock());

@@ -57,8 +57,8 @@ unsafe impl Pointer for Item {
     }
 }
 
-/// Steals once into a queue that it returns: what came to lie there is not
-/// looked at before all threads are joined.
+/// Steals once into a queue that it returns: the items that were moved there are not looked at
+/// before all threads are joined.
 fn steal_half<const N: usize>(stealer: &Stealer<Item, N>) -> Owner<Item, N> {
     let (own, _) = local::new();
     let _ = stealer.steal_into(&own, |n| n.div_ceil(2));

@@ -40,8 +40,8 @@ pub struct ReadyEvent {
 pub enum Clearing {
     /// The flags are gone: the source waits for the next event.
     Cleared,
-    /// The flags stay, for they are newer than the event or say more than data:
-    /// try the operation again before waiting.
+    /// The flags stay, since they are newer than the event or report more than data: try the
+    /// operation again before waiting.
     Kept,
 }
 
@@ -82,8 +82,8 @@ impl Readiness {
         })
     }
 
-    /// Removes readable and writable, as far as `event` has them, for an
-    /// operation moved less than it was asked to.
+    /// Removes readable and writable, as far as `event` has them, after an
+    /// operation that moved less than it was asked to.
     ///
     /// Not if an error or out-of-band data was reported: then the operation
     /// may have stopped short for another reason than running dry.

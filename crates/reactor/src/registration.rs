@@ -102,7 +102,7 @@ impl Registration {
         self.state.clear_readiness(event)
     }
 
-    /// Clears readable and writable of `event`, for a read or write moved fewer
+    /// Clears readable and writable of `event`, after a read or write that moved fewer
     /// bytes than it was asked to, which proves the source drained or full.
     ///
     /// Whether that is a proof depends on the selector and the source: it is for stream sockets on

@@ -57,7 +57,7 @@ impl IoState {
     ///
     /// # Errors
     ///
-    /// Returns an error if the source is not known to be ready, and never will be, for the reactor
+    /// Returns an error if the source is not known to be ready, and never will be since the reactor
     /// has shut down.
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
@@ -129,7 +129,7 @@ impl IoState {
         self.readiness.transition_to_blocked(event)
     }
 
-    /// Clears readable and writable of `event`, for an operation moved less
+    /// Clears readable and writable of `event`, after an operation that moved less
     /// than it was asked to. The end of the stream remains to be seen.
     pub fn clear_drained(&self, event: ReadyEvent) -> Clearing {
         self.readiness.transition_to_drained(event)

@@ -19,7 +19,7 @@ pub(crate) fn thread_id() -> u64 {
 /// The kernel's counts for the calling thread, and their values at the last reading.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
-    /// `None` before the first look, and where there is no such file.
+    /// `None` before the first reading, and on systems without these files.
     files: Option<Files>,
     next: Option<Instant>,
     former: Option<Counts>,

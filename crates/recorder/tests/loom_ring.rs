@@ -58,7 +58,7 @@ fn a_reader_leaves_out_records_that_are_overwritten_meanwhile() {
     model::check(|| read_under_writer(2, 2, 0));
 }
 
-/// The writer goes round the ring while the reader is held anywhere. Complete.
+/// The writer fills the ring and overwrites it while the reader is at any point. Complete.
 #[test]
 fn a_reader_leaves_out_records_of_a_former_round() {
     model::check(|| read_under_writer(1, 4, 0));

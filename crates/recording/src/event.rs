@@ -4,9 +4,9 @@ use crate::StringId;
 
 /// Something that happened on a thread of a runtime.
 ///
-/// An event does not say what its thread tells already: a task is woken or spawned by the task
-/// whose poll has started and not finished on the same thread, or by the driver between
-/// [`DriverStarted`](Self::DriverStarted) and [`DriverFinished`](Self::DriverFinished).
+/// An event does not contain what follows from the other events of its thread: a task is woken or
+/// spawned by the task whose poll has started and not finished on the same thread, or by the driver
+/// between [`DriverStarted`](Self::DriverStarted) and [`DriverFinished`](Self::DriverFinished).
 ///
 /// Task and job numbers have 40 bits; of a larger one the lowest 40 are kept. Counts that do not
 /// fit into the bits of their field are stored as the greatest that does.

@@ -103,7 +103,7 @@ impl Notify {
         }
     }
 
-    /// Makes one without a permit, for a static. A model of loom has none.
+    /// Makes a `Notify` without a permit, for a static. It does not exist in models.
     ///
     /// # Examples
     ///

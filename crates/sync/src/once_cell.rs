@@ -94,7 +94,7 @@ impl<T> OnceCell<T> {
         Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
     }
 
-    /// Makes an empty cell, for a static. A model of loom has none.
+    /// Makes an empty cell, for a static. It does not exist in models.
     ///
     /// # Examples
     ///
@@ -116,7 +116,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// Makes a cell that holds `value`, for a static. A model of loom has none.
+    /// Makes a cell that holds `value`, for a static. It does not exist in models.
     ///
     /// # Examples
     ///

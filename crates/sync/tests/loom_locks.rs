@@ -1,5 +1,5 @@
-//! The locks and the barrier in all interleavings. The cells in them tell a model who reaches
-//! the value; a wake-up that is lost is a deadlock.
+//! The locks and the barrier in all interleavings. The cells in them show a model which threads
+//! reach the value; a wake-up that is lost is a deadlock.
 #![cfg(raddle_loom)]
 
 mod locks;

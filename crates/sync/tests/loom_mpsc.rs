@@ -84,7 +84,7 @@ fn two_senders_over_the_edge_of_a_block() {
     });
 }
 
-/// Blocks go round. Bounded at 2 preemptions.
+/// Blocks are recycled. Bounded at 2 preemptions.
 #[test]
 fn a_sender_against_a_receiver_that_recycles() {
     Model::new().preemptions(2).branches(10_000).check(|| {

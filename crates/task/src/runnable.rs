@@ -85,7 +85,7 @@ impl Runnable {
     }
 
     /// The address at which the task's wakers point ([`Waker::data`](std::task::Waker::data)). It
-    /// tells whether a future is polled with the waker of the task, or of a part of it.
+    /// shows whether a future is polled with the waker of the task, or of a part of it.
     ///
     /// # Examples
     ///

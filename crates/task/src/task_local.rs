@@ -13,9 +13,9 @@ use pin_project_lite::pin_project;
 
 /// Declares variables that are set for the length of a future, or of a call.
 ///
-/// Each becomes a static [`LocalKey`] of the given name and visibility, without
-/// a value. [`LocalKey::scope`] makes a future during whose polls there is one.
-/// A task that is spawned inside has none, unless it is given its own scope.
+/// Each becomes a static [`LocalKey`] of the given name and visibility, without a value.
+/// [`LocalKey::scope`] makes a future during whose polls the variable has a value. A task that is
+/// spawned inside has none, unless it is given its own scope.
 ///
 /// ```
 /// use std::pin::pin;

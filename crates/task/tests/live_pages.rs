@@ -60,7 +60,7 @@ fn leaves_nothing(mut round: impl FnMut()) {
     assert!(grown < SLACK, "{grown} bytes more are held");
 }
 
-/// One test, for the count is of the whole process.
+/// There is only one test, since the count is of the whole process.
 #[test]
 fn pages_are_freed() {
     a_list_that_grows_reuses_slots_that_were_left_elsewhere();

@@ -58,8 +58,8 @@ fn a_wake_by_value_and_one_by_reference() {
     model::check(|| wake_on_threads(&[wake, wake_by_ref]));
 }
 
-/// The second and third wake find the task notified, running or idle, and
-/// their flags are seen all the same (tokio 7622). Bounded.
+/// The second and third wake find the task notified, running or idle, and their flags must still be
+/// seen (tokio 7622). Bounded.
 #[test]
 fn three_wakes() {
     Model::new()
@@ -67,8 +67,8 @@ fn three_wakes() {
         .check(|| wake_on_threads(&[wake_by_ref, wake, wake_by_ref]));
 }
 
-/// A task that wakes itself while others wake it: its own wake leaves no trace
-/// in the state word, theirs must be seen all the same. Complete.
+/// A task that wakes itself while others wake it: its own wake leaves no trace in the state word,
+/// theirs must still be seen. Complete.
 #[test]
 fn a_wake_of_itself_and_two_others() {
     model::check(|| {

@@ -195,7 +195,7 @@ pub fn root_task() -> u64 {
     root.unwrap_or(FIRST_ROOT)
 }
 
-/// The number that tells a [`root_task`] from others, from 1 on; `None` for the id of a task.
+/// The number that identifies a [`root_task`], from 1 on; `None` for the id of a task.
 ///
 /// # Examples
 ///

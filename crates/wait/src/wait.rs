@@ -1,4 +1,4 @@
-//! A wait, and what it is for.
+//! A wait and its resource.
 
 use std::fmt;
 use std::panic::Location;
@@ -27,8 +27,8 @@ pub struct Wait {
     is_direct: bool,
 }
 
-/// The resource that an operation waits for. An address tells the objects of one kind apart while
-/// they exist.
+/// The resource that an operation waits for. An object is identified by its address, which is
+/// unique among objects of one kind while they exist.
 ///
 /// # Examples
 ///

@@ -161,7 +161,7 @@ impl Registry {
 
     pub(crate) fn queue_job(&self, id: u64, location: Option<&'static Location<'static>>) {
         let since = Instant::now();
-        // Those without a number are not told apart.
+        // Threads without a number are not distinguished.
         if id != 0 {
             self.jobs.lock().insert(id, Job { location, since });
         }

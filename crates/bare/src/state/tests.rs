@@ -21,7 +21,7 @@ fn spawned() -> State {
 
 fn started() -> State {
     let state = spawned();
-    assert_eq!(state.transition_to_taken(), Turn::Start);
+    assert_eq!(state.transition_to_taken(), Taken::Start);
     state.transition_to_started();
     state
 }
@@ -30,11 +30,11 @@ fn started() -> State {
 fn a_task_starts_once_and_is_polled_when_woken() {
     let state = spawned();
     assert_eq!(state.transition_to_woken(), Wake::Nothing);
-    assert_eq!(state.transition_to_taken(), Turn::Start);
+    assert_eq!(state.transition_to_taken(), Taken::Start);
     state.transition_to_started();
     assert_eq!(state.transition_to_woken(), Wake::Enqueue);
     assert_eq!(state.transition_to_woken(), Wake::Nothing);
-    assert_eq!(state.transition_to_taken(), Turn::Poll);
+    assert_eq!(state.transition_to_taken(), Taken::Poll);
 }
 
 #[test]
@@ -51,13 +51,13 @@ fn a_slot_is_free_when_content_wakers_and_list_entry_are_gone() {
     let state = started();
     assert_eq!(state.transition_to_woken(), Wake::Enqueue);
     assert_eq!(state.transition_to_vacated(), Vacated::Nothing);
-    assert_eq!(state.transition_to_taken(), Turn::Release);
+    assert_eq!(state.transition_to_taken(), Taken::Release);
 
     let state = started();
     state.add_waker();
     assert_eq!(state.transition_to_woken(), Wake::Enqueue);
     assert_eq!(state.transition_to_vacated(), Vacated::Nothing);
-    assert_eq!(state.transition_to_taken(), Turn::Nothing);
+    assert_eq!(state.transition_to_taken(), Taken::Nothing);
     assert_eq!(state.drop_waker(), Vacated::Release);
 }
 

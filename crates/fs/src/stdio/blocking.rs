@@ -82,7 +82,9 @@ impl<T> Blocking<T> {
     fn parts(&mut self) -> io::Result<&mut Box<Parts<T>>> {
         match &mut self.state {
             State::Idle(parts) => Ok(parts),
-            _ => Err(io::Error::other("an earlier call ended without a result")),
+            _ => Err(io::Error::other(
+                "an earlier call did not complete; create another handle of the stream",
+            )),
         }
     }
 

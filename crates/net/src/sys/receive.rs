@@ -38,7 +38,8 @@ impl Receive for mio::net::TcpStream {
 #[cfg(unix)]
 impl Receive for mio::net::UnixStream {
     /// A read ends behind bytes that came with descriptors (or, if the socket asked for them,
-    /// credentials), though more bytes are there. That the system had to discard these reports it.
+    /// credentials), although more bytes have arrived. The system reports this by the flag for
+    /// discarded data.
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<Received> {
         use std::os::fd::AsRawFd;
 
@@ -70,8 +71,8 @@ impl Receive for mio::net::UnixStream {
 
 #[cfg(unix)]
 impl Receive for mio::unix::pipe::Receiver {
-    /// A read ends at the end of a packet if the writer has put the pipe in
-    /// packet mode, of which nothing tells the reader.
+    /// A read ends at the end of a packet if the writer has put the pipe in packet mode, which the
+    /// reader cannot find out.
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<Received> {
         use std::os::fd::AsRawFd;
 

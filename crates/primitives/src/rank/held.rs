@@ -39,7 +39,8 @@ impl LockRank {
             });
             if let Some(highest) = highest.filter(|highest| highest.level >= rank.level) {
                 panic!(
-                    "the lock \"{}\" is taken under the lock \"{}\", which is not before it",
+                    "the lock \"{}\" is taken under the lock \"{}\", whose level is not lower; \
+                     take it before the other, or raise its level",
                     rank.name, highest.name
                 );
             }

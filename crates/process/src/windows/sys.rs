@@ -10,7 +10,7 @@ use mio::windows::NamedPipe;
 use windows_sys::Win32::Foundation::WAIT_FAILED;
 use windows_sys::Win32::System::Threading::{INFINITE, WaitForSingleObject};
 
-/// A process to wait for, whatever its `Child` does meanwhile.
+/// A process to wait for, independent of its `Child`.
 pub(crate) struct Waitable(OwnedHandle);
 
 impl Waitable {

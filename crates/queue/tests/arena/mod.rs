@@ -1,4 +1,4 @@
-//! Items for the models of this crate: each knows what became of it.
+//! Items for the models of this crate: each records whether it was taken and dropped.
 //!
 //! An item is a pointer into an arena that outlives every queue, so that one
 //! that is taken twice is reported and does no harm. Its content is written

@@ -7,7 +7,7 @@ pub(crate) fn thread_id() -> u64 {
     0
 }
 
-/// Stands for the kernel's counts of a thread where there are none.
+/// The kernel's counts of a thread on systems that have none.
 #[derive(Debug, Default)]
 pub(crate) struct Delays;
 

@@ -110,8 +110,9 @@ impl<T> Slot<T> {
         })
     }
 
-    /// Shows the receiver what is there. With `false` it has to be woken: take the waker, and go on
-    /// with [`fill_after_waking`](Self::fill_after_waking). The slot's sender alone.
+    /// Publishes the message. If it returns `false`, the receiver has to be woken: take the waker,
+    /// and continue with [`fill_after_waking`](Self::fill_after_waking). Only the slot's sender
+    /// calls it.
     #[inline]
     #[must_use]
     pub(super) fn fill(&self, fill: Fill) -> bool {

@@ -78,7 +78,7 @@ impl<T> Head<T> {
         self.end = Some(position);
     }
 
-    /// The next message, if it is there.
+    /// Returns the next message, if it has arrived.
     ///
     /// # Safety
     ///
@@ -182,7 +182,7 @@ impl<T> Head<T> {
         Poll::Ready(())
     }
 
-    /// Takes back the waker, if one is registered, for the receiver to go.
+    /// Takes the registered waker back, if there is one, so that the receiver can be dropped.
     ///
     /// # Safety
     ///
@@ -235,7 +235,7 @@ impl<T> Head<T> {
         }
     }
 
-    /// Takes the head out, for the list to keep; `self` is not used again.
+    /// Takes the head out, so that the list keeps it; `self` is not used again.
     pub(super) fn take(&mut self) -> Self {
         Self { ..*self }
     }

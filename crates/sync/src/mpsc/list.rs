@@ -175,7 +175,7 @@ impl<T> List<T> {
         block.slot(position.index())
     }
 
-    /// Moves `tail_block` past a block that is full, if it is there. Whether it did.
+    /// Moves `tail_block` past `block`, which is full, if it points to it. Returns whether it did.
     fn advance(&self, block: &Block<T>, next: NonNull<Block<T>>) -> bool {
         // ORDERING: Release pairs with `slot`: the next block is initialised, which the caller
         // acquired.

@@ -204,9 +204,9 @@ impl<R: Returns> Core<R> {
         result
     }
 
-    /// Lines up, if there is a line, for a task that is to yield: it keeps its turn, which wakes
-    /// it. Should the permits have come just now it has them, at no cost to a budget that is used
-    /// up.
+    /// Enters the wait list, if that is not empty, for a task that has to yield: it keeps its
+    /// place, which wakes it. Should the permits have come just now it has them, at no cost to a
+    /// budget that is used up.
     #[cold]
     fn poll_without_budget(
         &self,

@@ -41,7 +41,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Room for a page wherever in it the first aligned address is.
+    /// Enough memory for a page, wherever the first aligned address in it is.
     const MEMORY: Layout = {
         let size = size_of::<Self>() + ALIGN - MEMORY_ALIGN;
         match Layout::from_size_align(size, MEMORY_ALIGN) {
@@ -95,7 +95,7 @@ impl Page {
         self.occupied.get() & !self.word.left()
     }
 
-    /// Puts a task into a free slot, of which there is one.
+    /// Puts a task into a free slot, which the caller knows to exist.
     #[inline]
     pub(super) fn put(page: NonNull<Self>, task: NonNull<Header>) -> SlotRef {
         // SAFETY: the list has the page.

@@ -44,7 +44,7 @@ impl Pages {
         slot
     }
 
-    /// A page with free slots, where there was none.
+    /// Returns a page with free slots, when no open page is known: a reclaimed or a new one.
     #[cold]
     fn open_page(&self, list: ListId) -> NonNull<Page> {
         self.reclaim();
