@@ -158,9 +158,9 @@ impl Config {
     pub(crate) fn check(&self) {
         assert!(self.workers > 0, "a scheduler needs at least one worker");
         assert!(
-            self.workers <= crate::idle::MAX_WORKERS,
+            self.workers <= raddle_idle::MAX_WORKERS,
             "a scheduler has at most {} workers",
-            crate::idle::MAX_WORKERS
+            raddle_idle::MAX_WORKERS
         );
         assert!(
             self.global_queue_interval > 0 && self.event_interval > 0,

@@ -12,9 +12,7 @@ pub(super) fn area(package: &str, suite: &str) -> &'static str {
         ("raddle-task", _) => "task cell",
         ("raddle-queue", "loom_injection") => "injection queue",
         ("raddle-queue", _) => "local queue and slot",
-        ("raddle-sched", "loom_idle" | "loom_parker" | "loom_stealable" | "loom_monitor") => {
-            "idle, park and monitor"
-        }
+        ("raddle-idle", _) | ("raddle-sched", "loom_monitor") => "idle, park and monitor",
         ("raddle-sched", _) => "whole pool",
         ("raddle-blocking", _) => "blocking pool",
         ("raddle-timer", _) => "timers",

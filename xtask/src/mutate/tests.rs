@@ -19,7 +19,7 @@ fn mutant() -> Mutant {
 fn the_files_of_this_workspace_have_mutants() {
     let root = workspace::root();
     let packages = workspace::packages(&root).unwrap();
-    let (files, mutants) = find(&root, &packages, &args("crates/sched/src/idle.rs")).unwrap();
+    let (files, mutants) = find(&root, &packages, &args("crates/idle/src/idle.rs")).unwrap();
     assert_eq!(files.len(), 1);
     let removed = |mutant: &Mutant| mutant.change == "fence removed";
     assert!(mutants.iter().any(removed));
@@ -31,12 +31,12 @@ fn a_named_line_selects_its_mutants() {
     let root = workspace::root();
     let packages = workspace::packages(&root).unwrap();
     let found = |only: &str| find(&root, &packages, &args(only));
-    let (_, all) = found("crates/sched/src/idle.rs").unwrap();
+    let (_, all) = found("crates/idle/src/idle.rs").unwrap();
     let line = all[0].line;
-    let (whole, mutants) = found(&format!("crates/sched/src/idle.rs:{line}")).unwrap();
+    let (whole, mutants) = found(&format!("crates/idle/src/idle.rs:{line}")).unwrap();
     assert!(whole.is_empty());
     assert!(mutants.len() < all.len() && mutants.iter().all(|mutant| mutant.line == line));
-    assert!(found("crates/sched/src/idle.rs:1").is_err());
+    assert!(found("crates/idle/src/idle.rs:1").is_err());
 }
 
 #[test]

@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
+use raddle_idle::{Monitor, Progress};
+
 use super::queues::Queues;
 use super::shared::Remote;
 use crate::config::observer::MonitorAction;
-use crate::monitor::{self, Progress};
 
 /// Looks at the other workers, and sets `interval` to the time until the next look. Returns whether
 /// there is a task to run now.
@@ -29,7 +30,7 @@ pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
     };
     let monitor = &shared.monitor;
     let has_rescued = monitor.look(progress, rescue);
-    *interval = monitor::next_interval(*interval, has_rescued);
+    *interval = Monitor::next_interval(*interval, has_rescued);
     // The end of the park notifies of what was taken.
     !queues.run_queue.is_empty() || !shared.injection.is_empty() || finds_worker_to_help(queues)
 }

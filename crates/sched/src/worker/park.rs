@@ -5,13 +5,12 @@
 
 use std::time::Duration;
 
+use raddle_idle::{Duty, Monitor, Parking, Place};
+
 use super::monitoring;
 use super::queues::Queues;
 use crate::config::observer::MonitorAction;
 use crate::driver::BoxedDriver;
-use crate::idle::{Duty, Parking};
-use crate::monitor::FIRST_LOOK;
-use crate::parker::Place;
 
 /// A worker that is marked as parked: what it waits for.
 pub(crate) struct Parked {
@@ -71,7 +70,7 @@ impl Parked {
             was_in_driver: false,
             is_monitor: false,
             limit,
-            interval: FIRST_LOOK,
+            interval: Monitor::FIRST_LOOK,
         };
         // A worker that comes from running waits in the driver if it is free.
         parked.begin_wait(queues, true, None)

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::task::Waker;
 
+use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::{CachePadded, Count, Epoch, named};
@@ -15,11 +16,7 @@ use crate::context;
 use crate::counters::{Counters, Outside};
 use crate::driver::{BoxedDriver, Driver, Unpark};
 use crate::id::Id;
-use crate::idle::IdleSet;
-use crate::monitor::Monitor;
 use crate::panics::{Panics, WokenByPanic};
-use crate::parker::{Parker, Place};
-use crate::stealable::StealableSet;
 use crate::task::Task;
 
 /// The state of a scheduler that every worker and handle reaches.
@@ -110,7 +107,7 @@ impl Shared {
                 let remote = Remote {
                     stealer,
                     slot: Slot::new(),
-                    parker: Parker::new(),
+                    parker: Parker::default(),
                     counters: Arc::new(CachePadded::new(Counters::new(
                         config.poll_time_histogram.as_ref(),
                         epoch,
@@ -247,9 +244,12 @@ impl Shared {
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) -> Option<Place> {
         let _pinned = context::pin();
-        self.remotes[worker]
-            .parker
-            .unpark(self.driver_unparker.as_deref())
+        self.remotes[worker].parker.unpark(|| {
+            let unparker = self.driver_unparker.as_ref();
+            let unparker = unparker.expect("a worker parked on the driver");
+            // A user's code: who unparks may be about to unpark others, or to queue more tasks.
+            raddle_primitives::contain(|| unparker.unpark());
+        })
     }
 
     /// The worker that is parked in the driver, if any.

@@ -2,7 +2,6 @@ use super::monitoring;
 use super::queues::Queues;
 use super::*;
 use crate::home;
-use crate::monitor::FIRST_LOOK;
 use crate::task::Task;
 
 /// Two workers of a pool.
@@ -134,7 +133,10 @@ fn stuck() -> (Arc<Shared>, Vec<Worker>) {
 
 /// What a look of the monitor returns.
 fn looks(monitor: &Worker) -> bool {
-    monitoring::look(&monitor.core().queues, &mut FIRST_LOOK.clone())
+    monitoring::look(
+        &monitor.core().queues,
+        &mut raddle_idle::Monitor::FIRST_LOOK.clone(),
+    )
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
         was_in_driver: false,
         is_monitor: false,
         limit: None,
-        interval: FIRST_LOOK,
+        interval: Monitor::FIRST_LOOK,
     };
     assert!(parked.begin_wait(claimed, true, None).is_none());
     assert!(claimed.searching.is_counted(), "it was claimed");
@@ -176,6 +176,6 @@ fn the_monitor_reports_the_worker_that_it_helps() {
     let (task, _handle) = home::task(&shared, async {});
     let _ = workers[0].core().queues.push_needs_notify(Task(task));
     let monitor = &workers[1].core().queues;
-    assert!(monitoring::look(monitor, &mut FIRST_LOOK.clone()));
+    assert!(monitoring::look(monitor, &mut Monitor::FIRST_LOOK.clone()));
     assert_eq!(*actions.0.lock(), [(1, 0, MonitorAction::HelpedWorker)]);
 }

@@ -9,23 +9,23 @@ use raddle_primitives::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
 use raddle_primitives::thread::{self, Thread, ThreadId};
 
-use crate::driver::Unpark;
-
 /// Not blocked.
 const AWAKE: u32 = 0;
 /// Blocked in `thread::park` on the worker's first thread, or about to be.
 const ON_THREAD: u32 = 1;
 /// Blocked in `thread::park` on another thread, or about to be.
 const ON_OTHER_THREAD: u32 = 2;
-/// Blocked in `Driver::park`, or about to be.
+/// Blocked in the driver, or about to be.
 const ON_DRIVER: u32 = 3;
 /// The next or present park returns at once.
 const NOTIFIED: u32 = 4;
 
 /// Where a worker blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
+    /// In `thread::park`.
     Thread,
+    /// In the driver, which waits for events too. The pool knows how to unpark it.
     Driver,
 }
 
@@ -33,7 +33,22 @@ pub(crate) enum Place {
 ///
 /// A park is [`enter`](Self::enter), then the wait, unless that was refused, then
 /// [`leave`](Self::leave).
-pub(crate) struct Parker {
+///
+/// ```
+/// use raddle_idle::{Parker, Place};
+///
+/// let parker = Parker::default();
+/// parker.attach();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| parker.unpark(|| unreachable!("no worker is in a driver")));
+///     if parker.enter(Place::Thread) {
+///         parker.block(None);
+///         parker.leave();
+///     }
+/// });
+/// assert!(!parker.is_notified());
+/// ```
+pub struct Parker {
     state: AtomicU32,
     /// The thread that drove the worker first, and drives it still unless a task has
     /// blocked in place: so an unpark needs no lock.
@@ -44,8 +59,8 @@ pub(crate) struct Parker {
     is_on_other_thread: AtomicBool,
 }
 
-impl Parker {
-    pub(crate) fn new() -> Self {
+impl Default for Parker {
+    fn default() -> Self {
         Self {
             state: named("parker", AtomicU32::new(AWAKE)),
             first_thread: OnceLock::new(),
@@ -53,9 +68,11 @@ impl Parker {
             is_on_other_thread: AtomicBool::new(false),
         }
     }
+}
 
+impl Parker {
     /// Says that the calling thread runs the worker from now on.
-    pub(crate) fn attach(&self) {
+    pub fn attach(&self) {
         let id = thread::current_id();
         let (first, _) = self.first_thread.get_or_init(|| (id, thread::current()));
         let is_other = *first != id;
@@ -68,7 +85,7 @@ impl Parker {
 
     /// The thread that runs the worker, or did last.
     #[cfg(not(raddle_loom))]
-    pub(crate) fn thread_id(&self) -> Option<ThreadId> {
+    pub fn thread_id(&self) -> Option<ThreadId> {
         // ORDERING: for people.
         match self.is_on_other_thread.load(Ordering::Relaxed) {
             true => self.other_thread.lock().as_ref().map(Thread::id),
@@ -78,8 +95,9 @@ impl Parker {
 
     /// Announces where the worker blocks. False if it was notified, which uses
     /// the notification up.
+    #[inline]
     #[must_use]
-    pub(crate) fn enter(&self, place: Place) -> bool {
+    pub fn enter(&self, place: Place) -> bool {
         // ORDERING: see `attach`.
         let is_on_other_thread = || self.is_on_other_thread.load(Ordering::Relaxed);
         let state = match place {
@@ -100,7 +118,8 @@ impl Parker {
     }
 
     /// Blocks the thread that has entered until unparked, at most for `timeout`.
-    pub(crate) fn block(&self, timeout: Option<Duration>) {
+    #[inline]
+    pub fn block(&self, timeout: Option<Duration>) {
         match timeout {
             Some(timeout) => thread::park_timeout(timeout),
             None => {
@@ -112,14 +131,21 @@ impl Parker {
     }
 
     /// Uses up a notification, and is not blocked any more.
-    pub(crate) fn leave(&self) {
+    #[inline]
+    pub fn leave(&self) {
         // ORDERING: Acquire pairs with `unpark`.
         self.state.swap(AWAKE, Ordering::Acquire);
     }
 
     /// Ends the present park, or makes the next return at once. Returns where that
-    /// was, if the worker was blocked, or about to be.
-    pub(crate) fn unpark(&self, driver: Option<&dyn Unpark>) -> Option<Place> {
+    /// was, if the worker was blocked, or about to be. Calls `unpark_driver` if the worker was in
+    /// the driver.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the worker parked on a thread without [`attach`](Self::attach).
+    #[inline]
+    pub fn unpark(&self, unpark_driver: impl FnOnce()) -> Option<Place> {
         // ORDERING: Release pairs with `leave`: the worker sees why it was
         // unparked. Acquire pairs with `enter`.
         match self.state.swap(NOTIFIED, Ordering::AcqRel) {
@@ -136,10 +162,7 @@ impl Parker {
                 Some(Place::Thread)
             }
             ON_DRIVER => {
-                let driver = driver.expect("a worker parked on the driver");
-                // A user's code: who unparks may be about to unpark others, or to
-                // queue more tasks.
-                raddle_primitives::contain(|| driver.unpark());
+                unpark_driver();
                 Some(Place::Driver)
             }
             _ => None,
@@ -147,19 +170,22 @@ impl Parker {
     }
 
     /// Whether the worker is blocked in the driver, or about to be.
-    pub(crate) fn is_in_driver(&self) -> bool {
+    #[inline]
+    pub fn is_in_driver(&self) -> bool {
         // ORDERING: a hint for the choice of which worker to wake.
         self.state.load(Ordering::Relaxed) == ON_DRIVER
     }
 
     /// Whether the worker is blocked, or about to be.
-    pub(crate) fn is_parked(&self) -> bool {
+    #[inline]
+    pub fn is_parked(&self) -> bool {
         // ORDERING: a hint for the monitor.
         !matches!(self.state.load(Ordering::Relaxed), AWAKE | NOTIFIED)
     }
 
     /// Whether the worker was unparked and has not come out yet.
-    pub(crate) fn is_notified(&self) -> bool {
+    #[inline]
+    pub fn is_notified(&self) -> bool {
         // ORDERING: Relaxed: `leave` follows.
         self.state.load(Ordering::Relaxed) == NOTIFIED
     }

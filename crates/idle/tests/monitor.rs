@@ -1,13 +1,9 @@
 //! What the monitor concludes from two looks at the workers, and when it looks next.
 #![cfg(not(raddle_loom))]
 
-#[allow(dead_code)]
-#[path = "../src/monitor.rs"]
-mod monitor;
-
 use std::time::Duration;
 
-use monitor::{FIRST_LOOK, Monitor, Progress, next_interval};
+use raddle_idle::{Monitor, Progress};
 
 /// A worker that runs, with so many polls in all.
 fn runs(polls: u64) -> Progress {
@@ -67,10 +63,10 @@ fn a_worker_that_runs_without_a_new_poll_is_stuck() {
 #[test]
 fn the_interval_grows_until_a_task_is_rescued() {
     let ms = Duration::from_millis;
-    assert_eq!(FIRST_LOOK, ms(1));
+    assert_eq!(Monitor::FIRST_LOOK, ms(1));
     for (interval, next) in [(1, 2), (2, 4), (4, 4)] {
-        assert_eq!(next_interval(ms(interval), false), ms(next));
-        assert_eq!(next_interval(ms(interval), true), ms(1));
+        assert_eq!(Monitor::next_interval(ms(interval), false), ms(next));
+        assert_eq!(Monitor::next_interval(ms(interval), true), ms(1));
     }
 }
 

@@ -16,11 +16,24 @@ const GROUP: usize = match cfg!(raddle_loom) {
 /// A bit for each worker: set by the worker when it pushes to its empty queue; cleared
 /// by the worker when it begins to search, since its queue is empty then, or by a
 /// searcher that finds that queue empty.
-pub(crate) struct StealableSet(Box<[CachePadded<AtomicUsize>]>);
+///
+/// ```
+/// use raddle_idle::StealableSet;
+///
+/// let set = StealableSet::new(4);
+/// // Worker 2 has pushed to its empty queue.
+/// set.insert_and_fence(2);
+/// // Worker 3 searches. It steals from the first worker at which it finds a task.
+/// assert_eq!(set.find_from(3, |worker| Some(worker)), Some(2));
+/// // It finds the queue empty the next time.
+/// set.remove_if(2, || true);
+/// assert_eq!(set.find_from(3, |worker| Some(worker)), None);
+/// ```
+pub struct StealableSet(Box<[CachePadded<AtomicUsize>]>);
 
 impl StealableSet {
     /// A set for so many workers, none of which is in it.
-    pub(crate) fn new(workers: usize) -> Self {
+    pub fn new(workers: usize) -> Self {
         let group = |_| CachePadded::new(named("stealable set", AtomicUsize::new(0)));
         Self((0..workers.div_ceil(GROUP)).map(group).collect())
     }
@@ -28,7 +41,7 @@ impl StealableSet {
     /// Adds a worker to whose queue the calling thread has pushed, and orders the push
     /// and the set before what the caller reads next.
     #[inline]
-    pub(crate) fn insert_and_fence(&self, worker: usize) {
+    pub fn insert_and_fence(&self, worker: usize) {
         // ORDERING: pairs with the fence in `remove_if`. Without it: the caller pushes, a
         // searcher that has found the queue empty removes the worker, and each looks at
         // the other's word before it sees the change; the task is in no set.
@@ -44,14 +57,15 @@ impl StealableSet {
 
     /// Adds a worker.
     #[cold]
-    pub(crate) fn insert(&self, worker: usize) {
+    pub fn insert(&self, worker: usize) {
         let (word, bit) = self.place(worker);
         // ORDERING: the fences order it with the queues and the idle set.
         word.fetch_or(bit, Ordering::Relaxed);
     }
 
     /// Removes the calling worker, whose queue is empty, if it is in the set.
-    pub(crate) fn remove(&self, worker: usize) {
+    #[inline]
+    pub fn remove(&self, worker: usize) {
         if self.contains(worker) {
             let (word, bit) = self.place(worker);
             // ORDERING: as in `insert`. Only the caller pushes to its queue.
@@ -62,7 +76,8 @@ impl StealableSet {
     /// Removes another worker if its queue is empty, as `is_empty` says when the bit
     /// has been cleared; otherwise the bit is set again. The caller counts as searching:
     /// it answers for a task that is pushed meanwhile.
-    pub(crate) fn remove_if(&self, worker: usize, is_empty: impl FnOnce() -> bool) {
+    #[inline]
+    pub fn remove_if(&self, worker: usize, is_empty: impl FnOnce() -> bool) {
         let (word, bit) = self.place(worker);
         // ORDERING: as in `insert`.
         word.fetch_and(!bit, Ordering::Relaxed);
@@ -76,7 +91,8 @@ impl StealableSet {
 
     /// What `find` returns first, called with each worker of the set, from `start` on and
     /// round to it.
-    pub(crate) fn find_from<R>(
+    #[inline]
+    pub fn find_from<R>(
         &self,
         start: usize,
         mut find: impl FnMut(usize) -> Option<R>,

@@ -6,8 +6,8 @@ use std::fmt;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering, fence};
 use raddle_primitives::{CachePadded, named};
 
-/// The number of workers that a scheduler has at most.
-pub(crate) const MAX_WORKERS: usize = (1 << 16) - 1;
+/// The number of workers that a pool has at most.
+pub const MAX_WORKERS: usize = (1 << 16) - 1;
 
 /// Bits of a word that count searching workers.
 const SEARCHING_BITS: u32 = 8;
@@ -27,7 +27,27 @@ const NONE: usize = usize::MAX;
 /// A group's word says all about its workers, and the protocol looks at one word at a
 /// time: a worker never moves from group to group, and the last searcher of each group
 /// answers for what was pushed while it searched.
-pub(crate) struct IdleSet {
+///
+/// Workers have numbers from 0. One that finds nothing to do searches the queues of others,
+/// is marked as parked, looks at the queues once more if no other searches, and blocks. A
+/// thread that has pushed a task claims a parked worker, and unparks it.
+///
+/// ```
+/// use raddle_idle::{Duty, IdleSet, Parking};
+///
+/// let set = IdleSet::new(2, false);
+/// // Worker 1 searches, finds nothing, and parks. No other searches for it.
+/// assert!(set.transition_to_searching(1));
+/// assert_eq!(set.transition_to_parked(1, true), Parking::LookAgain);
+/// assert_eq!(set.duty(1), Duty::Sleep);
+/// // Worker 0 has pushed a task: it has to unpark worker 1, which searches from then on.
+/// assert_eq!(set.claim_to_wake(|| None), Some(1));
+/// assert_eq!(set.duty(1), Duty::Leave);
+/// assert!(set.transition_to_running(1), "it was claimed");
+/// // It finds the task. As the last searcher it looks whether there is more.
+/// assert!(set.end_search(1));
+/// ```
+pub struct IdleSet {
     groups: Box<[CachePadded<Group>]>,
     /// The worker that is the monitor while it is parked, or `NONE`. It keeps the role
     /// while it runs, until another that parks takes it, so that one worker that parks
@@ -74,7 +94,7 @@ impl Snapshot {
 /// What a worker that has been marked as parked has to do before it blocks.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Parking {
+pub enum Parking {
     /// No worker of its group is searching: look at every queue again.
     LookAgain,
     /// Another worker is searching, and answers for what there is.
@@ -84,7 +104,7 @@ pub(crate) enum Parking {
 /// What a parked worker has to do.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Duty {
+pub enum Duty {
     /// Nothing more: it has been claimed, and searches.
     Leave,
     /// Sleep until woken.
@@ -94,8 +114,17 @@ pub(crate) enum Duty {
 }
 
 impl IdleSet {
-    /// A set in which all workers run.
-    pub(crate) fn new(workers: usize, has_monitor: bool) -> Self {
+    /// A set in which all workers run. With `has_monitor`, a parked worker monitors the running
+    /// ones.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there are more than [`MAX_WORKERS`].
+    pub fn new(workers: usize, has_monitor: bool) -> Self {
+        assert!(
+            workers <= MAX_WORKERS,
+            "a pool has at most {MAX_WORKERS} workers"
+        );
         let groups = (0..workers.div_ceil(GROUP)).map(|group| {
             let size = GROUP.min(workers - group * GROUP);
             CachePadded::new(Group {
@@ -118,7 +147,7 @@ impl IdleSet {
     /// driver is left there if there is another, and the monitor is the last to be
     /// woken; of the others it is the one with the lowest number.
     #[inline]
-    pub(crate) fn claim_to_wake(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
+    pub fn claim_to_wake(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
         // ORDERING: the fence pairs with the one in `transition_to_parked`. Without it: the
         // caller pushes, a worker is marked as parked, and each looks at the other's
         // word before it sees the change; the task waits for ever.
@@ -129,10 +158,7 @@ impl IdleSet {
     /// As [`claim_to_wake`](Self::claim_to_wake), for a caller that has had the fence
     /// after its push.
     #[inline]
-    pub(crate) fn claim_after_fence(
-        &self,
-        in_driver: impl FnOnce() -> Option<usize>,
-    ) -> Option<usize> {
+    pub fn claim_after_fence(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
         let mut is_any_parked = false;
         for group in &self.groups {
             let state = group.load();
@@ -181,7 +207,8 @@ impl IdleSet {
     }
 
     /// Counts a running worker as searching, unless half of its group do already.
-    pub(crate) fn transition_to_searching(&self, worker: usize) -> bool {
+    #[inline]
+    pub fn transition_to_searching(&self, worker: usize) -> bool {
         let group = self.group_of(worker);
         // ORDERING: a throttle, which may be off by a few.
         let size = group.present.load(Ordering::Relaxed).count_ones() as usize;
@@ -194,8 +221,9 @@ impl IdleSet {
 
     /// Ends a search that found work. Whether the caller, as the last searcher of its
     /// group, has to look whether there is more, and wake another worker if so.
+    #[inline]
     #[must_use]
-    pub(crate) fn end_search(&self, worker: usize) -> bool {
+    pub fn end_search(&self, worker: usize) -> bool {
         let before = self.group_of(worker).change(SEARCHING_ONE.wrapping_neg());
         // ORDERING: pairs with the fence in `claim_to_wake`. Without it: a
         // pusher still counts on this searcher, which looks before it sees the
@@ -205,7 +233,8 @@ impl IdleSet {
     }
 
     /// Marks a worker as parked; it stops searching if it did.
-    pub(crate) fn transition_to_parked(&self, worker: usize, was_searching: bool) -> Parking {
+    #[inline]
+    pub fn transition_to_parked(&self, worker: usize, was_searching: bool) -> Parking {
         let searching = usize::from(was_searching);
         let group = self.group_of(worker);
         debug_assert!(!group.load().is_parked(bit_of(worker)));
@@ -221,7 +250,8 @@ impl IdleSet {
 
     /// Ends the parking of a worker that has found work before it blocked; it is searching
     /// then, also if it has been claimed.
-    pub(crate) fn cancel_parking(&self, worker: usize) {
+    #[inline]
+    pub fn cancel_parking(&self, worker: usize) {
         let (group, bit) = (self.group_of(worker), bit_of(worker));
         let mut state = group.load();
         while state.is_parked(bit) {
@@ -242,8 +272,9 @@ impl IdleSet {
 
     /// Ends the parking of a worker that has woken. Whether it has been claimed, and
     /// counts as searching.
+    #[inline]
     #[must_use]
-    pub(crate) fn transition_to_running(&self, worker: usize) -> bool {
+    pub fn transition_to_running(&self, worker: usize) -> bool {
         let (group, bit) = (self.group_of(worker), bit_of(worker));
         let mut was_parked = group.load().is_parked(bit);
         if was_parked {
@@ -260,7 +291,7 @@ impl IdleSet {
     }
 
     /// Notes that a worker, which is not parked, has left for good.
-    pub(crate) fn leave(&self, worker: usize) {
+    pub fn leave(&self, worker: usize) {
         let bit = bit_of(worker) >> SEARCHING_BITS;
         let present = &self.group_of(worker).present;
         // ORDERING: a monitor that does not see it yet looks again.
@@ -269,15 +300,18 @@ impl IdleSet {
 
     /// Whether a worker is marked as parked. If it is not, and the caller is, it has its
     /// parking yet to come.
-    pub(crate) fn is_parked(&self, worker: usize) -> bool {
+    #[inline]
+    pub fn is_parked(&self, worker: usize) -> bool {
         self.group_of(worker).load().is_parked(bit_of(worker))
     }
 
+    #[inline]
     fn is_any_parked(&self) -> bool {
         self.groups.iter().any(|group| group.load().parked() != 0)
     }
 
     /// Whether there is a worker to monitor.
+    #[inline]
     fn is_any_running(&self) -> bool {
         self.groups.iter().any(|group| {
             // ORDERING: see `leave`.
@@ -285,6 +319,7 @@ impl IdleSet {
         })
     }
 
+    #[inline]
     fn group_of(&self, worker: usize) -> &Group {
         &self.groups[worker / GROUP]
     }
@@ -293,6 +328,7 @@ impl IdleSet {
 /// The monitor.
 impl IdleSet {
     /// The worker that has the role, parked or not.
+    #[inline]
     fn monitor(&self) -> Option<usize> {
         // ORDERING: the fences order it with the marks of parked workers.
         let monitor = self.monitor.load(Ordering::Relaxed);
@@ -314,24 +350,26 @@ impl IdleSet {
 
     /// Whether the worker, which has just returned from parking, had the role: others may
     /// have counted on it.
-    pub(crate) fn was_monitor(&self, worker: usize) -> bool {
+    #[inline]
+    pub fn was_monitor(&self, worker: usize) -> bool {
         self.has_monitor && self.monitor() == Some(worker)
     }
 
     /// Whether workers are parked and none of them is the monitor. A hint for a running
     /// worker; one that parks after it takes the role.
     #[inline]
-    pub(crate) fn lacks_monitor(&self) -> bool {
+    pub fn lacks_monitor(&self) -> bool {
         self.has_monitor && self.is_any_parked() && !self.has_parked_monitor()
     }
 
+    #[inline]
     fn has_parked_monitor(&self) -> bool {
         self.monitor().is_some_and(|worker| self.is_parked(worker))
     }
 
     /// Makes a parked worker the monitor, if some run, some are parked and none of them
     /// is. The caller unparks it; it stays marked as parked.
-    pub(crate) fn elect_monitor(&self, in_driver: Option<usize>) -> Option<usize> {
+    pub fn elect_monitor(&self, in_driver: Option<usize>) -> Option<usize> {
         if !self.has_monitor {
             return None;
         }
@@ -361,7 +399,8 @@ impl IdleSet {
     /// What a parked worker is to do now that it has woken, or is about to
     /// block. It takes the role of the monitor if no parked worker has it. The monitor
     /// resigns when no worker runs.
-    pub(crate) fn duty(&self, worker: usize) -> Duty {
+    #[inline]
+    pub fn duty(&self, worker: usize) -> Duty {
         loop {
             // CHECK: the worker has been claimed, to search.
             if !self.is_parked(worker) {
@@ -391,6 +430,7 @@ impl IdleSet {
 }
 
 impl Group {
+    #[inline]
     fn load(&self) -> Snapshot {
         // ORDERING: the fences of those who look do it, or it is a hint.
         Snapshot(self.state.load(Ordering::Relaxed))

@@ -2,15 +2,11 @@
 //! its queue was empty, and a worker that parks.
 #![cfg(raddle_loom)]
 
-#[allow(dead_code)]
-#[path = "../src/stealable.rs"]
-mod stealable;
-
+use raddle_idle::StealableSet;
 use raddle_primitives::model::Model;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use raddle_primitives::thread;
-use stealable::StealableSet;
 
 /// The worker that pushes.
 const PUSHER: usize = 1;

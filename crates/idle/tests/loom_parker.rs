@@ -1,24 +1,40 @@
 //! Models of one worker's parker: an unpark against a park, on the thread and
 //! on a driver.
 #![cfg(raddle_loom)]
-#![allow(dead_code, unreachable_pub, clippy::duplicate_mod)]
-
-#[path = "common/driver.rs"]
-mod condvar_driver;
-#[path = "../src/driver.rs"]
-mod driver;
-#[path = "../src/parker.rs"]
-mod parker;
 
 use std::time::Duration;
 
-use condvar_driver::Events;
-use driver::Driver;
-use parker::{Parker, Place};
+use raddle_idle::{Parker, Place};
 use raddle_primitives::model::{Model, Race};
-use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread;
+
+/// A driver without events: parks until it is unparked.
+#[derive(Default)]
+struct Driver {
+    is_unparked: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Driver {
+    fn park(&self, timeout: Option<Duration>) {
+        let mut is_unparked = self.is_unparked.lock();
+        while !*is_unparked && timeout.is_none() {
+            is_unparked = self.changed.wait(is_unparked);
+        }
+        *is_unparked = false;
+    }
+
+    fn unpark(&self) {
+        *self.is_unparked.lock() = true;
+        self.changed.notify_all();
+    }
+}
+
+fn not_in_driver() {
+    panic!("the worker is not in the driver");
+}
 
 fn park_on_thread(parker: &Parker, timeout: Option<Duration>) {
     if parker.enter(Place::Thread) {
@@ -27,24 +43,24 @@ fn park_on_thread(parker: &Parker, timeout: Option<Duration>) {
     }
 }
 
-fn park_on_driver(parker: &Parker, driver: &mut impl Driver, timeout: Option<Duration>) {
+fn park_on_driver(parker: &Parker, driver: &Driver, timeout: Option<Duration>) {
     if parker.enter(Place::Driver) {
-        driver.park(timeout, 1);
+        driver.park(timeout);
         parker.leave();
     }
 }
 
 /// Parks, the how-manieth time `park` learns, until a flag is set, which another
 /// thread sets before it unparks.
-fn unpark_against_park(park: impl Fn(&Parker, usize), events: &Arc<Events>) {
-    let parker = Arc::new(Parker::new());
+fn unpark_against_park(park: impl Fn(&Parker, usize), driver: &Arc<Driver>) {
+    let parker = Arc::new(Parker::default());
     let flag = Arc::new(AtomicBool::new(false));
     let unparker = {
-        let (parker, flag, events) = (parker.clone(), flag.clone(), events.clone());
+        let (parker, flag, driver) = (parker.clone(), flag.clone(), driver.clone());
         thread::spawn(move || {
             // ORDERING: the parker makes it visible.
             flag.store(true, Ordering::Relaxed);
-            parker.unpark(Some(&*events));
+            parker.unpark(|| driver.unpark());
         })
     };
     parker.attach();
@@ -60,7 +76,7 @@ fn unpark_against_park(park: impl Fn(&Parker, usize), events: &Arc<Events>) {
 #[test]
 fn unpark_against_park_on_the_thread() {
     Model::new().check(|| {
-        unpark_against_park(|parker, _| park_on_thread(parker, None), &Events::new());
+        unpark_against_park(|parker, _| park_on_thread(parker, None), &Arc::default());
     });
 }
 
@@ -70,7 +86,7 @@ fn unpark_against_parks_with_a_time_out() {
     Model::new().check(|| {
         unpark_against_park(
             |parker, time| park_on_thread(parker, (time == 0).then_some(Duration::ZERO)),
-            &Events::new(),
+            &Arc::default(),
         );
     });
 }
@@ -78,11 +94,8 @@ fn unpark_against_parks_with_a_time_out() {
 #[test]
 fn unpark_against_park_on_the_driver() {
     Model::new().check(|| {
-        let events = Events::new();
-        unpark_against_park(
-            |parker, _| park_on_driver(parker, &mut Events::driver(&events), None),
-            &events,
-        );
+        let driver = Arc::<Driver>::default();
+        unpark_against_park(|parker, _| park_on_driver(parker, &driver, None), &driver);
     });
 }
 
@@ -91,13 +104,13 @@ fn unpark_against_park_on_the_driver() {
 #[test]
 fn unpark_against_a_change_of_place() {
     Model::new().preemptions(3).check(|| {
-        let events = Events::new();
+        let driver = Arc::<Driver>::default();
         unpark_against_park(
             |parker, time| match time {
-                0 => park_on_driver(parker, &mut Events::driver(&events), Some(Duration::ZERO)),
+                0 => park_on_driver(parker, &driver, Some(Duration::ZERO)),
                 _ => park_on_thread(parker, None),
             },
-            &events,
+            &driver,
         );
     });
 }
@@ -107,11 +120,11 @@ fn unpark_against_a_change_of_place() {
 #[test]
 fn two_unparks_against_a_park() {
     Model::new().preemptions(3).check(|| {
-        let parker = Arc::new(Parker::new());
+        let parker = Arc::new(Parker::default());
         let unparkers: Vec<_> = (0..2)
             .map(|_| {
                 let parker = parker.clone();
-                thread::spawn(move || parker.unpark(None))
+                thread::spawn(move || parker.unpark(not_in_driver))
             })
             .collect();
         parker.attach();
@@ -127,14 +140,14 @@ fn two_unparks_against_a_park() {
 #[test]
 fn unpark_against_a_change_of_thread() {
     Model::new().check(|| {
-        let parker = Arc::new(Parker::new());
+        let parker = Arc::new(Parker::default());
         let flag = Arc::new(AtomicBool::new(false));
         let unparker = {
             let (parker, flag) = (parker.clone(), flag.clone());
             thread::spawn(move || {
                 // ORDERING: the parker makes it visible.
                 flag.store(true, Ordering::Relaxed);
-                parker.unpark(None);
+                parker.unpark(not_in_driver);
             })
         };
         parker.attach();
@@ -159,20 +172,20 @@ fn unpark_against_a_change_of_thread() {
 #[test]
 fn an_unpark_that_finds_a_mark_publishes_too() {
     Model::new().preemptions(3).check(|| {
-        let parker = Arc::new(Parker::new());
+        let parker = Arc::new(Parker::default());
         let reasons = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
         let other = {
             let (parker, reasons) = (parker.clone(), reasons.clone());
             thread::spawn(move || {
                 reasons[0].store(true, Ordering::Relaxed);
-                parker.unpark(None);
+                parker.unpark(not_in_driver);
             })
         };
         let third = {
             let (parker, reasons) = (parker.clone(), reasons.clone());
             thread::spawn(move || {
                 reasons[1].store(true, Ordering::Relaxed);
-                parker.unpark(None);
+                parker.unpark(not_in_driver);
             })
         };
         parker.attach();
@@ -189,7 +202,7 @@ fn an_unpark_that_finds_a_mark_publishes_too() {
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_an_unpark_is_not_seen_by_the_unparked_worker() {
     Model::new().check(|| {
-        let parker = Arc::new(Parker::new());
+        let parker = Arc::new(Parker::default());
         let race = Race::new();
         let (theirs, its) = (race.clone(), parker.clone());
         // The variables of a thread that has parked cannot be dropped by a model
@@ -199,7 +212,7 @@ fn canary_a_write_after_an_unpark_is_not_seen_by_the_unparked_worker() {
             park_on_thread(&its, None);
             theirs.second();
         });
-        parker.unpark(None);
+        parker.unpark(not_in_driver);
         race.first();
         parking.join().unwrap();
     });

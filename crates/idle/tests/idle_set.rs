@@ -1,11 +1,7 @@
 //! The idle set: what each transition changes, and which worker is claimed or elected.
 #![cfg(not(raddle_loom))]
 
-#[allow(dead_code)]
-#[path = "../src/idle.rs"]
-mod idle;
-
-use idle::{Duty, IdleSet, Parking};
+use raddle_idle::{Duty, IdleSet, Parking};
 
 /// The number of workers whose state is one word.
 const GROUP: usize = usize::BITS as usize - 8;

@@ -1,10 +1,7 @@
 //! The stealable set alone.
 #![cfg(not(raddle_loom))]
 
-#[path = "../src/stealable.rs"]
-mod stealable;
-
-use stealable::StealableSet;
+use raddle_idle::StealableSet;
 
 /// Workers whose bits are in one word.
 const GROUP: usize = usize::BITS as usize;

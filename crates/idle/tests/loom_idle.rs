@@ -3,11 +3,7 @@
 //! model reports as a deadlock.
 #![cfg(raddle_loom)]
 
-#[allow(dead_code)]
-#[path = "../src/idle.rs"]
-mod idle;
-
-use idle::{Duty, IdleSet, Parking};
+use raddle_idle::{Duty, IdleSet, Parking};
 use raddle_primitives::model::Model;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};

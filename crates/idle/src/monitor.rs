@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use raddle_primitives::Count;
 
-/// How long the monitor sleeps before its first look.
-pub(crate) const FIRST_LOOK: Duration = Duration::from_millis(1);
 /// The longest time that it sleeps. Within two looks it finds that a worker makes no progress, and
 /// the tasks behind it must be served within 10 ms.
 const LONGEST_LOOK: Duration = Duration::from_millis(4);
@@ -14,10 +12,29 @@ const LONGEST_LOOK: Duration = Duration::from_millis(4);
 /// What the monitor has seen of the workers, once for each scheduler. The worker that is the
 /// monitor writes it with plain stores. If there are two monitors for a moment, the looks of both
 /// count.
-pub(crate) struct Monitor(Box<[Observation]>);
+///
+/// ```
+/// use raddle_idle::{Monitor, Progress};
+///
+/// let monitor = Monitor::new(2);
+/// let looks = |polls: [u64; 2]| {
+///     let workers = polls.map(|polls| Progress { polls, is_running: true });
+///     let mut stuck = Vec::new();
+///     monitor.look(workers.into_iter(), |worker| {
+///         stuck.push(worker);
+///         false
+///     });
+///     stuck
+/// };
+/// assert_eq!(looks([5, 7]), []);
+/// // Worker 1 is still in the poll of the look before.
+/// assert_eq!(looks([8, 7]), [1]);
+/// ```
+#[derive(Debug)]
+pub struct Monitor(Box<[Observation]>);
 
 /// What was last seen of one worker.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Observation {
     polls: Count,
     /// Not zero if the worker ran, and had begun no poll since the look before.
@@ -25,27 +42,36 @@ struct Observation {
 }
 
 /// What the monitor looks at of one worker.
-pub(crate) struct Progress {
-    pub(crate) polls: u64,
-    pub(crate) is_running: bool,
-}
-
-/// The time that the monitor sleeps until its next look, after it has slept for `interval`.
-pub(crate) fn next_interval(interval: Duration, has_rescued: bool) -> Duration {
-    match has_rescued {
-        true => FIRST_LOOK,
-        false => (interval * 2).min(LONGEST_LOOK),
-    }
+///
+/// The example of [`Monitor`] shows its use.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The number of polls that it has begun.
+    pub polls: u64,
+    /// Whether it is neither parked nor the monitor.
+    pub is_running: bool,
 }
 
 impl Monitor {
-    pub(crate) fn new(workers: usize) -> Self {
+    /// How long the monitor sleeps before its first look.
+    pub const FIRST_LOOK: Duration = Duration::from_millis(1);
+
+    /// The time that the monitor sleeps until its next look, after it has slept for `interval`.
+    pub fn next_interval(interval: Duration, has_rescued: bool) -> Duration {
+        match has_rescued {
+            true => Self::FIRST_LOOK,
+            false => (interval * 2).min(LONGEST_LOOK),
+        }
+    }
+
+    /// A monitor that has seen nothing of so many workers.
+    pub fn new(workers: usize) -> Self {
         Self((0..workers).map(|_| Observation::default()).collect())
     }
 
     /// Looks at each worker, and calls `rescue` for those that are stuck; `rescue` returns whether
     /// it took a task. Returns whether any call did.
-    pub(crate) fn look(
+    pub fn look(
         &self,
         workers: impl Iterator<Item = Progress>,
         mut rescue: impl FnMut(usize) -> bool,
@@ -61,12 +87,14 @@ impl Monitor {
     }
 
     /// Whether a worker was stuck at the last look.
-    pub(crate) fn was_stuck(&self, worker: usize) -> bool {
+    #[inline]
+    pub fn was_stuck(&self, worker: usize) -> bool {
         self.0[worker].stuck.get() != 0
     }
 
     /// The number of polls that a worker had begun at the last look.
-    pub(crate) fn polls(&self, worker: usize) -> u64 {
+    #[inline]
+    pub fn polls(&self, worker: usize) -> u64 {
         self.0[worker].polls.get()
     }
 }

@@ -1,38 +1,24 @@
 //! One worker's parker: where an unpark leads, and that it is used up once.
 #![cfg(not(raddle_loom))]
 
-#[allow(dead_code)]
-#[path = "../src/parker.rs"]
-mod parker;
-/// The parker names the trait so.
-mod driver {
-    pub(crate) use raddle_sched::Unpark;
-}
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use parker::{Parker, Place};
-use raddle_sched::Unpark;
+use raddle_idle::{Parker, Place};
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(10);
 
-#[derive(Default)]
-struct Counting(AtomicUsize);
-
-impl Unpark for Counting {
-    fn unpark(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
+fn not_in_driver() {
+    panic!("the worker is not in the driver");
 }
 
 /// Enters on the calling thread, and is unparked: the thread does not block then.
 fn is_unparked_here(parker: &Parker) {
     assert!(parker.enter(Place::Thread));
     assert!(parker.is_parked() && !parker.is_in_driver() && !parker.is_notified());
-    assert_eq!(parker.unpark(None), Some(Place::Thread));
+    assert_eq!(parker.unpark(not_in_driver), Some(Place::Thread));
     assert!(!parker.is_parked() && parker.is_notified());
     let start = Instant::now();
     parker.block(Some(LONG));
@@ -45,10 +31,10 @@ fn is_unparked_here(parker: &Parker) {
 #[test]
 fn an_unpark_of_a_worker_that_is_awake_refuses_its_next_park() {
     for place in [Place::Thread, Place::Driver] {
-        let parker = Parker::new();
+        let parker = Parker::default();
         parker.attach();
         for _ in 0..2 {
-            assert_eq!(parker.unpark(None), None);
+            assert_eq!(parker.unpark(not_in_driver), None);
             assert!(parker.is_notified() && !parker.is_parked());
         }
         assert!(!parker.enter(place));
@@ -60,23 +46,26 @@ fn an_unpark_of_a_worker_that_is_awake_refuses_its_next_park() {
 
 #[test]
 fn an_unpark_leads_to_the_driver_while_the_worker_is_there() {
-    let parker = Parker::new();
-    let driver = Counting::default();
-    assert_eq!(parker.unpark(Some(&driver)), None);
+    let parker = Parker::default();
+    let unparks = AtomicUsize::new(0);
+    let unpark_driver = || {
+        unparks.fetch_add(1, Ordering::SeqCst);
+    };
+    assert_eq!(parker.unpark(unpark_driver), None);
     parker.leave();
     assert!(!parker.is_in_driver());
     assert!(parker.enter(Place::Driver));
     assert!(parker.is_in_driver() && parker.is_parked());
-    assert_eq!(driver.0.load(Ordering::SeqCst), 0);
-    assert_eq!(parker.unpark(Some(&driver)), Some(Place::Driver));
+    assert_eq!(unparks.load(Ordering::SeqCst), 0);
+    assert_eq!(parker.unpark(unpark_driver), Some(Place::Driver));
     assert!(!parker.is_in_driver() && parker.is_notified());
-    assert_eq!(parker.unpark(Some(&driver)), None, "once is enough");
-    assert_eq!(driver.0.load(Ordering::SeqCst), 1);
+    assert_eq!(parker.unpark(unpark_driver), None, "once is enough");
+    assert_eq!(unparks.load(Ordering::SeqCst), 1);
 }
 
 #[test]
 fn an_unpark_leads_to_the_thread_that_drives_the_worker() {
-    let parker = Parker::new();
+    let parker = Parker::default();
     assert_eq!(parker.thread_id(), None);
     parker.attach();
     let first = thread::current().id();
@@ -97,7 +86,7 @@ fn an_unpark_leads_to_the_thread_that_drives_the_worker() {
 
 #[test]
 fn a_worker_blocks_until_it_is_unparked() {
-    let parker = Parker::new();
+    let parker = Parker::default();
     thread::scope(|scope| {
         let blocked = scope.spawn(|| {
             parker.attach();
@@ -115,7 +104,7 @@ fn a_worker_blocks_until_it_is_unparked() {
             blocked.thread().unpark();
             thread::sleep(Duration::from_millis(2));
         }
-        assert_eq!(parker.unpark(None), Some(Place::Thread));
+        assert_eq!(parker.unpark(not_in_driver), Some(Place::Thread));
         assert!(blocked.join().unwrap());
     });
 }
