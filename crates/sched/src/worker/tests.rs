@@ -34,13 +34,17 @@ fn a_worker_notifies_of_the_events_that_it_does_not_run_next() {
 
 #[test]
 fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
-    let (_, [worker, _]) = two_workers();
+    let (_, [worker, other]) = two_workers();
     let core = worker.core();
     core.attach();
     core.keep_time();
     assert!(core.queues.search().is_none() && core.queues.searching.is_counted());
     assert!(!core.yield_before_park(), "there is nothing to run");
     assert!(!core.queues.searching.is_counted());
+    // Another worker: this one skips yields for a while if its first took long.
+    let core = other.core();
+    core.attach();
+    core.keep_time();
     push(&core.queues);
     assert!(core.yield_before_park(), "a task came meanwhile");
 }
