@@ -9,9 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Poll;
 
+use raddle_counters::HistogramConfiguration;
 use raddle_primitives::contain;
 
-use crate::counters::histogram::HistogramConfiguration;
 use crate::panics::UnhandledPanic;
 use handoff::Handoff;
 use hooks::TaskHooks;

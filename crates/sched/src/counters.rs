@@ -1,16 +1,9 @@
 //! Counters that one thread at a time writes with plain stores.
 
-pub(crate) mod clock;
-pub(crate) mod histogram;
-pub(crate) mod poll_average;
-
 use std::time::Duration;
 
+use raddle_counters::{BusyClock, Histogram, HistogramConfiguration, PollAverage};
 use raddle_primitives::{Count, Epoch, thread};
-
-use clock::Clock;
-use histogram::{Histogram, HistogramConfiguration};
-use poll_average::PollAverage;
 
 /// The counts of one worker. Only that worker writes them. The counts that each step and poll
 /// changes come first, so that they share one cache line.
@@ -35,7 +28,7 @@ pub(crate) struct Counters {
     pub(crate) budget_yields: Count,
     /// The number of tasks in the backlog now.
     pub(crate) backlog: Count,
-    pub(crate) clock: Clock,
+    pub(crate) clock: BusyClock,
     pub(crate) poll_average: PollAverage,
     pub(crate) poll_times: Option<Histogram>,
     /// The number of polls at the last park. Its first value is one that no count reaches.
@@ -59,7 +52,7 @@ impl Counters {
             overflows: Count::default(),
             budget_yields: Count::default(),
             backlog: Count::default(),
-            clock: Clock::new(epoch),
+            clock: BusyClock::new(epoch),
             poll_average: PollAverage::default(),
             poll_times: poll_times.map(Histogram::new),
             polls_at_park: Count::new(u64::MAX),

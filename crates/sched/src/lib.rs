@@ -22,9 +22,6 @@ pub use config::hooks::{TaskHook, TaskHooks, TaskMeta};
 pub use config::observer::{MonitorAction, Observer, PollResult, SpawnedTask, TaskRef};
 pub use config::policy::Policy;
 pub use config::{AroundWorker, Config, Hook, StartHandoff};
-pub use counters::histogram::{
-    HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
-};
 pub use current_thread::CurrentThread;
 pub use driver::{Driver, Turn, Unpark};
 pub use handle::{
@@ -35,6 +32,9 @@ pub use id::{Id, take_id};
 pub use metrics::{Metrics, WorkerMetrics};
 pub use panics::UnhandledPanic;
 pub use pool::Pool;
+pub use raddle_counters::{
+    HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
+};
 pub use raddle_task::EndReason;
 pub use worker::core::Step;
 pub use worker::{Waiting, Worker};

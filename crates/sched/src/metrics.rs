@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::counters::histogram::Histogram;
+use raddle_counters::Histogram;
+
 use crate::handle::Handle;
 use crate::worker::shared::Remote;
 

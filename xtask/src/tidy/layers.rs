@@ -18,6 +18,7 @@ const LAYERS: &[Layer] = &[
     ("raddle-coop", &["raddle-primitives"]),
     ("raddle-queue", &["raddle-primitives"]),
     ("raddle-idle", &["raddle-primitives"]),
+    ("raddle-counters", &["raddle-primitives"]),
     ("raddle-wait", &["raddle-primitives"]),
     ("raddle-io", &["raddle-primitives", "raddle-wait", "raddle-coop"]),
     ("raddle-task", &["raddle-primitives", "raddle-wait", "raddle-coop"]),
@@ -30,7 +31,7 @@ const LAYERS: &[Layer] = &[
     // The pool is for tests.
     ("raddle-fs", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-task", "raddle-blocking"]),
     ("raddle-process", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-reactor"]),
-    ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-task"]),
+    ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-counters", "raddle-task"]),
     ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-sched"]),
     ("raddle-dump", &["raddle-primitives", "raddle-wait", "raddle-task", "raddle-sched"]),
     ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-sched"]),

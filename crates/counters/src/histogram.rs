@@ -11,15 +11,26 @@ pub use configuration::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
 
-/// Counts of times; written by one worker.
+/// Counts of times; written by one thread at a time.
+///
+/// ```
+/// use std::time::Duration;
+/// use raddle_counters::{Histogram, HistogramConfiguration};
+///
+/// let times = Histogram::new(&HistogramConfiguration::linear(Duration::from_micros(50), 20));
+/// times.record(Duration::from_micros(70));
+/// assert_eq!((times.num_buckets(), times.count(1)), (20, 1));
+/// assert_eq!(times.range(1), Duration::from_micros(50)..Duration::from_micros(100));
+/// ```
 #[derive(Debug)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     configuration: HistogramConfiguration,
     counts: Box<[Count]>,
 }
 
 impl Histogram {
-    pub(crate) fn new(configuration: &HistogramConfiguration) -> Self {
+    /// A histogram of zeros.
+    pub fn new(configuration: &HistogramConfiguration) -> Self {
         let buckets = configuration.num_buckets();
         Self {
             configuration: configuration.clone(),
@@ -27,16 +38,19 @@ impl Histogram {
         }
     }
 
-    pub(crate) fn record(&self, time: Duration) {
+    /// Counts a time.
+    #[inline]
+    pub fn record(&self, time: Duration) {
         self.counts[self.configuration.bucket(nanos(time))].add(1);
     }
 
-    pub(crate) fn num_buckets(&self) -> usize {
+    /// The number of its buckets.
+    pub fn num_buckets(&self) -> usize {
         self.counts.len()
     }
 
-    /// The times that fall into a bucket.
-    pub(crate) fn range(&self, bucket: usize) -> Range<Duration> {
+    /// The times that are counted in a bucket. The last one has no end: it is `u64::MAX` nanoseconds.
+    pub fn range(&self, bucket: usize) -> Range<Duration> {
         let start = |bucket| self.configuration.start(bucket);
         let end = match bucket + 1 {
             next if next == self.counts.len() => u64::MAX,
@@ -45,7 +59,12 @@ impl Histogram {
         Duration::from_nanos(start(bucket))..Duration::from_nanos(end)
     }
 
-    pub(crate) fn count(&self, bucket: usize) -> u64 {
+    /// How many times a bucket has counted.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such bucket.
+    pub fn count(&self, bucket: usize) -> u64 {
         self.counts[bucket].get()
     }
 }

@@ -14,7 +14,7 @@ const MAX_PRECISION: u32 = 10;
 ///
 /// ```
 /// use std::time::Duration;
-/// use raddle_sched::{HistogramConfiguration, LogHistogram};
+/// use raddle_counters::{HistogramConfiguration, LogHistogram};
 ///
 /// let even = HistogramConfiguration::linear(Duration::from_micros(50), 20);
 /// let wide = HistogramConfiguration::log(
@@ -208,7 +208,7 @@ impl Default for LogHistogram {
 ///
 /// ```
 /// use std::time::Duration;
-/// use raddle_sched::LogHistogram;
+/// use raddle_counters::LogHistogram;
 ///
 /// let histogram = LogHistogram::builder()
 ///     .min_value(Duration::from_micros(1))
@@ -216,7 +216,7 @@ impl Default for LogHistogram {
 ///     .max_error(0.1)
 ///     .max_buckets(400)?;
 /// assert_eq!(histogram.max_value(), 1_006_632_960);
-/// # Ok::<(), raddle_sched::InvalidHistogramConfiguration>(())
+/// # Ok::<(), raddle_counters::InvalidHistogramConfiguration>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LogHistogramBuilder {

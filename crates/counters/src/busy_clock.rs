@@ -1,4 +1,4 @@
-//! How long a worker has been busy.
+//! How long a thread has been busy.
 
 use std::time::Duration;
 
@@ -7,10 +7,22 @@ use raddle_primitives::{Count, Epoch};
 /// Set while the clock is stopped.
 const STOPPED: u64 = 1 << 63;
 
-/// A stopwatch. Its worker starts it and stops it, when it unparks and parks; any thread reads it.
-/// Times are in nanoseconds.
+/// A stopwatch. Its owner, one thread at a time, starts it and stops it, when it unparks and parks;
+/// any thread reads it. Times are in nanoseconds.
+///
+/// ```
+/// use raddle_counters::BusyClock;
+/// use raddle_primitives::Epoch;
+///
+/// let clock = BusyClock::new(Epoch::now());
+/// clock.start();
+/// let idle = clock.pause(|| std::thread::sleep(std::time::Duration::from_millis(1)));
+/// clock.stop();
+/// assert!(idle.as_millis() >= 1);
+/// assert_eq!(clock.busy(), clock.busy());
+/// ```
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub struct BusyClock {
     epoch: Epoch,
     /// While the clock runs: the time since the epoch minus what the clock showed when it was
     /// started. While it is stopped: what it shows, with `STOPPED`. It is one word, so that a
@@ -18,31 +30,35 @@ pub(crate) struct Clock {
     word: Count,
 }
 
-impl Clock {
-    pub(crate) fn new(epoch: Epoch) -> Self {
+impl BusyClock {
+    /// A clock that is stopped and shows zero. It measures times since `epoch`.
+    pub fn new(epoch: Epoch) -> Self {
         Self {
             epoch,
             word: Count::new(STOPPED),
         }
     }
 
-    /// Starts the clock. Only the worker calls this.
-    pub(crate) fn start(&self) {
+    /// Starts the clock. Only the owner calls this.
+    #[inline]
+    pub fn start(&self) {
         if self.is_stopped() {
             self.start_at(self.now());
         }
     }
 
-    /// Stops the clock. Only the worker calls this.
-    pub(crate) fn stop(&self) {
+    /// Stops the clock. Only the owner calls this.
+    #[inline]
+    pub fn stop(&self) {
         if !self.is_stopped() {
             self.stop_at(self.now());
         }
     }
 
-    /// Stops the clock while `f` runs, and returns how long that took. Only the worker, whose clock
+    /// Stops the clock while `f` runs, and returns how long that took. Only the owner, whose clock
     /// runs, calls this.
-    pub(crate) fn pause(&self, f: impl FnOnce()) -> Duration {
+    #[inline]
+    pub fn pause(&self, f: impl FnOnce()) -> Duration {
         let stopped = self.now();
         self.stop_at(stopped);
         f();
@@ -66,7 +82,8 @@ impl Clock {
     }
 
     /// How long the clock has run.
-    pub(crate) fn busy(&self) -> Duration {
+    #[inline]
+    pub fn busy(&self) -> Duration {
         let word = self.word.get();
         Duration::from_nanos(match word & STOPPED {
             0 => self.now().saturating_sub(word),

@@ -1,23 +1,19 @@
 //! The clock of a worker's busy time: it counts while it runs, and keeps what it shows.
 #![cfg(not(raddle_loom))]
 
-#[allow(dead_code)]
-#[path = "../src/counters/clock.rs"]
-mod clock;
-
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clock::Clock;
+use raddle_counters::BusyClock;
 
 /// Longer than any test takes.
 const HOUR: Duration = Duration::from_secs(3600);
 const NAP: Duration = Duration::from_millis(2);
 
 /// A clock whose epoch is long ago.
-fn clock() -> Clock {
+fn clock() -> BusyClock {
     let now = Instant::now();
-    Clock::new(now.checked_sub(2 * HOUR).unwrap_or(now).into())
+    BusyClock::new(now.checked_sub(2 * HOUR).unwrap_or(now).into())
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The moving average of a worker's poll times, which is a metric.
+//! The moving average of poll times.
 
 use std::time::Duration;
 
@@ -7,10 +7,21 @@ use raddle_primitives::Count;
 /// The weight of the old average, in polls.
 const EWMA_WEIGHT: u64 = 9;
 
-/// The moving average of a worker's poll times. A sample is the time from one reading of the clock
-/// to the next. Only the worker writes it.
+/// The moving average of poll times. A sample is the time from one reading of the clock to the next.
+/// One thread at a time writes it.
+///
+/// ```
+/// use std::time::Duration;
+/// use raddle_counters::PollAverage;
+///
+/// let average = PollAverage::default();
+/// // 90 polls have taken 1 ms since the beginning.
+/// average.note(Duration::from_millis(1), 90);
+/// let mean = average.mean_poll_time();
+/// assert!(mean > Duration::from_micros(9) && mean < Duration::from_micros(11), "{mean:?}");
+/// ```
 #[derive(Debug, Default)]
-pub(crate) struct PollAverage {
+pub struct PollAverage {
     /// At the last reading of the clock: the total busy time in nanoseconds, and the total number
     /// of polls.
     busy: Count,
@@ -21,7 +32,7 @@ pub(crate) struct PollAverage {
 
 impl PollAverage {
     /// Adds a sample: the total busy time and number of polls by now.
-    pub(crate) fn note(&self, busy: Duration, polls: u64) {
+    pub fn note(&self, busy: Duration, polls: u64) {
         let busy = busy.as_nanos() as u64;
         let time = busy.saturating_sub(self.busy.get());
         let count = polls - self.polls.get();
@@ -35,7 +46,8 @@ impl PollAverage {
             .set((weighted / u128::from(count + EWMA_WEIGHT)) as u64);
     }
 
-    pub(crate) fn mean_poll_time(&self) -> Duration {
+    /// The average by now.
+    pub fn mean_poll_time(&self) -> Duration {
         Duration::from_nanos(self.mean.get())
     }
 }

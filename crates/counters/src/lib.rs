@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod busy_clock;
+mod histogram;
+mod poll_average;
+
+pub use busy_clock::BusyClock;
+pub use histogram::{
+    Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,
+    LogHistogramBuilder,
+};
+pub use poll_average::PollAverage;

@@ -1,0 +1,18 @@
+//! Which threads may hold and share what.
+#![cfg(not(raddle_loom))]
+
+use raddle_counters::{
+    BusyClock, Histogram, HistogramConfiguration, LogHistogram, LogHistogramBuilder, PollAverage,
+};
+use static_assertions::assert_impl_all;
+
+assert_impl_all!(BusyClock: Send, Sync, Unpin);
+assert_impl_all!(PollAverage: Send, Sync, Unpin);
+assert_impl_all!(Histogram: Send, Sync, Unpin);
+assert_impl_all!(HistogramConfiguration: Send, Sync, Clone);
+assert_impl_all!(LogHistogram: Send, Sync, Copy);
+assert_impl_all!(LogHistogramBuilder: Send, Sync, Copy);
+
+/// The assertions above are made by the compiler.
+#[test]
+fn compiled() {}
