@@ -60,7 +60,7 @@ impl Console {
     }
 
     /// The observer of the scheduler that the page shows.
-    pub fn observer(&self) -> Arc<dyn raddle_sched::Observer> {
+    pub fn observer(&self) -> Arc<dyn raddle_events::Observer> {
         Arc::new(Watch::new(Arc::clone(&self.table)))
     }
 

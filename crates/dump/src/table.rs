@@ -98,7 +98,7 @@ impl Tasks {
     ///     ..Default::default()
     /// };
     /// ```
-    pub fn observer(&self) -> std::sync::Arc<dyn raddle_sched::Observer> {
+    pub fn observer(&self) -> std::sync::Arc<dyn raddle_events::Observer> {
         raddle_wait::enable();
         std::sync::Arc::new(Recorder(self.clone()))
     }

@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use raddle_blocking::JobMeta;
+use raddle_events::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_recording::{Event, PollEnd};
-use raddle_sched::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
 
 use crate::Recorder;
@@ -28,7 +28,7 @@ use crate::Recorder;
 /// let spawns = events.iter().filter(|(_, entry)| matches!(entry.event, Event::TaskSpawned { .. }));
 /// assert_eq!(spawns.count(), 1);
 /// ```
-impl raddle_sched::Observer for Recorder {
+impl raddle_events::Observer for Recorder {
     fn needs_locations(&self) -> bool {
         false
     }
@@ -80,9 +80,9 @@ impl raddle_sched::Observer for Recorder {
     }
 
     #[inline]
-    fn task_ended(&self, task: Id, reason: raddle_sched::EndReason) {
+    fn task_ended(&self, task: Id, reason: raddle_events::EndReason) {
+        use raddle_events::EndReason as Observed;
         use raddle_recording::EndReason as Recorded;
-        use raddle_sched::EndReason as Observed;
         let reason = match reason {
             Observed::Completed => Recorded::Completed,
             Observed::Cancelled => Recorded::Cancelled,

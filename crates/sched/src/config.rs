@@ -2,7 +2,6 @@
 
 pub(crate) mod handoff;
 pub(crate) mod hooks;
-pub(crate) mod observer;
 pub(crate) mod policy;
 
 use std::fmt;
@@ -10,12 +9,12 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use raddle_counters::HistogramConfiguration;
+use raddle_events::Observer;
 use raddle_primitives::contain;
 
 use crate::panics::UnhandledPanic;
 use handoff::Handoff;
 use hooks::TaskHooks;
-use observer::Observer;
 use policy::Policy;
 
 /// A function that a worker calls, for example before it parks.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use raddle_events::Turn;
+
 /// What a worker blocks in when it has nothing to run.
 ///
 /// One worker at a time has the driver; the scheduler sees to that. Wakers
@@ -32,24 +34,6 @@ pub trait Driver: Send {
     ///
     /// A panic is contained.
     fn shutdown(&mut self);
-}
-
-/// What a driver has found in one [`Driver::park`].
-///
-/// # Examples
-///
-/// ```
-/// use raddle_sched::Turn;
-///
-/// let turn = Turn { events: 1, timers: 2 };
-/// assert_ne!(turn, Turn::default());
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turn {
-    /// How many tasks were woken by events.
-    pub events: usize,
-    /// How many timers have fired.
-    pub timers: usize,
 }
 
 /// Ends a [`Driver::park`].

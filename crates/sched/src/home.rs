@@ -5,10 +5,10 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
+use raddle_events::SpawnedTask;
 use raddle_primitives::sync::Arc;
 use raddle_task::{EndReason, JoinHandle, Runnable, Schedule};
 
-use crate::config::observer::SpawnedTask;
 use crate::context;
 use crate::panics::UnhandledPanic;
 use crate::task::Task;

@@ -19,11 +19,10 @@ mod yield_now;
 
 pub use config::handoff::Handoff;
 pub use config::hooks::{TaskHook, TaskHooks, TaskMeta};
-pub use config::observer::{MonitorAction, Observer, PollResult, SpawnedTask, TaskRef};
 pub use config::policy::Policy;
 pub use config::{AroundWorker, Config, Hook, StartHandoff};
 pub use current_thread::CurrentThread;
-pub use driver::{Driver, Turn, Unpark};
+pub use driver::{Driver, Unpark};
 pub use handle::{
     EnterGuard, Handle, count_nested_poll, is_inside, is_on_pinned_worker, spawn, spawn_local,
 };
@@ -35,7 +34,9 @@ pub use pool::Pool;
 pub use raddle_counters::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
-pub use raddle_task::EndReason;
+pub use raddle_events::{
+    EndReason, MonitorAction, Observer, PollResult, SpawnedTask, TaskRef, Turn,
+};
 pub use worker::core::Step;
 pub use worker::{Waiting, Worker};
 pub use yield_now::{YieldNow, yield_now};

@@ -121,7 +121,7 @@ impl Watchdog {
     /// };
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn observer(&self) -> std::sync::Arc<dyn raddle_sched::Observer> {
+    pub fn observer(&self) -> std::sync::Arc<dyn raddle_events::Observer> {
         std::sync::Arc::new(Watch(std::sync::Arc::clone(&self.shared.registry)))
     }
 

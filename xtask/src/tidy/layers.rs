@@ -31,11 +31,13 @@ const LAYERS: &[Layer] = &[
     // The pool is for tests.
     ("raddle-fs", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-task", "raddle-blocking"]),
     ("raddle-process", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-reactor"]),
-    ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-counters", "raddle-task"]),
-    ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-sched"]),
-    ("raddle-dump", &["raddle-primitives", "raddle-wait", "raddle-task", "raddle-sched"]),
-    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-sched"]),
-    ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-sched"]),
+    ("raddle-events", &["raddle-task"]),
+    ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-counters", "raddle-task", "raddle-events"]),
+    // The scheduler is for tests, in these four.
+    ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-events", "raddle-sched"]),
+    ("raddle-dump", &["raddle-primitives", "raddle-wait", "raddle-task", "raddle-events", "raddle-sched"]),
+    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-events", "raddle-sched"]),
+    ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-events", "raddle-sched"]),
 ];
 
 /// The crates that compose the layers, from the bottom up: each may use every

@@ -6,6 +6,7 @@
 use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
+use raddle_events::{Observer, PollResult, TaskRef};
 use raddle_primitives::contain;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, ThreadId};
@@ -20,7 +21,6 @@ use super::shared::{Shards, Shared};
 use super::ticks::Ticks;
 use super::yields::Yields;
 use crate::config::hooks::TaskMeta;
-use crate::config::observer::{Observer, PollResult, TaskRef};
 use crate::config::policy::{Order, Policy};
 use crate::context::{self, WorkerGuard};
 use crate::driver::BoxedDriver;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use raddle_idle::{Monitor, Progress};
 
+use raddle_events::MonitorAction;
+
 use super::queues::Queues;
 use super::shared::Remote;
-use crate::config::observer::MonitorAction;
 
 /// Looks at the other workers, and sets `interval` to the time until the next look. Returns whether
 /// there is a task to run now.

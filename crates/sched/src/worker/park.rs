@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use raddle_idle::{Duty, Monitor, Parking, Place};
 
+use raddle_events::MonitorAction;
+
 use super::monitoring;
 use super::queues::Queues;
-use crate::config::observer::MonitorAction;
 use crate::driver::BoxedDriver;
 
 /// A worker that is marked as parked: what it waits for.

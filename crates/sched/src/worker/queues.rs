@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use raddle_events::Observer;
 use raddle_primitives::CachePadded;
 use raddle_primitives::sync::Arc;
 use raddle_queue::{Overflow, Owner};
@@ -12,7 +13,6 @@ use super::next_task::SlotUse;
 use super::run_queue::RunQueue;
 use super::searching::Searching;
 use super::shared::{Remote, Shared};
-use crate::config::observer::Observer;
 use crate::config::policy::Order;
 use crate::counters::Counters;
 use crate::driver::BoxedDriver;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::task::Waker;
 
 use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
+use raddle_events::PollResult;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::{CachePadded, Count, Epoch, named};
@@ -11,7 +12,6 @@ use raddle_queue::{Injection, Owner, Slot, Stealer};
 use raddle_task::Outcome;
 
 use crate::config::Config;
-use crate::config::observer::PollResult;
 use crate::context;
 use crate::counters::{Counters, Outside};
 use crate::driver::{BoxedDriver, Driver, Unpark};

@@ -1,8 +1,8 @@
 use super::*;
+use raddle_events::{MonitorAction, Observer};
 use raddle_primitives::sync::Arc;
 
 use crate::config::Config;
-use crate::config::observer::{MonitorAction, Observer};
 use crate::config::policy::Order;
 use crate::driver::{Driver, Unpark};
 use crate::home;

@@ -1,12 +1,10 @@
 //! The events of workers and tasks that a scheduler reports to an observer.
 
-use std::fmt;
-use std::panic::Location;
 use std::time::Duration;
 
-use raddle_task::{EndReason, Id, Outcome, Runnable};
+use raddle_task::{EndReason, Id};
 
-use crate::driver::Turn;
+use crate::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 
 /// Callbacks for the events of a scheduler, for a recorder, a watchdog or a list of tasks.
 ///
@@ -23,7 +21,7 @@ use crate::driver::Turn;
 /// - Block: the worker runs nothing meanwhile.
 /// - Spawn or wake tasks of this scheduler: the worker may be about to park, and would not look at
 ///   its queue again. Pass such work to another thread.
-/// - Rely on [`block_in_place`](crate::block_in_place) to hand the worker off: inside an observer
+/// - Rely on `block_in_place` to hand the worker off: inside an observer
 ///   it only calls the closure.
 ///
 /// # What is not seen
@@ -34,9 +32,8 @@ use crate::driver::Turn;
 /// # Examples
 ///
 /// ```
-/// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicUsize, Ordering};
-/// use raddle_sched::{Config, CurrentThread, Observer, TaskRef};
+/// use raddle_events::{Observer, TaskRef};
 ///
 /// #[derive(Default)]
 /// struct Polls(AtomicUsize);
@@ -48,11 +45,9 @@ use crate::driver::Turn;
 ///     }
 /// }
 ///
-/// let polls = Arc::new(Polls::default());
-/// let config = Config { observer: Some(polls.clone()), ..Config::default() };
-/// let scheduler = CurrentThread::new(config, None);
-/// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
-/// assert_eq!(polls.0.load(Ordering::Relaxed), 1);
+/// // For `Config::observer` of a scheduler.
+/// let polls = Polls::default();
+/// assert!(polls.needs_locations());
 /// ```
 pub trait Observer: Send + Sync {
     /// Returns whether the observer reads the [location](TaskRef::location) of a polled task. The
@@ -72,7 +67,7 @@ pub trait Observer: Send + Sync {
 
     /// The calling thread drives a worker from now on: a thread of a pool, or the one that
     /// blocks on the future of a current-thread scheduler. Not called for a worker that is
-    /// [stepped](crate::Worker::step).
+    /// stepped.
     fn worker_started(&self, worker: usize) {
         let _ = worker;
     }
@@ -84,7 +79,7 @@ pub trait Observer: Send + Sync {
     }
 
     /// The calling thread takes a worker over from a thread that is in
-    /// [`block_in_place`](crate::block_in_place). [`worker_started`](Self::worker_started)
+    /// `block_in_place`. [`worker_started`](Self::worker_started)
     /// follows.
     fn worker_handed_off(&self, worker: usize) {
         let _ = worker;
@@ -173,121 +168,4 @@ pub trait Observer: Send + Sync {
     fn monitor_acted(&self, worker: usize, stuck: usize, action: MonitorAction) {
         let _ = (worker, stuck, action);
     }
-}
-
-/// A task that is being spawned, for [`Observer::task_spawned`].
-///
-/// # Examples
-///
-/// ```
-/// use raddle_sched::{Observer, SpawnedTask};
-///
-/// struct Printer;
-///
-/// impl Observer for Printer {
-///     fn task_spawned(&self, task: &SpawnedTask<'_>) {
-///         println!("task {} ({:?}) from {}", task.id(), task.name(), task.location());
-///     }
-/// }
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct SpawnedTask<'a> {
-    id: Id,
-    location: &'static Location<'static>,
-    name: Option<&'a str>,
-}
-
-impl<'a> SpawnedTask<'a> {
-    pub(crate) fn new(id: Id, location: &'static Location<'static>, name: Option<&'a str>) -> Self {
-        Self { id, location, name }
-    }
-
-    /// The task's id.
-    pub fn id(&self) -> Id {
-        self.id
-    }
-
-    /// Where it is spawned.
-    pub fn location(&self) -> &'static Location<'static> {
-        self.location
-    }
-
-    /// The name that it was [given](raddle_task::name_next).
-    pub fn name(&self) -> Option<&'a str> {
-        self.name
-    }
-}
-
-/// A task that is about to be polled, for [`Observer::poll_started`].
-#[derive(Clone, Copy)]
-pub struct TaskRef<'a> {
-    task: &'a Runnable,
-}
-
-impl<'a> TaskRef<'a> {
-    #[inline]
-    pub(crate) fn new(task: &'a Runnable) -> Self {
-        Self { task }
-    }
-
-    /// The task's id.
-    #[inline]
-    pub fn id(&self) -> Id {
-        self.task.id()
-    }
-
-    /// The address at which the [task's wakers](Runnable::waker_address) point.
-    #[inline]
-    pub fn waker_address(&self) -> usize {
-        self.task.waker_address()
-    }
-
-    /// Where the task was spawned. This costs an indirect call.
-    ///
-    /// # Panics
-    ///
-    /// If the observer has said that it does not [need](Observer::needs_locations) it.
-    pub fn location(&self) -> &'static Location<'static> {
-        let location = self.task.spawned_at();
-        location.expect("the tasks have no locations; return true from needs_locations")
-    }
-}
-
-impl fmt::Debug for TaskRef<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("TaskRef").field(&self.id()).finish()
-    }
-}
-
-/// The state of a task after a poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PollResult {
-    /// It waits to be woken.
-    Pending,
-    /// It is queued again: it was woken during the poll, or has yielded.
-    Rescheduled,
-    /// It has ended. [`Observer::task_ended`] follows and says why.
-    Ended,
-}
-
-impl PollResult {
-    #[inline]
-    pub(crate) fn of(outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Idle => Self::Pending,
-            Outcome::Again(_) => Self::Rescheduled,
-            Outcome::Complete | Outcome::CompleteElsewhere => Self::Ended,
-        }
-    }
-}
-
-/// What the monitor does for tasks that wait behind a poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MonitorAction {
-    /// It takes the task out of the next-task slot of the stuck worker.
-    TookNextTask,
-    /// It stops parking, to steal from the queue of the worker.
-    HelpedWorker,
-    /// It takes the driver, in which the worker was last.
-    TookDriver,
 }

@@ -1,0 +1,106 @@
+//! The tasks that an observer gets.
+
+use std::fmt;
+use std::panic::Location;
+
+use raddle_task::{Id, Runnable};
+
+/// A task that is being spawned, for [`Observer::task_spawned`](crate::Observer::task_spawned).
+///
+/// # Examples
+///
+/// ```
+/// use raddle_events::{Observer, SpawnedTask};
+///
+/// struct Printer;
+///
+/// impl Observer for Printer {
+///     fn task_spawned(&self, task: &SpawnedTask<'_>) {
+///         println!("task {} ({:?}) from {}", task.id(), task.name(), task.location());
+///     }
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SpawnedTask<'a> {
+    id: Id,
+    location: &'static Location<'static>,
+    name: Option<&'a str>,
+}
+
+impl<'a> SpawnedTask<'a> {
+    /// A task that is being spawned.
+    pub fn new(id: Id, location: &'static Location<'static>, name: Option<&'a str>) -> Self {
+        Self { id, location, name }
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// Where it is spawned.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    /// The name that it was [given](raddle_task::name_next).
+    pub fn name(&self) -> Option<&'a str> {
+        self.name
+    }
+}
+
+/// A task that is about to be polled, for [`Observer::poll_started`](crate::Observer::poll_started).
+///
+/// # Examples
+///
+/// ```
+/// use raddle_events::{Observer, TaskRef};
+///
+/// struct Printer;
+///
+/// impl Observer for Printer {
+///     fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
+///         println!("worker {worker}: task {} from {}", task.id(), task.location());
+///     }
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct TaskRef<'a> {
+    task: &'a Runnable,
+}
+
+impl<'a> TaskRef<'a> {
+    /// The task that `task` gives the right to run.
+    #[inline]
+    pub fn new(task: &'a Runnable) -> Self {
+        Self { task }
+    }
+
+    /// The task's id.
+    #[inline]
+    pub fn id(&self) -> Id {
+        self.task.id()
+    }
+
+    /// The address at which the [task's wakers](Runnable::waker_address) point.
+    #[inline]
+    pub fn waker_address(&self) -> usize {
+        self.task.waker_address()
+    }
+
+    /// Where the task was spawned. This costs an indirect call.
+    ///
+    /// # Panics
+    ///
+    /// If the observer has said that it does not [need](crate::Observer::needs_locations) it.
+    pub fn location(&self) -> &'static Location<'static> {
+        let location = self.task.spawned_at();
+        location.expect("the tasks have no locations; return true from needs_locations")
+    }
+}
+
+impl fmt::Debug for TaskRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TaskRef").field(&self.id()).finish()
+    }
+}
