@@ -11,6 +11,7 @@ use std::task::Poll;
 use raddle_counters::HistogramConfiguration;
 use raddle_events::Observer;
 use raddle_primitives::contain;
+use scopeguard::guard;
 
 use crate::panics::UnhandledPanic;
 use handoff::Handoff;
@@ -141,13 +142,12 @@ impl Config {
             return poll();
         };
         self.notify(|observer| observer.root_poll_started(worker));
-        let mut finish = FinishRootPoll {
-            config: self,
-            worker,
-            is_ready: false,
-        };
+        // Also by a panic.
+        let mut is_ready = guard(false, |is_ready| {
+            self.notify(|observer| observer.root_poll_finished(worker, is_ready));
+        });
         let polled = poll();
-        finish.is_ready = polled.is_ready();
+        *is_ready = polled.is_ready();
         polled
     }
 
@@ -165,20 +165,6 @@ impl Config {
             self.global_queue_interval > 0 && self.event_interval > 0,
             "an interval must be greater than zero"
         );
-    }
-}
-
-/// Says that the poll of a `block_on` has ended, also by a panic.
-struct FinishRootPoll<'a> {
-    config: &'a Config,
-    worker: Option<usize>,
-    is_ready: bool,
-}
-
-impl Drop for FinishRootPoll<'_> {
-    fn drop(&mut self) {
-        self.config
-            .notify(|observer| observer.root_poll_finished(self.worker, self.is_ready));
     }
 }
 

@@ -6,10 +6,10 @@
 //! and [`handoff`](crate::handoff) alone turn them back, and say why they may.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::ptr;
 
 use raddle_task::EndReason;
+use scopeguard::guard;
 
 use crate::id::Id;
 
@@ -59,36 +59,37 @@ pub(crate) fn set_end_reason(reason: EndReason) {
     let _ = CONTEXT.try_with(|context| context.end_reason.set(reason));
 }
 
+/// Reads the context of the calling thread, or returns `gone` if the thread ends and has none any
+/// more.
+#[inline]
+fn read<R>(gone: R, f: impl FnOnce(&Context) -> R) -> R {
+    CONTEXT.try_with(f).unwrap_or(gone)
+}
+
 /// Why the observed task has ended whose run has just returned on this thread.
 pub(crate) fn end_reason() -> EndReason {
-    CONTEXT
-        .try_with(|context| context.end_reason.get())
-        .unwrap_or(EndReason::Completed)
+    read(EndReason::Completed, |context| context.end_reason.get())
 }
 
 /// The `Core` that the calling thread is running, or null, and the scheduler that the
 /// thread has entered last.
 #[inline]
 pub(crate) fn worker_and_scheduler() -> (Erased, Option<Id>) {
-    CONTEXT
-        .try_with(|context| (context.worker.get(), context.current.get()))
-        .unwrap_or((ptr::null(), None))
+    read((ptr::null(), None), |context| {
+        (context.worker.get(), context.current.get())
+    })
 }
 
 /// The `Core` that the calling thread is running, or null.
 #[inline]
 pub(crate) fn worker() -> Erased {
-    CONTEXT
-        .try_with(|context| context.worker.get())
-        .unwrap_or(ptr::null())
+    read(ptr::null(), |context| context.worker.get())
 }
 
 /// Whether the calling thread is running a worker.
 #[inline]
 pub(crate) fn is_worker() -> bool {
-    CONTEXT
-        .try_with(|context| !context.worker.get().is_null())
-        .unwrap_or(true)
+    read(true, |context| !context.worker.get().is_null())
 }
 
 /// The `Worker` whose loop the calling thread runs, or null.
@@ -103,8 +104,7 @@ pub(crate) fn left() -> Option<Id> {
 
 /// Whether this is the scheduler that was entered last.
 pub(crate) fn is_current(scheduler: Id) -> bool {
-    let current = CONTEXT.try_with(|context| context.current.get());
-    current.is_ok_and(|current| current == Some(scheduler))
+    read(None, |context| context.current.get()) == Some(scheduler)
 }
 
 /// Notes which scheduler was entered last.
@@ -113,80 +113,39 @@ pub(crate) fn set_current(scheduler: Option<Id>) {
     let _ = CONTEXT.try_with(|context| context.current.set(scheduler));
 }
 
-/// Runs code as a worker until the guard is dropped.
-pub(crate) fn enter_worker<T>(core: &T) -> WorkerGuard<'_> {
+/// Runs code as a worker until the guard is dropped, which restores the outer worker.
+pub(crate) fn enter_worker<T>(core: &T) -> impl Drop {
     let core = ptr::from_ref(core).cast();
-    WorkerGuard {
-        outer: CONTEXT.with(|context| context.worker.replace(core)),
-        core: PhantomData,
-    }
+    let outer = CONTEXT.with(|context| context.worker.replace(core));
+    guard(outer, |outer| {
+        CONTEXT.with(|context| context.worker.set(outer))
+    })
 }
 
-/// Restores the outer worker when dropped.
-#[derive(Debug)]
-pub(crate) struct WorkerGuard<'a> {
-    outer: Erased,
-    core: PhantomData<&'a ()>,
-}
-
-impl Drop for WorkerGuard<'_> {
-    fn drop(&mut self) {
-        CONTEXT.with(|context| context.worker.set(self.outer));
-    }
-}
-
-/// Notes whose loop the calling thread runs until the guard is dropped. A task may hand
-/// the worker off; not if the loop runs inside a task itself, so that what runs in a task is
-/// known to run in a poll of the worker's.
-pub(crate) fn enter_loop<T>(worker: &T) -> LoopGuard<'_> {
+/// Notes whose loop the calling thread runs until the guard is dropped, which restores what was
+/// driven before. A task may hand the worker off; not if the loop runs inside a task itself, so
+/// that what runs in a task is known to run in a poll of the worker's.
+pub(crate) fn enter_loop<T>(worker: &T) -> impl Drop {
     let driven = match raddle_task::try_id() {
         None => ptr::from_ref(worker).cast(),
         Some(_) => ptr::null(),
     };
-    CONTEXT.with(|context| LoopGuard {
-        driven: context.driven.replace(driven),
-        blocking: context.blocking.get(),
-        worker: PhantomData,
-    })
-}
-
-/// Restores what was driven before when dropped.
-#[derive(Debug)]
-pub(crate) struct LoopGuard<'a> {
-    driven: Erased,
-    blocking: Blocking,
-    worker: PhantomData<&'a ()>,
-}
-
-impl Drop for LoopGuard<'_> {
-    fn drop(&mut self) {
+    let outer = CONTEXT.with(|context| (context.driven.replace(driven), context.blocking.get()));
+    guard(outer, |(driven, blocking)| {
         CONTEXT.with(|context| {
-            context.driven.set(self.driven);
-            context.blocking.set(self.blocking);
+            context.driven.set(driven);
+            context.blocking.set(blocking);
         });
-    }
+    })
 }
 
 /// Keeps the worker of the thread from being handed off until the guard is dropped: around
 /// what is not the worker's code, where the worker goes on with its own afterwards.
-pub(crate) fn pin() -> Pinned {
-    Pinned {
-        driven: CONTEXT
-            .try_with(|context| context.driven.replace(ptr::null()))
-            .unwrap_or(ptr::null()),
-    }
-}
-
-/// Restores what was driven before when dropped.
-#[derive(Debug)]
-pub(crate) struct Pinned {
-    driven: Erased,
-}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        let _ = CONTEXT.try_with(|context| context.driven.set(self.driven));
-    }
+pub(crate) fn pin() -> impl Drop {
+    let driven = read(ptr::null(), |context| context.driven.replace(ptr::null()));
+    guard(driven, |driven| {
+        let _ = CONTEXT.try_with(|context| context.driven.set(driven));
+    })
 }
 
 /// Makes the calling thread one that runs no worker and blocks on nothing. `scheduler` is
@@ -230,36 +189,26 @@ impl Left {
 ///
 /// If the thread runs a worker, or blocks on another future.
 #[track_caller]
-pub(crate) fn enter_blocking(how: Blocking) -> BlockingGuard {
+pub(crate) fn enter_blocking(how: Blocking) -> impl Drop {
     assert!(
         !is_inside(),
         "block_on was called inside a runtime, where it would block a thread that drives tasks; \
          use .await here, or move the call to spawn_blocking"
     );
     CONTEXT.with(|context| context.blocking.set(how));
-    BlockingGuard(PhantomData)
+    guard((), |()| {
+        CONTEXT.with(|context| context.blocking.set(Blocking::No))
+    })
 }
 
 /// Whether `block_on` would panic here.
 pub(crate) fn is_inside() -> bool {
-    CONTEXT
-        .try_with(|context| {
-            !context.worker.get().is_null() || context.blocking.get() != Blocking::No
-        })
-        .unwrap_or(false)
+    read(false, |context| {
+        !context.worker.get().is_null() || context.blocking.get() != Blocking::No
+    })
 }
 
 /// Whether the thread is inside the `block_on` of a current-thread scheduler.
 pub(crate) fn drives_current_thread() -> bool {
     CONTEXT.with(|context| context.blocking.get() == Blocking::AsWorker)
-}
-
-/// Ends the blocking when dropped.
-#[derive(Debug)]
-pub(crate) struct BlockingGuard(PhantomData<*const ()>);
-
-impl Drop for BlockingGuard {
-    fn drop(&mut self) {
-        CONTEXT.with(|context| context.blocking.set(Blocking::No));
-    }
 }

@@ -17,7 +17,7 @@ use crate::handle::Handle;
 use crate::id::Id;
 use crate::panics;
 use crate::worker::core::Step;
-use crate::worker::{Driving, Worker};
+use crate::worker::{Worker, begin_driving};
 
 /// A scheduler with one worker and no thread of its own. Its tasks run while a thread is in
 /// [`block_on`](Self::block_on), in the order in which they became ready.
@@ -46,32 +46,6 @@ impl Notify for Call {
     fn notify(&self) {
         self.0.shared().unpark(0);
     }
-}
-
-impl Call {
-    /// Polls the future, unless a task's panic has ended the scheduler.
-    fn poll<F: Future>(&self, future: Pin<&mut F>, cx: &mut Context<'_>) -> Polled<F::Output> {
-        let shared = self.0.shared();
-        if shared.has_fatal_panic() {
-            return Polled::Ended;
-        }
-        let worker = self.0.current_worker();
-        let poll = || raddle_coop::budget(|| future.poll(cx));
-        match shared.config.notify_of_root_poll(worker, poll) {
-            Poll::Pending => Polled::Pending,
-            // What the future waited for may have been the task that panicked.
-            Poll::Ready(_) if shared.has_fatal_panic() => Polled::Ended,
-            Poll::Ready(output) => Polled::Ready(output),
-        }
-    }
-}
-
-/// The result of a poll of the future.
-enum Polled<T> {
-    Pending,
-    Ready(T),
-    /// A task's panic has ended the scheduler.
-    Ended,
 }
 
 impl CurrentThread {
@@ -161,13 +135,14 @@ impl BlockOn<'_> {
         mut future: Pin<&mut F>,
         cx: &mut Context<'_>,
     ) -> Option<F::Output> {
+        let handle = &self.signal.place().0;
+        let shared = handle.shared();
         while !self.take_worker() {
             // CHECK: a wake of the future, which this call polls without the worker.
             if self.signal.take_woken() {
-                match self.signal.place().poll(future.as_mut(), cx) {
-                    Polled::Pending => {}
-                    Polled::Ready(output) => return Some(output),
-                    Polled::Ended => return None,
+                let worker = handle.current_worker();
+                if let Poll::Ready(output) = shared.poll_root(worker, future.as_mut(), cx) {
+                    return output;
                 }
             } else {
                 thread::park();
@@ -181,16 +156,15 @@ impl BlockOn<'_> {
         core.attach();
         core.keep_time();
         let _worker = core.enter();
-        let _driving = Driving::begin(core);
+        let _driving = begin_driving(core);
         // The tasks that go first once the future was polled, those that are due by then: it has
         // its turn among them as if it were one. A long queue does not keep it waiting.
         let mut before_future = 0;
         loop {
             if before_future == 0 && self.signal.take_woken() {
-                match self.signal.place().poll(future.as_mut(), cx) {
-                    Polled::Pending => {}
-                    Polled::Ready(output) => return Some(output),
-                    Polled::Ended => return None,
+                let worker = handle.current_worker();
+                if let Poll::Ready(output) = shared.poll_root(worker, future.as_mut(), cx) {
+                    return output;
                 }
                 let limit = core.shared().config.event_interval as usize;
                 before_future = core.queues.due_len().min(limit);

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::task::{Poll, ready};
 
 use raddle_primitives::current::{self, Frame, One};
 use raddle_primitives::sync::Arc;
@@ -192,13 +191,7 @@ impl Handle {
         let mut woken = None;
         let output = thread::block_on(|cx| {
             woken.get_or_insert_with(|| shared.wake_by_panic(cx.waker()));
-            if shared.has_fatal_panic() {
-                return Poll::Ready(None);
-            }
-            let poll = || raddle_coop::budget(|| future.as_mut().poll(cx));
-            let output = ready!(shared.config.notify_of_root_poll(None, poll));
-            // What the future waited for may have been the task that panicked.
-            Poll::Ready((!shared.has_fatal_panic()).then_some(output))
+            shared.poll_root(None, future.as_mut(), cx)
         });
         output.unwrap_or_else(|| panics::end_block_on())
     }

@@ -1,7 +1,9 @@
 //! Blocking inside a task, while another thread drives the worker: `docs/block-in-place.md`.
 
+use scopeguard::guard;
+
 use crate::config::handoff::{Handoff, HandoffTarget};
-use crate::context::{self, Left};
+use crate::context;
 use crate::handle::Handle;
 use crate::id::Id;
 use crate::shutdown;
@@ -45,39 +47,18 @@ where
         "block_in_place needs workers whose tasks may go to another thread, and those of \
          Policy::Sharded may not; use spawn_blocking"
     );
-    let absence = Absence::begin();
-    if let Some(worker) = absence.worker {
+    let worker = driven().filter(|worker| is_running(worker));
+    let left = context::leave(Core::current().map(|core| core.scheduler));
+    // The worker, if other threads may take it over.
+    let worker = worker.filter(|worker| leave(worker));
+    // Also when `f` panics.
+    let _absence = guard(left, |left| {
+        left.come_back(worker.is_some_and(|worker| !worker.take_back()));
+    });
+    if let Some(worker) = worker {
         request_thread(worker);
     }
     raddle_coop::unlimited(f)
-}
-
-/// A thread's stay in `block_in_place`, which the drop ends, also when the function panics.
-struct Absence<'a> {
-    /// The worker, if other threads may take it over.
-    worker: Option<&'a Worker>,
-    /// `Some` until the drop.
-    left: Option<Left>,
-}
-
-impl Absence<'_> {
-    fn begin() -> Self {
-        let worker = driven().filter(|worker| is_running(worker));
-        let left = context::leave(Core::current().map(|core| core.scheduler));
-        Self {
-            worker: worker.filter(|worker| leave(worker)),
-            left: Some(left),
-        }
-    }
-}
-
-impl Drop for Absence<'_> {
-    fn drop(&mut self) {
-        let is_handed_off = self.worker.is_some_and(|worker| !worker.take_back());
-        if let Some(left) = self.left.take() {
-            left.come_back(is_handed_off);
-        }
-    }
 }
 
 /// The worker whose loop the calling thread runs. `None` if the thread is pinned to it or the loop

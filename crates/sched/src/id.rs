@@ -23,7 +23,7 @@ static SCHEDULERS: Numbers = Numbers::new();
 /// }
 /// # fn main() {}
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id(NonZeroU64);
 
 impl Id {
@@ -41,11 +41,5 @@ pub fn take_id() -> Id {
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-impl fmt::Debug for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Id").field(&self.0).finish()
     }
 }

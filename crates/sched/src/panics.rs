@@ -1,10 +1,10 @@
 //! What a panic of a task does to its scheduler.
 
-use std::fmt;
 use std::task::Waker;
 
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
+use scopeguard::guard;
 
 /// What the panic of a task does to its scheduler.
 ///
@@ -71,45 +71,23 @@ impl Panics {
     }
 
     /// Registers the waker of a thread that blocks on a future, until the guard is dropped: a panic
-    /// that shuts the scheduler down wakes it. An earlier panic does not.
-    pub(crate) fn wake_on_panic(
-        &self,
+    /// that shuts the scheduler down wakes it. An earlier panic does not. The waker is this crate's,
+    /// not a user's, so it may be called under the lock.
+    pub(crate) fn wake_on_panic<'a>(
+        &'a self,
         behavior: UnhandledPanic,
         waker: &Waker,
-    ) -> Option<WokenByPanic<'_>> {
+    ) -> Option<impl Drop + use<'a>> {
         if behavior == UnhandledPanic::Ignore {
             return None;
         }
         self.blocked.lock().push(waker.clone());
-        Some(WokenByPanic {
-            panics: self,
-            waker: waker.clone(),
-        })
-    }
-}
-
-/// The registration of a waker that a panic wakes. The waker is this crate's, not a user's, so it
-/// may be called under the lock.
-pub(crate) struct WokenByPanic<'a> {
-    panics: &'a Panics,
-    waker: Waker,
-}
-
-impl Drop for WokenByPanic<'_> {
-    fn drop(&mut self) {
-        let mut blocked = self.panics.blocked.lock();
-        if let Some(place) = blocked
-            .iter()
-            .position(|other| other.will_wake(&self.waker))
-        {
-            blocked.swap_remove(place);
-        }
-    }
-}
-
-impl fmt::Debug for WokenByPanic<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WokenByPanic").field(&self.waker).finish()
+        Some(guard(waker.clone(), |waker| {
+            let mut blocked = self.blocked.lock();
+            if let Some(place) = blocked.iter().position(|other| other.will_wake(&waker)) {
+                blocked.swap_remove(place);
+            }
+        }))
     }
 }
 

@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use raddle_primitives::thread;
+use scopeguard::guard;
 
 use crate::handle::Handle;
 use crate::task::Task;
@@ -136,7 +137,8 @@ impl Retirement {
     }
 
     fn finish(&self, cores: Vec<CoreRef>) {
-        let announce = Announce(self);
+        // Also if the driver's shutdown panics: a thread may be waiting for it.
+        let announce = guard((), |()| self.finish.announce());
         self.shared.close();
         // Futures find the same current scheduler in their drops as in their polls: the whole of
         // it, if this is one shard.
@@ -195,15 +197,5 @@ fn cancel_queued(cores: &[CoreRef]) {
     };
     while let Some(task) = next() {
         cores[0].cancel(task);
-    }
-}
-
-/// Announces that the scheduler has shut down when it is dropped, also if the driver's shutdown
-/// panics: a thread may be waiting for it.
-struct Announce<'a>(&'a Retirement);
-
-impl Drop for Announce<'_> {
-    fn drop(&mut self) {
-        self.0.finish.announce();
     }
 }

@@ -20,6 +20,7 @@ use std::fmt;
 use std::time::Duration;
 
 use raddle_primitives::sync::Arc;
+use scopeguard::guard;
 
 use crate::config::Config;
 use crate::config::policy::Order;
@@ -116,7 +117,7 @@ impl Worker {
             // Its surroundings may be gone already: it comes up too late.
             return;
         }
-        let _driving = Driving::begin(core);
+        let _driving = begin_driving(core);
         loop {
             match core.step() {
                 Step::Ran => {}
@@ -244,47 +245,29 @@ impl Worker {
     }
 }
 
-/// The time in which a thread drives a worker, for the observer.
-pub(crate) struct Driving<'a>(&'a Core);
-
-impl<'a> Driving<'a> {
-    /// The calling thread has entered the worker.
-    pub(crate) fn begin(core: &'a Core) -> Self {
-        core.notify(|observer, worker| observer.worker_started(worker));
-        Self(core)
-    }
-}
-
-impl Drop for Driving<'_> {
-    fn drop(&mut self) {
+/// The calling thread, which has entered the worker, drives it until the guard is dropped: for the
+/// observer.
+pub(crate) fn begin_driving(core: &Core) -> impl Drop {
+    core.notify(|observer, worker| observer.worker_started(worker));
+    guard((), |()| {
         if context::is_worker() {
-            self.0
-                .notify(|observer, worker| observer.worker_stopped(worker));
+            core.notify(|observer, worker| observer.worker_stopped(worker));
         }
-    }
+    })
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         self.leak_if_bound_elsewhere();
-        let leaving = Leaving(self);
-        leaving.0.end_park();
-    }
-}
-
-/// Retires a worker when it is dropped, also by a panic of the hook that is called when its park
-/// ends.
-struct Leaving<'a>(&'a mut Worker);
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        let Some(core) = self.0.core.take() else {
-            return;
-        };
-        match self.0.held.get() {
-            true => shutdown::retire(core),
-            false => shutdown::finish_handed_off(core),
-        }
+        // Retired also by a panic of the hook that is called when its park ends.
+        let mut leaving = guard(self, |worker| {
+            match (worker.core.take(), worker.held.get()) {
+                (None, _) => {}
+                (Some(core), true) => shutdown::retire(core),
+                (Some(core), false) => shutdown::finish_handed_off(core),
+            }
+        });
+        leaving.end_park();
     }
 }
 

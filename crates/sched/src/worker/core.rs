@@ -12,6 +12,7 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, ThreadId};
 use raddle_queue::Owner;
 use raddle_task::{LiveList, Outcome, Runnable};
+use scopeguard::guard;
 
 use super::idle_yield::IdleYield;
 use super::park::{self, Parked};
@@ -22,8 +23,7 @@ use super::ticks::Ticks;
 use super::yields::Yields;
 use crate::config::hooks::TaskMeta;
 use crate::config::policy::{Order, Policy};
-use crate::context::{self, WorkerGuard};
-use crate::driver::BoxedDriver;
+use crate::context;
 use crate::id::Id;
 use crate::task::Task;
 
@@ -108,7 +108,7 @@ impl Core {
     /// # Panics
     ///
     /// If the worker is bound to another thread.
-    pub(crate) fn enter(&self) -> WorkerGuard<'_> {
+    pub(crate) fn enter(&self) -> impl Drop {
         self.bind();
         context::enter_worker(self)
     }
@@ -437,16 +437,15 @@ impl Core {
     #[cold]
     pub(crate) fn look_at_driver(&self) {
         self.yields.restart();
-        {
-            let mut lent = LentDriver {
-                shared: self.shared(),
-                driver: self.shared().driver.take(),
-            };
-            let Some(driver) = &mut lent.driver else {
-                return;
-            };
-            self.queues.run_driver(driver, Some(Duration::ZERO));
-        }
+        // Given back also if the driver panics.
+        let mut lent = guard(self.shared().driver.take(), |driver| {
+            self.shared().return_driver(driver);
+        });
+        let Some(driver) = &mut *lent else {
+            return;
+        };
+        self.queues.run_driver(driver, Some(Duration::ZERO));
+        drop(lent);
         // A worker that is notified may wait in the driver.
         self.queues.notify_of_events();
     }
@@ -474,17 +473,5 @@ impl Core {
         if self.yields.take() {
             self.look_at_driver();
         }
-    }
-}
-
-/// The driver in the hands of a worker that only looks at it. A panic gives it back.
-struct LentDriver<'a> {
-    shared: &'a Shared,
-    driver: Option<BoxedDriver>,
-}
-
-impl Drop for LentDriver<'_> {
-    fn drop(&mut self) {
-        self.shared.return_driver(self.driver.take());
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use raddle_idle::{Duty, Monitor, Parking, Place};
 
 use raddle_events::MonitorAction;
+use scopeguard::guard;
 
 use super::monitoring;
 use super::queues::Queues;
@@ -31,21 +32,24 @@ pub(crate) struct Parked {
 
 /// Blocks until there may be something to do, at most for `limit`.
 pub(super) fn park(queues: &Queues, limit: Option<Duration>) {
-    let mut blocked = Blocked {
-        queues,
-        parked: Parked::begin(queues, limit),
-    };
-    if blocked.parked.is_none() {
+    // A panic of the driver ends the parking.
+    let mut blocked = guard(Parked::begin(queues, limit), |parked| {
+        if let Some(mut parked) = parked {
+            parked.leave_wait(queues);
+            unmark_parked(queues);
+        }
+    });
+    if blocked.is_none() {
         // Another worker may be in the middle of a steal.
         raddle_primitives::thread::yield_now();
     }
-    while let Some(parked) = &mut blocked.parked {
+    while let Some(parked) = &mut *blocked {
         match &mut parked.driver {
             Some(driver) => queues.run_driver(driver, parked.timeout),
             None => queues.remote().parker.block(parked.timeout),
         }
-        let parked = blocked.parked.take();
-        blocked.parked = parked.and_then(|parked| parked.end_wait(queues));
+        let parked = blocked.take();
+        *blocked = parked.and_then(|parked| parked.end_wait(queues));
     }
 }
 
@@ -226,21 +230,6 @@ fn mark_parked(queues: &Queues) -> bool {
 fn unmark_parked(queues: &Queues) {
     let is_claimed = queues.shared.idle.transition_to_running(queues.index);
     queues.searching.set(is_claimed);
-}
-
-/// A worker that blocks its thread. A panic of the driver ends the parking.
-struct Blocked<'a> {
-    queues: &'a Queues,
-    parked: Option<Parked>,
-}
-
-impl Drop for Blocked<'_> {
-    fn drop(&mut self) {
-        if let Some(mut parked) = self.parked.take() {
-            parked.leave_wait(self.queues);
-            unmark_parked(self.queues);
-        }
-    }
 }
 
 #[cfg(all(test, not(raddle_loom)))]

@@ -8,6 +8,7 @@ use raddle_events::Observer;
 use raddle_primitives::CachePadded;
 use raddle_primitives::sync::Arc;
 use raddle_queue::{Overflow, Owner};
+use scopeguard::guard;
 
 use super::next_task::SlotUse;
 use super::run_queue::RunQueue;
@@ -380,7 +381,8 @@ impl Queues {
 
     fn park_in_driver(&self, driver: &mut BoxedDriver, timeout: Option<Duration>) {
         self.in_driver.set(true);
-        let _out = Clear(&self.in_driver);
+        // Also by a panic of the driver.
+        let _out = guard((), |()| self.in_driver.set(false));
         // As many events as the queue has room for. A full queue takes one nevertheless, lest
         // tasks that are always ready keep the events out for ever. One that stays empty, since
         // the tasks go elsewhere, gives its size.
@@ -396,15 +398,6 @@ impl Queues {
             Order::Common => self.shared.notify(),
             Order::Slot | Order::Queue => self.shared.notify_of_push(self.index),
         }
-    }
-}
-
-/// Clears a flag when it is dropped, also by a panic of the driver.
-struct Clear<'a>(&'a Cell<bool>);
-
-impl Drop for Clear<'_> {
-    fn drop(&mut self) {
-        self.0.set(false);
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the workers of one scheduler share.
 
 use std::fmt;
-use std::task::Waker;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
 
 use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
 use raddle_events::PollResult;
@@ -16,7 +17,7 @@ use crate::context;
 use crate::counters::{Counters, Outside};
 use crate::driver::{BoxedDriver, Driver, Unpark};
 use crate::id::Id;
-use crate::panics::{Panics, WokenByPanic};
+use crate::panics::Panics;
 use crate::task::Task;
 
 /// The state of a scheduler that every worker and handle reaches.
@@ -329,8 +330,25 @@ impl Shared {
         self.panics.is_fatal()
     }
 
+    /// Polls the future of a `block_on`, on the thread that drives `worker`. `None` if a task's
+    /// panic has shut the scheduler down.
+    pub(crate) fn poll_root<F: Future>(
+        &self,
+        worker: Option<usize>,
+        future: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<F::Output>> {
+        if self.has_fatal_panic() {
+            return Poll::Ready(None);
+        }
+        let poll = || raddle_coop::budget(|| future.poll(cx));
+        let output = ready!(self.config.notify_of_root_poll(worker, poll));
+        // What the future waited for may have been the task that panicked.
+        Poll::Ready((!self.has_fatal_panic()).then_some(output))
+    }
+
     /// As [`Panics::wake_on_panic`].
-    pub(crate) fn wake_by_panic(&self, waker: &Waker) -> Option<WokenByPanic<'_>> {
+    pub(crate) fn wake_by_panic<'a>(&'a self, waker: &Waker) -> Option<impl Drop + use<'a>> {
         self.panics
             .wake_on_panic(self.config.unhandled_panic, waker)
     }
