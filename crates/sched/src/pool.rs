@@ -87,23 +87,16 @@ impl Pool {
     ///
     /// As [`start`](Self::start).
     pub fn stepped(config: Config, driver: Option<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
-        config.check();
+        let mut drivers = vec![driver];
         if config.policy == Policy::Sharded {
             assert!(
-                driver.is_none() || config.workers == 1,
+                drivers[0].is_none() || config.workers <= 1,
                 "the workers of a sharded pool cannot share a driver; give each its own by \
                  start_sharded"
             );
-            let mut drivers: Vec<_> = (0..config.workers).map(|_| None).collect();
-            if let Some(first) = drivers.first_mut() {
-                *first = driver;
-            }
-            return stepped_shards(&config, drivers);
+            drivers.resize_with(config.workers, || None);
         }
-        config.notify(|observer| observer.started(config.workers));
-        let order = config.policy.into();
-        let (shared, workers) = Worker::build(Id::next(), 0, config, driver, order);
-        (Handle::new(shared), workers)
+        build(config, drivers)
     }
 
     /// Makes a sharded pool without threads, with a worker for each driver; see
@@ -118,8 +111,7 @@ impl Pool {
             policy: Policy::Sharded,
             ..config
         };
-        config.check();
-        stepped_shards(&config, drivers.into_iter().map(Some).collect())
+        build(config, drivers.into_iter().map(Some).collect())
     }
 
     fn start_thread(&self, number: usize, worker: Worker) -> io::Result<JoinHandle<()>> {
@@ -207,22 +199,27 @@ impl Pool {
     }
 }
 
-/// Makes a scheduler for each driver.
-fn stepped_shards(config: &Config, drivers: Vec<Option<Box<dyn Driver>>>) -> (Handle, Vec<Worker>) {
-    config.notify(|observer| observer.started(drivers.len()));
+/// Makes the workers: a part of its own for each worker of a sharded pool, one part for all others.
+fn build(config: Config, drivers: Vec<Option<Box<dyn Driver>>>) -> (Handle, Vec<Worker>) {
+    config.check();
+    config.notify(|observer| observer.started(config.workers));
     let order = Order::from(config.policy);
     let id = Id::next();
-    let mut workers = Vec::with_capacity(drivers.len());
-    let mut all = Vec::with_capacity(drivers.len());
-    for (number, driver) in drivers.into_iter().enumerate() {
-        let config = Config {
-            workers: 1,
-            ..config.clone()
-        };
-        let (shared, worker) = Worker::build(id, number, config, driver, order);
-        all.push(shared);
-        workers.extend(worker);
+    if config.policy != Policy::Sharded {
+        let driver = drivers.into_iter().flatten().next();
+        let (shared, workers) = Worker::build(id, 0, config, driver, order);
+        return (Handle::new(shared), workers);
     }
+    let of_one = Config {
+        workers: 1,
+        ..config
+    };
+    let (all, workers): (Vec<_>, Vec<_>) = drivers
+        .into_iter()
+        .enumerate()
+        .map(|(number, driver)| Worker::build(id, number, of_one.clone(), driver, order))
+        .unzip();
+    let workers: Vec<_> = workers.into_iter().flatten().collect();
     let shards = Arc::new(Shards::new(all));
     for worker in &workers {
         worker.core().join(&shards);
