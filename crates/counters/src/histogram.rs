@@ -49,8 +49,14 @@ impl Histogram {
         self.counts.len()
     }
 
-    /// The times that are counted in a bucket. The last one has no end: it is `u64::MAX` nanoseconds.
+    /// The times that are counted in a bucket. The last one ends at `u64::MAX` nanoseconds.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such bucket.
+    #[track_caller]
     pub fn range(&self, bucket: usize) -> Range<Duration> {
+        self.check(bucket);
         let start = |bucket| self.configuration.start(bucket);
         let end = match bucket + 1 {
             next if next == self.counts.len() => u64::MAX,
@@ -64,8 +70,19 @@ impl Histogram {
     /// # Panics
     ///
     /// Panics if there is no such bucket.
+    #[track_caller]
     pub fn count(&self, bucket: usize) -> u64 {
+        self.check(bucket);
         self.counts[bucket].get()
+    }
+
+    #[track_caller]
+    fn check(&self, bucket: usize) {
+        let buckets = self.counts.len();
+        assert!(
+            bucket < buckets,
+            "there is no bucket {bucket}: the histogram of poll times has {buckets}"
+        );
     }
 }
 

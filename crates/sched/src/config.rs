@@ -73,7 +73,7 @@ pub struct Config {
     pub task_hooks: TaskHooks,
     /// Is called for the events of workers and tasks.
     pub observer: Option<Arc<dyn Observer>>,
-    /// The buckets in which [`Metrics::poll_time_count`](crate::Metrics::poll_time_count) counts
+    /// The buckets in which [`Metrics::poll_times`](crate::Metrics::poll_times) counts
     /// the duration of each poll. Costs two reads of the clock for each poll.
     pub poll_time_histogram: Option<HistogramConfiguration>,
     /// What a panic of a task does to the scheduler.

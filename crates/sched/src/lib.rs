@@ -32,7 +32,8 @@ pub use metrics::{Metrics, WorkerMetrics};
 pub use panics::UnhandledPanic;
 pub use pool::Pool;
 pub use raddle_counters::{
-    HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
+    Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,
+    LogHistogramBuilder,
 };
 pub use raddle_events::{
     EndReason, MonitorAction, Observer, PollResult, SpawnedTask, TaskRef, Turn,

@@ -2,7 +2,6 @@
 //! and what counting costs.
 
 use std::fmt;
-use std::ops::Range;
 use std::time::Duration;
 
 use raddle_counters::Histogram;
@@ -134,35 +133,16 @@ impl Metrics {
         }
     }
 
-    /// Returns the number of buckets of the poll-time histograms, or zero if
-    /// [`Config::poll_time_histogram`](crate::Config::poll_time_histogram) is `None`.
-    pub fn poll_time_buckets(&self) -> usize {
-        self.histogram(0).map_or(0, Histogram::num_buckets)
-    }
-
-    /// Returns the durations that a bucket counts. Each bucket starts where the one before ends;
-    /// the first starts at zero, and the last ends at `u64::MAX` nanoseconds. Returns an empty
-    /// range if polls are not timed.
+    /// Returns the histogram of the durations of a worker's polls, or `None` if
+    /// [`Config::poll_time_histogram`](crate::Config::poll_time_histogram) is. The histograms of
+    /// all workers have the same buckets.
     ///
     /// # Panics
     ///
-    /// Panics if polls are timed and there is no such bucket.
+    /// Panics if there is no worker with that index.
     #[track_caller]
-    pub fn poll_time_bucket_range(&self, bucket: usize) -> Range<Duration> {
-        self.check_bucket(bucket);
-        let histogram = self.histogram(0);
-        histogram.map_or(Duration::ZERO..Duration::ZERO, |h| h.range(bucket))
-    }
-
-    /// Returns the number of a worker's polls in a bucket, or zero if polls are not timed.
-    ///
-    /// # Panics
-    ///
-    /// Panics if there is no such worker, or if polls are timed and there is no such bucket.
-    #[track_caller]
-    pub fn poll_time_count(&self, worker: usize, bucket: usize) -> u64 {
-        self.check_bucket(bucket);
-        self.histogram(worker).map_or(0, |h| h.count(bucket))
+    pub fn poll_times(&self, worker: usize) -> Option<&Histogram> {
+        self.remote(worker).counters.poll_times.as_ref()
     }
 
     /// Returns the thread that drives a worker, or drove it last; `None` if no thread has.
@@ -174,20 +154,6 @@ impl Metrics {
     #[track_caller]
     pub fn worker_thread_id(&self, worker: usize) -> Option<std::thread::ThreadId> {
         self.remote(worker).parker.thread_id()
-    }
-
-    #[track_caller]
-    fn histogram(&self, worker: usize) -> Option<&Histogram> {
-        self.remote(worker).counters.poll_times.as_ref()
-    }
-
-    #[track_caller]
-    fn check_bucket(&self, bucket: usize) {
-        let buckets = self.poll_time_buckets();
-        assert!(
-            bucket < buckets || buckets == 0,
-            "there is no bucket {bucket}: the histogram of poll times has {buckets}"
-        );
     }
 
     #[track_caller]

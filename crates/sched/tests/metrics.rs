@@ -431,20 +431,16 @@ fn polls_are_timed_when_asked() {
         drop(handle.spawn(async move { std::thread::sleep(nap) }));
         drop(handle.spawn(ready(())));
         assert_eq!(run_dry(&mut workers[0]), 2);
-        let buckets = metrics.poll_time_buckets();
-        let counts: Vec<_> = (0..buckets)
-            .map(|bucket| metrics.poll_time_count(0, bucket))
-            .collect();
+        let times = metrics.poll_times(0).expect("polls are timed");
+        let buckets = times.num_buckets();
+        let counts: Vec<_> = (0..buckets).map(|bucket| times.count(bucket)).collect();
         assert_eq!(counts.iter().sum::<u64>(), 2);
         let long = (0..buckets)
-            .filter(|&bucket| metrics.poll_time_bucket_range(bucket).end > nap)
+            .filter(|&bucket| times.range(bucket).end > nap)
             .map(|bucket| counts[bucket])
             .sum::<u64>();
         assert!(long >= 1, "{counts:?}");
-        assert_eq!(
-            metrics.poll_time_bucket_range(buckets - 1).end,
-            Duration::from_nanos(u64::MAX)
-        );
+        assert_eq!(times.range(buckets - 1).end, Duration::from_nanos(u64::MAX));
     }
 }
 
@@ -461,18 +457,17 @@ fn metrics_of_missing_workers_and_buckets_panic() {
             message_of(|| _ = metrics.worker(2)),
             "there is no worker 2: the scheduler has 2"
         );
+        let times = metrics.poll_times(0).expect("polls are timed");
         assert_eq!(
-            message_of(|| _ = metrics.poll_time_bucket_range(3)),
+            message_of(|| _ = times.range(3)),
             "there is no bucket 3: the histogram of poll times has 3"
         );
         assert_eq!(
-            message_of(|| _ = metrics.poll_time_count(0, 3)),
+            message_of(|| _ = times.count(3)),
             "there is no bucket 3: the histogram of poll times has 3"
         );
         let (handle, _workers) = stepped(policy, 2);
         let metrics = handle.metrics();
-        assert_eq!(metrics.poll_time_buckets(), 0);
-        assert!(metrics.poll_time_bucket_range(0).is_empty());
-        assert_eq!(metrics.poll_time_count(1, 0), 0);
+        assert!(metrics.poll_times(1).is_none());
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::thread::ThreadId;
 use std::time::Duration;
 
-use raddle_sched::WorkerMetrics;
+use raddle_sched::{Histogram, WorkerMetrics};
 
 use crate::runtime::Handle;
 
@@ -397,7 +397,7 @@ impl RuntimeMetrics {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn poll_time_histogram_enabled(&self) -> bool {
-        self.scheduler().poll_time_buckets() > 0
+        self.scheduler().poll_times(0).is_some()
     }
 
     /// How many buckets the histogram of poll times has; zero if polls are not
@@ -415,7 +415,8 @@ impl RuntimeMetrics {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn poll_time_histogram_num_buckets(&self) -> usize {
-        self.scheduler().poll_time_buckets()
+        let scheduler = self.scheduler();
+        scheduler.poll_times(0).map_or(0, Histogram::num_buckets)
     }
 
     /// The times that a bucket counts. Each begins where the one before ends,
@@ -443,7 +444,10 @@ impl RuntimeMetrics {
     /// ```
     #[track_caller]
     pub fn poll_time_histogram_bucket_range(&self, bucket: usize) -> Range<Duration> {
-        self.scheduler().poll_time_bucket_range(bucket)
+        match self.scheduler().poll_times(0) {
+            Some(times) => times.range(bucket),
+            None => Duration::ZERO..Duration::ZERO,
+        }
     }
 
     /// How many polls of a worker took as long as a bucket says; zero if polls are
@@ -469,7 +473,10 @@ impl RuntimeMetrics {
     /// ```
     #[track_caller]
     pub fn poll_time_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
-        self.scheduler().poll_time_count(worker, bucket)
+        match self.scheduler().poll_times(worker) {
+            Some(times) => times.count(bucket),
+            None => 0,
+        }
     }
 
     /// How many threads there are for blocking work.
