@@ -30,6 +30,13 @@ pub struct BusyClock {
     word: Count,
 }
 
+/// A clock that is stopped and shows zero.
+impl Default for BusyClock {
+    fn default() -> Self {
+        Self::new(Epoch::now())
+    }
+}
+
 impl BusyClock {
     /// A clock that is stopped and shows zero. It measures times since `epoch`.
     pub fn new(epoch: Epoch) -> Self {

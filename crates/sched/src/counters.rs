@@ -7,7 +7,7 @@ use raddle_primitives::{Count, Epoch, thread};
 
 /// The counts of one worker. Only that worker writes them. The counts that each step and poll
 /// changes come first, so that they share one cache line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Counters {
     /// The monitor also reads it, to see whether the worker makes progress.
@@ -31,7 +31,7 @@ pub(crate) struct Counters {
     pub(crate) clock: BusyClock,
     pub(crate) poll_average: PollAverage,
     pub(crate) poll_times: Option<Histogram>,
-    /// The number of polls at the last park. Its first value is one that no count reaches.
+    /// One more than the number of polls at the last park; zero before the first.
     polls_at_park: Count,
 }
 
@@ -39,23 +39,9 @@ impl Counters {
     /// Counts from `epoch` on.
     pub(crate) fn new(poll_times: Option<&HistogramConfiguration>, epoch: Epoch) -> Self {
         Self {
-            polls: Count::default(),
-            local_schedules: Count::default(),
-            spawned: Count::default(),
-            completed: Count::default(),
-            completed_elsewhere: Count::default(),
-            parks: Count::default(),
-            unparks: Count::default(),
-            noops: Count::default(),
-            steals: Count::default(),
-            steal_operations: Count::default(),
-            overflows: Count::default(),
-            budget_yields: Count::default(),
-            backlog: Count::default(),
             clock: BusyClock::new(epoch),
-            poll_average: PollAverage::default(),
             poll_times: poll_times.map(Histogram::new),
-            polls_at_park: Count::new(u64::MAX),
+            ..Self::default()
         }
     }
 
@@ -67,7 +53,7 @@ impl Counters {
 
     /// Counts a park that is about to begin.
     pub(crate) fn park(&self) {
-        let polls = self.polls.get();
+        let polls = self.polls.get() + 1;
         self.parks.add(1);
         if self.polls_at_park.get() == polls {
             self.noops.add(1);

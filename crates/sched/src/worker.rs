@@ -10,10 +10,8 @@ mod park;
 mod queues;
 pub(crate) mod retirement;
 mod run_queue;
-mod searching;
 pub(crate) mod shared;
 mod ticks;
-mod yields;
 
 use std::cell::Cell;
 use std::fmt;

@@ -20,7 +20,6 @@ use super::queues::Queues;
 use super::retirement::Retirement;
 use super::shared::{Shards, Shared};
 use super::ticks::Ticks;
-use super::yields::Yields;
 use crate::config::hooks::TaskMeta;
 use crate::config::policy::{Order, Policy};
 use crate::context;
@@ -46,7 +45,10 @@ pub(crate) struct Core {
     pub(crate) queues: Queues,
     pub(crate) live: LiveList,
     ticks: Ticks,
-    yields: Yields,
+    /// Whether a future has yielded in the present poll.
+    has_yielded: Cell<bool>,
+    /// Tasks that have yielded since the worker last looked at the driver.
+    yields: Cell<usize>,
     idle_yield: IdleYield,
     /// Whether the observer, a hook or the histogram needs each poll.
     observes: bool,
@@ -72,7 +74,8 @@ impl Core {
             scheduler: shared.id,
             live: LiveList::new(),
             ticks: Ticks::new(config.global_queue_interval, config.event_interval),
-            yields: Yields::default(),
+            has_yielded: Cell::new(false),
+            yields: Cell::new(0),
             idle_yield: IdleYield::default(),
             observes: config.observes_runs(),
             calls_hooks: config.poll_time_histogram.is_some() || config.task_hooks.are_set(),
@@ -318,7 +321,7 @@ impl Core {
             Outcome::Complete => counters.completed.add(1),
             Outcome::Again(task) => {
                 self.queues.requeue(Task(task));
-                if self.yields.take() {
+                if self.has_yielded.take() {
                     self.count_yield();
                 }
             }
@@ -436,7 +439,7 @@ impl Core {
     /// Lets the driver wake the tasks whose events are ready, unless another worker has the driver.
     #[cold]
     pub(crate) fn look_at_driver(&self) {
-        self.yields.restart();
+        self.yields.set(0);
         // Given back also if the driver panics.
         let mut lent = guard(self.shared().driver.take(), |driver| {
             self.shared().return_driver(driver);
@@ -453,16 +456,18 @@ impl Core {
     /// Notes that a future yields in the present poll.
     #[inline]
     pub(crate) fn note_yield(&self) {
-        self.yields.note();
+        self.has_yielded.set(true);
     }
 
     /// Counts a task that has yielded and is queued again. If all queued tasks have yielded, looks
-    /// at the driver. A task that is queued behind one that yielded is not counted, so the queue is
+    /// at the driver: a task that yields until an event has come must not keep the worker from the
+    /// driver for many polls. A task that is queued behind one that yielded is not counted, so the queue is
     /// longer than the count while there is such a task, or the count is too high and the look
     /// comes early.
     #[inline]
     fn count_yield(&self) {
-        if self.yields.count() >= self.queues.queued_len() && !self.queues.has_next() {
+        self.yields.set(self.yields.get() + 1);
+        if self.yields.get() >= self.queues.queued_len() && !self.queues.has_next() {
             self.look_at_driver();
         }
     }
@@ -470,7 +475,7 @@ impl Core {
     /// Looks at the driver if the future of `block_on` has yielded, and there is
     /// nothing else to run.
     pub(crate) fn look_if_yielded(&self) {
-        if self.yields.take() {
+        if self.has_yielded.take() {
             self.look_at_driver();
         }
     }

@@ -3,9 +3,8 @@
 
 use std::time::Duration;
 
-use raddle_idle::{Monitor, Progress};
-
 use raddle_events::MonitorAction;
+use raddle_idle::{Monitor, Progress};
 
 use super::queues::Queues;
 use super::shared::Remote;

@@ -5,9 +5,8 @@
 
 use std::time::Duration;
 
-use raddle_idle::{Duty, Monitor, Parking, Place};
-
 use raddle_events::MonitorAction;
+use raddle_idle::{Duty, Monitor, Parking, Place};
 use scopeguard::guard;
 
 use super::monitoring;
@@ -181,7 +180,7 @@ impl Parked {
         // A worker that is claimed while another is in the driver elects no monitor, so that a
         // task from outside costs an idle pool one wake-up: see `elect_monitor_of_slot`.
         let (shared, idle) = (&queues.shared, &queues.shared.idle);
-        let is_claimed = queues.searching.is_counted();
+        let is_claimed = queues.searching.get();
         let may_lack = !is_claimed || idle.was_monitor(queues.index) || shared.is_driver_free();
         if may_lack && idle.lacks_monitor() {
             shared.elect_monitor();

@@ -12,7 +12,6 @@ use scopeguard::guard;
 
 use super::next_task::SlotUse;
 use super::run_queue::RunQueue;
-use super::searching::Searching;
 use super::shared::{Remote, Shared};
 use crate::config::policy::Order;
 use crate::counters::Counters;
@@ -32,7 +31,10 @@ pub(crate) struct Queues {
     /// Whether there is another worker to notify of new work.
     pub(super) has_others: bool,
     slot_use: SlotUse,
-    pub(super) searching: Searching,
+    /// Whether the idle set counts the worker as searching.
+    pub(super) searching: Cell<bool>,
+    /// The state of the random numbers by which the worker chooses victims.
+    random: Cell<u32>,
     /// Whether tasks are made ready by the driver, after which one other worker is notified.
     in_driver: Cell<bool>,
     /// Whether the time that steps take sets the length of a tick. It does not if the caller
@@ -50,7 +52,8 @@ impl Queues {
             has_slot: order == Order::Slot && shared.config.next_task_slot,
             has_others,
             slot_use: SlotUse::default(),
-            searching: Searching::new(index),
+            searching: Cell::new(false),
+            random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
             is_timed: Cell::new(false),
             shared,
@@ -137,7 +140,7 @@ impl Queues {
         // and may have gone to sleep. A worker that searches itself notifies
         // when it runs the first.
         if taken.moved > 0 && self.has_others {
-            match self.searching.is_counted() {
+            match self.searching.get() {
                 true => self.shared.stealable.insert(self.index),
                 false => self.shared.notify_of_push(self.index),
             }
@@ -147,7 +150,7 @@ impl Queues {
 
     /// Looks for work in the other workers' queues.
     pub(crate) fn search(&self) -> Option<Task> {
-        if !self.searching.is_counted() {
+        if !self.searching.get() {
             if !self.shared.idle.transition_to_searching(self.index) {
                 return None;
             }
@@ -155,11 +158,21 @@ impl Queues {
             self.notify_observer(|observer, worker| observer.search_started(worker));
         }
         self.shared.stealable.remove(self.index);
-        let start = self.searching.next_random() as usize % self.shared.remotes.len();
+        let start = self.next_random() as usize % self.shared.remotes.len();
         self.shared
             .stealable
             .find_from(start, |victim| self.steal_from(victim))
             .or_else(|| self.take_injected(self.order.batch()))
+    }
+
+    /// A number for the choice of a victim (Marsaglia's xorshift).
+    fn next_random(&self) -> u32 {
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        self.random.set(random);
+        random
     }
 
     /// Steals half of the queue of another worker, which leaves the stealable set if there

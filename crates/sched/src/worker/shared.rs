@@ -4,8 +4,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
 use raddle_events::PollResult;
+use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::{CachePadded, Count, Epoch, named};

@@ -38,9 +38,9 @@ fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
     let core = worker.core();
     core.attach();
     core.keep_time();
-    assert!(core.queues.search().is_none() && core.queues.searching.is_counted());
+    assert!(core.queues.search().is_none() && core.queues.searching.get());
     assert!(!core.yield_before_park(), "there is nothing to run");
-    assert!(!core.queues.searching.is_counted());
+    assert!(!core.queues.searching.get());
     // Another worker: this one skips yields for a while if its first took long.
     let core = other.core();
     core.attach();

@@ -144,7 +144,7 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
         interval: Monitor::FIRST_LOOK,
     };
     assert!(parked.begin_wait(claimed, true, None).is_none());
-    assert!(claimed.searching.is_counted(), "it was claimed");
+    assert!(claimed.searching.get(), "it was claimed");
     assert!(queues.remote().parker.is_notified());
     let elected = asleep.end_wait(queues).expect("there is nothing to do");
     assert!(elected.is_monitor);
