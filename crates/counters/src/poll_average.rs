@@ -7,8 +7,8 @@ use raddle_primitives::Count;
 /// The weight of the old average, in polls.
 const EWMA_WEIGHT: u64 = 9;
 
-/// The moving average of poll times. A sample is the time from one reading of the clock to the next.
-/// One thread at a time writes it.
+/// The moving average of poll times. A sample is the time from one reading of the clock to the
+/// next. One thread at a time writes it.
 ///
 /// ```
 /// use std::time::Duration;

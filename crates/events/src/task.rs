@@ -49,7 +49,8 @@ impl<'a> SpawnedTask<'a> {
     }
 }
 
-/// A task that is about to be polled, for [`Observer::poll_started`](crate::Observer::poll_started).
+/// A task that is about to be polled, for
+/// [`Observer::poll_started`](crate::Observer::poll_started).
 ///
 /// # Examples
 ///

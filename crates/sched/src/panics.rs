@@ -71,8 +71,8 @@ impl Panics {
     }
 
     /// Registers the waker of a thread that blocks on a future, until the guard is dropped: a panic
-    /// that shuts the scheduler down wakes it. An earlier panic does not. The waker is this crate's,
-    /// not a user's, so it may be called under the lock.
+    /// that shuts the scheduler down wakes it. An earlier panic does not. The waker is this
+    /// crate's, not a user's, so it may be called under the lock.
     pub(crate) fn wake_on_panic<'a>(
         &'a self,
         behavior: UnhandledPanic,

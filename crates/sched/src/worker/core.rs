@@ -461,9 +461,9 @@ impl Core {
 
     /// Counts a task that has yielded and is queued again. If all queued tasks have yielded, looks
     /// at the driver: a task that yields until an event has come must not keep the worker from the
-    /// driver for many polls. A task that is queued behind one that yielded is not counted, so the queue is
-    /// longer than the count while there is such a task, or the count is too high and the look
-    /// comes early.
+    /// driver for many polls. A task that is queued behind one that yielded is not counted, so the
+    /// queue is longer than the count while there is such a task, or the count is too high and the
+    /// look comes early.
     #[inline]
     fn count_yield(&self) {
         self.yields.set(self.yields.get() + 1);
