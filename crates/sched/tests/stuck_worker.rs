@@ -15,6 +15,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
 
 use common::{SHARING, config_of, pool_of, wait_until};
 use events::Events;
@@ -61,10 +62,42 @@ impl Sleeper {
     }
 }
 
+/// Waits without giving the processor up.
+fn wait_until_at_once(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "it never came");
+        std::hint::spin_loop();
+    }
+}
+
 /// Runs `stuck` inside a poll of one of two workers.
 fn inside_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
     let task = pool.handle().spawn(async move { stuck() });
     pool.handle().block_on(task).unwrap();
+}
+
+/// The monitor sleeps for 1 ms before its first look, so a task that runs earlier was taken by a
+/// worker that searched.
+#[test]
+fn a_searching_worker_takes_the_next_task_of_a_long_poll_before_the_monitor_does() {
+    let pool = pool_of(Policy::WorkStealing, 2);
+    let is_early = || {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        inside_a_poll(&pool, move || {
+            let began = Instant::now();
+            let waits = Arc::new(AtomicUsize::new(0));
+            let next = waits.clone();
+            drop(spawn(async move { next.fetch_add(1, Ordering::SeqCst) }));
+            // The slot is full, so this one goes to the queue, for which the other worker is woken.
+            drop(spawn(async {}));
+            wait_until_at_once(|| waits.load(Ordering::SeqCst) == 1);
+            sender.send(began.elapsed()).unwrap();
+        });
+        receiver.recv().unwrap() < Duration::from_millis(1)
+    };
+    // The other worker may get its processor too late, but not each time.
+    assert!((0..1_000).any(|_| is_early()));
 }
 
 /// tokio 4941.
@@ -187,9 +220,12 @@ fn without_a_monitor_the_task_waits_for_the_stuck_worker() {
         None,
     )
     .unwrap();
+    // A worker that searches would take the task.
+    let metrics = pool.handle().metrics();
+    wait_until(|| (0..2).all(|worker| metrics.worker(worker).parks > 0));
     inside_a_poll(&pool, || {
         let task = spawn(async {});
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
         assert!(!task.is_finished());
     });
 }

@@ -42,6 +42,10 @@ pub(crate) struct Queues {
     pub(super) is_timed: Cell<bool>,
 }
 
+/// How many spin hints a searcher waits before it takes a task from another worker's slot: some
+/// 3 us.
+const SLOT_SPINS: u32 = 200;
+
 impl Queues {
     pub(super) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Task>, order: Order) -> Self {
         let has_others = shared.remotes.len() > 1;
@@ -163,6 +167,33 @@ impl Queues {
             .stealable
             .find_from(start, |victim| self.steal_from(victim))
             .or_else(|| self.take_injected(self.order.batch()))
+            .or_else(|| self.steal_from_slot())
+    }
+
+    /// Takes the task out of the next-task slot of one other worker, chosen at random, if that
+    /// worker does not get to it: if it begins no poll while the task is there and this one
+    /// waits. Two tasks that wake each other so stay where they are, and a task that is woken by
+    /// one which goes on for long is run beside it (Go's `runqgrab` waits in the same place).
+    fn steal_from_slot(&self) -> Option<Task> {
+        let workers = self.shared.remotes.len();
+        if !self.is_timed.get() || workers < 2 {
+            return None;
+        }
+        let others = self.next_random() as usize % (workers - 1);
+        let victim = (self.index + 1 + others) % workers;
+        let remote = &self.shared.remotes[victim];
+        let polls = remote.counters.polls.get();
+        for _ in 0..SLOT_SPINS {
+            if remote.slot.is_empty() || remote.counters.polls.get() != polls {
+                return None;
+            }
+            std::hint::spin_loop();
+        }
+        let task = remote.slot.take()?;
+        self.counters.stole(1);
+        let victim = self.shared.first_worker + victim;
+        self.notify_observer(|observer, worker| observer.tasks_stolen(worker, victim, 1));
+        Some(task)
     }
 
     /// A number for the choice of a victim (Marsaglia's xorshift).
